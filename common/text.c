@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool text_reserve(struct ip_text *text, size_t more) {
+    if (text->failed) {
+        return false;
+    }
+    if (more >= (size_t)-1 / 2 - text->length) {
+        text->failed = true;
+        return false;
+    }
+    size_t needed = text->length + more + 1;
+    if (needed <= text->capacity) {
+        return true;
+    }
+    size_t capacity = text->capacity != 0 ? text->capacity : 64;
+    while (capacity < needed) {
+        capacity *= 2;
+    }
+    char *data = realloc(text->data, capacity);
+    if (data == NULL) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void ip_text_fini(struct ip_text *text) {
+    free(text->data);
+    memset(text, 0, sizeof *text);
+}
+
+void ip_text_clear(struct ip_text *text) {
+    text->length = 0;
+    text->failed = false;
+    if (text->data != NULL) {
+        text->data[0] = '\0';
+    }
+}
+
+void ip_text_append_bytes(struct ip_text *text, const void *bytes, size_t count) {
+    if (!text_reserve(text, count)) {
+        return;
+    }
+    if (count > 0) {
+        memcpy(text->data + text->length, bytes, count);
+    }
+    text->length += count;
+    text->data[text->length] = '\0';
+}
+
+void ip_text_append(struct ip_text *text, const char *string) {
+    ip_text_append_bytes(text, string, strlen(string));
+}
+
+static void text_vprintf(struct ip_text *text, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0 || !text_reserve(text, (size_t)length)) {
+        text->failed = true;
+        return;
+    }
+    (void)vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    text->length += (size_t)length;
+}
+
+void ip_text_printf(struct ip_text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vprintf(text, format, args);
+    va_end(args);
+}
+
+const char *ip_text_string(const struct ip_text *text) {
+    return text->data != NULL ? text->data : "";
+}
+
+void ip_lines_fini(struct ip_lines *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        free(lines->items[i]);
+    }
+    free(lines->items);
+    memset(lines, 0, sizeof *lines);
+}
+
+/* Takes `string` over, also when it fails. */
+static void lines_take(struct ip_lines *lines, char *string) {
+    if (string == NULL || lines->failed) {
+        free(string);
+        lines->failed = true;
+        return;
+    }
+    if (lines->count == lines->capacity) {
+        size_t capacity = lines->capacity != 0 ? 2 * lines->capacity : 16;
+        char **items = realloc(lines->items, capacity * sizeof *items);
+        if (items == NULL) {
+            free(string);
+            lines->failed = true;
+            return;
+        }
+        lines->items = items;
+        lines->capacity = capacity;
+    }
+    lines->items[lines->count++] = string;
+}
+
+void ip_lines_add(struct ip_lines *lines, const char *string) {
+    lines_take(lines, strdup(string));
+}
+
+void ip_lines_printf(struct ip_lines *lines, const char *format, ...) {
+    struct ip_text text = {0};
+    va_list args;
+    va_start(args, format);
+    text_vprintf(&text, format, args);
+    va_end(args);
+    if (text.failed) {
+        ip_text_fini(&text);
+        lines->failed = true;
+        return;
+    }
+    lines_take(lines, text.data);
+}
+
+enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
+                            struct ip_error *err) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "rbe");
+    if (file == NULL) {
+        return ip_fail_errno(err, IP_IO, errno, "cannot open '%s'", path);
+    }
+    struct ip_text result = {0};
+    char block[65536];
+    size_t got = 0;
+    while (!result.failed && result.length <= limit_bytes &&
+           (got = fread(block, 1, sizeof block, file)) > 0) {
+        ip_text_append_bytes(&result, block, got);
+    }
+    int read_errno = ferror(file) != 0 ? errno : 0;
+    if (!is_stdin) {
+        (void)fclose(file);
+    }
+    enum ip_status status = IP_OK;
+    if (read_errno != 0) {
+        status = ip_fail_errno(err, IP_IO, read_errno, "cannot read '%s'", path);
+    } else if (result.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory while reading '%s'", path);
+    } else if (result.length > limit_bytes) {
+        status = ip_fail(err, IP_SYNTAX, "'%s' is larger than %zu bytes, the limit for such a file", path,
+                         limit_bytes);
+    }
+    if (status != IP_OK) {
+        ip_text_fini(&result);
+        return status;
+    }
+    ip_text_fini(text);
+    *text = result;
+    return IP_OK;
+}

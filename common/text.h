@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* common/text.h - growing strings, lists of strings, whole files. */
+#ifndef ISAPROBE_COMMON_TEXT_H
+#define ISAPROBE_COMMON_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+/* A growing, always NUL-terminated string. All-zero is a valid empty one. A failed allocation
+ * sets `failed`, and every later call does nothing: check once, at the end. */
+struct ip_text {
+    char *data; /* owned; NULL while empty */
+    size_t length, capacity;
+    bool failed;
+};
+
+void ip_text_fini(struct ip_text *text);
+void ip_text_clear(struct ip_text *text); /* keeps the memory */
+void ip_text_append(struct ip_text *text, const char *string);
+void ip_text_append_bytes(struct ip_text *text, const void *bytes, size_t count);
+void ip_text_printf(struct ip_text *text, const char *format, ...) IP_PRINTF(2, 3);
+/* "" for an empty text; borrowed. */
+const char *ip_text_string(const struct ip_text *text);
+
+/* A growing list of owned strings, with the same rule of failure. */
+struct ip_lines {
+    char **items;
+    size_t count, capacity;
+    bool failed;
+};
+
+void ip_lines_fini(struct ip_lines *lines);
+void ip_lines_add(struct ip_lines *lines, const char *string);
+void ip_lines_printf(struct ip_lines *lines, const char *format, ...) IP_PRINTF(2, 3);
+
+/* Reads a whole file; "-" is standard input. IP_IO names the file; IP_SYNTAX when it is larger than
+ * `limit_bytes`. `text` must be all-zero or hold an earlier text, which is replaced. */
+IP_CHECK enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
+                                     struct ip_error *err);
+
+#endif

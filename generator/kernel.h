@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generator/kernel.h - one benchmark kernel: machine code in two lengths plus what the harness must know to
+ * run it.
+ *
+ * Two lengths (u and about 2u copies of the unit in the loop), because the difference of their times is free
+ * of the loop's and the call's overhead. Built by copying encodings that NASM made once (struct gen_encoder).
+ */
+#ifndef ISAPROBE_GENERATOR_KERNEL_H
+#define ISAPROBE_GENERATOR_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "generator/program.h"
+#include "isa/assemble.h"
+
+struct gen_code {
+    uint8_t *bytes; /* owned; position-independent; entry at offset 0 (see generator/abi.h) */
+    size_t length;
+    uint32_t copies; /* repetitions of the unit in the loop */
+};
+
+struct gen_kernel {
+    struct gen_code shorter, longer;
+    uint32_t forms_per_unit; /* divides cycles per unit into cycles per form */
+    uint32_t unit_instructions;
+    uint8_t memory_fill[64], vector_fill[64];
+    bool map_on_demand;
+};
+
+/* Each distinct line is encoded once. Use: add all programs, flush, build all kernels. */
+struct gen_encoder {
+    char **lines; /* owned */
+    struct isa_code *codes;
+    char **complaints; /* owned; NULL for the good */
+    size_t count, capacity, flushed;
+    uint32_t *index; /* hash of the line -> position + 1 */
+    size_t index_size;
+};
+
+void gen_encoder_fini(struct gen_encoder *encoder); /* all-zero is fine and empty */
+/* Notes the lines of a program (its own prologue and epilogue included) that are not known yet. */
+IP_CHECK enum ip_status gen_encoder_program_add(struct gen_encoder *encoder,
+                                                const struct gen_program *program, struct ip_error *err);
+/* Runs NASM on the lines added since the last flush; none: no process. Lines that NASM rejects are kept as
+ * rejected. */
+IP_CHECK enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *err);
+
+/* How many copies to use: `copies` 0 lets the builder choose (short loop: about 64 instructions, at least 2
+ * copies). The long one has twice as many. */
+IP_CHECK enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
+                                         const struct gen_encoder *encoder, uint32_t copies,
+                                         struct ip_error *err);
+void gen_kernel_fini(struct gen_kernel *kernel); /* an all-zero kernel is fine */
+
+/* Convenience for one program: add, flush, build. */
+IP_CHECK enum ip_status gen_kernel_make(struct gen_kernel *kernel, const struct gen_program *program,
+                                        struct gen_encoder *encoder, uint32_t copies, struct ip_error *err);
+
+#endif

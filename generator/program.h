@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generator/program.h - a kernel as text: what to prepare, what to repeat, what it counts.
+ *
+ * A program is the readable form of a kernel. Its unit (some lines) is repeated `copies` times in the body of
+ * the loop. From it come the NASM source (gen_program_print) and the machine code (gen_kernel_build), which
+ * are the same, byte for byte. Pure: no clock, no CPU state, no stdio. */
+#ifndef ISAPROBE_GENERATOR_PROGRAM_H
+#define ISAPROBE_GENERATOR_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/text.h"
+
+/* Register files that the prologue fills with `vector_fill` (or sane values). */
+enum gen_uses {
+    GEN_USES_XMM = 1,  /* xmm0-15 through legacy SSE: upper halves stay clean */
+    GEN_USES_YMM = 2,  /* ymm0-15 through VEX */
+    GEN_USES_EVEX = 4, /* zmm0-31 or, with GEN_USES_EVEX_256, ymm0-31 */
+    GEN_USES_EVEX_256 = 8,
+    GEN_USES_MASK = 16, /* k0-k7 = all ones (kxnorq needs AVX512BW; kxnorw otherwise) */
+    GEN_USES_MMX = 32,
+    GEN_USES_X87 = 64,      /* fninit; the stack is empty unless init lines load it */
+    GEN_USES_STACK = 128,   /* RSP = GEN_STACK_TOP - 0x4000 while the loop runs */
+    GEN_USES_ALL_GPR = 256, /* a user block: every GPR but the counter gets `gpr_fill`, RSP and RBP too */
+};
+
+struct gen_program {
+    char title[192];         /* for people; first comment of the source */
+    struct ip_lines init;    /* single instructions, once, after the register files are filled */
+    struct ip_lines unit;    /* single instructions that are repeated; no labels */
+    uint32_t forms_per_unit; /* > 0: instances of the measured form in the unit; divides the result */
+    unsigned uses;           /* enum gen_uses */
+    int counter;             /* GPR64 number of the loop counter; -1: GEN_ARENA_COUNTER in memory */
+    uint64_t gpr_fill;       /* every GPR but RSP, the base and the counter begins with this; default 0x101 */
+    uint8_t memory_fill[64]; /* 64-byte pattern of the data pages */
+    uint8_t vector_fill[64]; /* initial value of each vector register */
+    bool map_on_demand;      /* user block: the harness maps the pages that it touches */
+};
+
+/* Defaults: counter r15, forms_per_unit 1, fills as in the definition (memory: zeros). */
+void gen_program_init(struct gen_program *program);
+void gen_program_fini(struct gen_program *program);
+
+/* The NASM source of the kernel with `copies` repetitions of the unit in its loop; assembling it with `nasm
+ * -f bin` gives the bytes of gen_kernel_build. */
+IP_CHECK enum ip_status gen_program_print(const struct gen_program *program, uint32_t copies,
+                                          struct ip_text *source, struct ip_error *err);
+
+#endif

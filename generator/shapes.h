@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generator/shapes.h - programs from forms: dependent chain, independent, interleaved pair, blocked, user
+ * block.
+ *
+ * Register allocation is Putigny's (2014, Listing 2.5): round-robin over `registers` registers of a class,
+ * where 1 is his "always the same". r15 counts, r14 is the memory base, RSP is left alone: none of them is
+ * ever allocated. */
+#ifndef ISAPROBE_GENERATOR_SHAPES_H
+#define ISAPROBE_GENERATOR_SHAPES_H
+
+#include "generator/program.h"
+#include "isa/form.h"
+
+/* One link of a chain: `form` takes the value in operand `src` and leaves one that depends on it in operand
+ * `dst`. For a memory operand as `src`, `src_address` says whether the chain goes through its address (base
+ * register) or through its content. */
+struct gen_link {
+    const struct isa_form *form;
+    int src, dst;
+    bool src_address;
+};
+
+/* The latency chain over links[0..count): links[0] is the form under test, the others are transfers that
+ * bring the value back from the kind of its destination to the kind of its source; count 1 chains the form to
+ * itself. Every other dependence is broken: other sources get registers that nobody writes, flags that are
+ * read get a fresh write, destinations that are merged rotate. forms_per_unit counts rounds of the chain:
+ * cycles are those of the whole round, transfers included. `registers`: how many registers rotate (0: as many
+ * as there are; 1: always the same, where the operands allow it). `filler` independent NOPs follow each round
+ * (0: none). IP_UNSUPPORTED: no legal chain exists, a fact to record. */
+IP_CHECK enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links,
+                                            unsigned count, unsigned registers, unsigned filler,
+                                            struct ip_error *err);
+
+/* What an independent instance must not wait for. */
+struct gen_independence {
+    unsigned registers;   /* independent chains: destinations rotate over so many registers; 0: all */
+    bool break_flags;     /* a fresh write of the flags (`test`) before each instance that reads them */
+    bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
+                             merging) */
+    bool same_register;   /* all operands of a class get the same register (zero idiom, ones idiom) */
+};
+
+/* `count` independent instances of the form in a unit (Putigny 2014, Listing 2.4); memory operands walk
+ * through the data pages at stride max(32, width). */
+IP_CHECK enum ip_status gen_throughput_program(struct gen_program *program, const struct isa_form *form,
+                                               const struct gen_independence *how, unsigned count,
+                                               struct ip_error *err);
+
+/* An even interleaving of `count_a` instances of a and `count_b` of b in a unit (Putigny 2014, 2.2.3);
+ * registers of the two are disjoint where the classes allow it. forms_per_unit is 1: cycles are those of the
+ * unit. */
+IP_CHECK enum ip_status gen_pair_program(struct gen_program *program, const struct isa_form *form_a,
+                                         unsigned count_a, const struct isa_form *form_b, unsigned count_b,
+                                         struct ip_error *err);
+
+/* A chain of branches, each to the next instruction (Putigny 2014, Listing 2.3): `form` is JMP or a
+ * conditional jump; for conditional ones `taken` prepares the flags so that all are, or none is, taken. */
+IP_CHECK enum ip_status gen_branch_program(struct gen_program *program, const struct isa_form *form,
+                                           bool taken, struct ip_error *err);
+
+/* A user's block as it is: machine code, repeated. The counter is a register that the block does not touch,
+ * or memory. All registers begin with `gpr_fill` and memory with `gpr_fill` in each quadword, as in the BHive
+ * protocol (Chen et al. 2019), so that loaded pointers are mapped addresses. IP_SYNTAX when the bytes do not
+ * decode; IP_UNSUPPORTED when the block leaves itself (branches out, calls, returns, system calls). Branches
+ * within the block are allowed. */
+IP_CHECK enum ip_status gen_block_program(struct gen_program *program, const uint8_t *code, size_t code_bytes,
+                                          uint64_t gpr_fill, struct ip_error *err);
+
+/* Sane contents for operands of this form: small integers, or 1.0-ish floating point of the right element
+ * width. */
+void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]);
+
+#endif

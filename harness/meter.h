@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/meter.h - kernels to statistics in core cycles, or a reason why not.
+ *
+ * Ticks become cycles through the bracketing chain of dependent `add r, r` (one cycle each); overhead goes by
+ * differencing two lengths; a NOP sentinel beside every sample detects a neighbour on the same core. Samples
+ * are repeated until stable. See docs/method.md. */
+#ifndef ISAPROBE_HARNESS_METER_H
+#define ISAPROBE_HARNESS_METER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "generator/kernel.h"
+#include "harness/timer.h"
+
+enum hx_verdict {
+    HX_VERDICT_OK,
+    HX_VERDICT_UNSTABLE,  /* the batches disagree by more than the plan allows */
+    HX_VERDICT_DISTURBED, /* the sentinel stayed off: something else used this core */
+    HX_VERDICT_FAULT,     /* the kernel did not run: see `outcome` and `why` */
+};
+
+struct hx_stat {
+    enum hx_verdict verdict;
+    enum hx_outcome outcome;
+    double cycles; /* median of the batches, core cycles per form (kernel's forms_per_unit); NaN on a fault */
+    double spread; /* (highest - lowest batch of the accepted ones) / median, or absolute when the median is
+                      below 0.05 cycle */
+    double low, high;       /* lowest and highest accepted batch */
+    double ticks_per_cycle; /* of the bracketing chain */
+    double sentinel_cycles; /* cycles of one long NOP beside it */
+    uint32_t batches, retakes;
+    char why[128]; /* "" when OK */
+};
+
+/* How carefully to measure. */
+struct hx_plan {
+    uint32_t rounds;      /* samples of each length in a batch; default 11 */
+    uint32_t min_batches; /* default 3 */
+    uint32_t max_batches; /* retakes included; default 24 */
+    double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.01 */
+    double
+        trust_limit; /* report as unstable above; default 0.10 (Putigny 2014: no value with more than 10 %) */
+    uint32_t target_cycles; /* length of the long run; default 6000 */
+    uint32_t iterations;    /* fixed number of iterations, 0: from target_cycles */
+};
+void hx_plan_init(struct hx_plan *plan); /* the defaults */
+
+/* What probe/ sees: a function from kernels to statistics. stats[i] belongs to kernels[i]. Kernel pointers
+ * may be NULL: the statistic is then a fault with why "no kernel". */
+struct hx_meter {
+    enum ip_status (*measure)(void *self, const struct gen_kernel *const *kernels, size_t count,
+                              struct hx_stat *stats, struct ip_error *err);
+    void *self;
+};
+
+/* The meter over a timer. */
+struct hx_bench {
+    struct hx_timer timer;
+    struct hx_plan plan;
+    struct hx_references references;
+    struct gen_encoder encoder;
+    double sentinel_best; /* smallest sentinel seen so far, cycles per NOP; 0: none yet */
+    double chain_quality; /* spread of the calibration */
+    uint64_t kernels_run;
+};
+
+struct hx_bench_options {
+    const char *timer;       /* "tsc" when NULL */
+    int cpu;                 /* -1: choose */
+    const char *record_path; /* write every sample there, for replay; NULL: no */
+};
+
+/* Opens and validates: the chain must be stable, the sentinel must be at its best. IP_CAPABILITY, IP_IO,
+ * IP_SYNTAX as the timer says. */
+IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
+                                      struct ip_error *err);
+void hx_bench_close(struct hx_bench *bench);
+/* The meter of `bench`, which it borrows. */
+struct hx_meter hx_bench_meter(struct hx_bench *bench);
+
+IP_CHECK enum ip_status hx_measure(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
+                                   size_t count, struct hx_stat *stats, struct ip_error *err);
+
+#endif

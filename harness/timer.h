@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/timer.h - what runs a kernel and says how long it took: one small table of functions per timer.
+ *
+ *   tsc          RDTSC/RDTSCP with LFENCE, in a pinned child process; ticks of the time-stamp counter
+ *   papi[:EVENT] a PAPI event around the kernel, in a pinned child process (default PAPI_TOT_CYC: core
+ * cycles) sim:FILE     the simulated CPU that FILE describes (harness/sim.h) replay:FILE  samples recorded
+ * earlier with --record (harness/replay.h)
+ *
+ * A timer is probed (can it work here, and why not) and validated before use. */
+#ifndef ISAPROBE_HARNESS_TIMER_H
+#define ISAPROBE_HARNESS_TIMER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "generator/kernel.h"
+
+/* How one kernel's run ended. */
+enum hx_outcome {
+    HX_OUTCOME_OK,
+    HX_OUTCOME_ILLEGAL,    /* SIGILL: this CPU lacks the instruction */
+    HX_OUTCOME_SEGFAULT,   /* SIGSEGV or SIGBUS */
+    HX_OUTCOME_ARITHMETIC, /* SIGFPE: division error or an unmasked exception */
+    HX_OUTCOME_TRAP,       /* SIGTRAP */
+    HX_OUTCOME_SYSCALL,    /* the kernel made a system call (SIGSYS) */
+    HX_OUTCOME_TIMEOUT,    /* it did not end in time */
+    HX_OUTCOME_WRECKED, /* it returned with a changed RSP, callee-saved register, direction flag or MXCSR */
+    HX_OUTCOME_PAGES,   /* touched addresses that cannot be mapped, or too many pages */
+    HX_OUTCOME_DIED,    /* any other end of the child */
+    HX_OUTCOME_MISSING, /* replay: no recorded samples for this kernel */
+    HX_OUTCOME_UNKNOWN, /* sim: an instruction that the description lacks */
+};
+
+/* A request: run both lengths of `kernel` alternately, `rounds` times each, together with the reference
+ * chain. */
+struct hx_job {
+    const struct gen_kernel *kernel;
+    uint32_t iterations; /* of the loop, for each sample; 0: the timer chooses so that a long run takes about
+                            target_cycles */
+    uint32_t rounds;     /* samples of each length */
+};
+
+/* What came back. Arrays are allocated by the caller of hx_timer_run: `rounds` values each. */
+struct hx_samples {
+    double *shorter, *longer;                     /* ticks of each run of the kernel */
+    double *reference_shorter, *reference_longer; /* ticks of the calibration chain, beside it */
+    double *sentinel_shorter, *sentinel_longer;   /* ticks of the NOP sentinel, beside it */
+    uint32_t iterations;                          /* that were used for the kernel */
+    uint32_t reference_iterations, sentinel_iterations;
+    enum hx_outcome outcome;
+    uint64_t fault_address; /* for SEGFAULT and PAGES */
+    char why[96];           /* outcome in words; "" when OK */
+};
+
+struct hx_timer;
+
+struct hx_timer_ops {
+    const char *name;    /* "tsc" */
+    const char *unit;    /* what samples count: "ticks" (of the TSC) or "cycles" */
+    const char *summary; /* one line for `doctor` and help */
+    /* Prepares `timer->state`. `argument` is what follows the colon ("" if none). IP_CAPABILITY: cannot work
+     * here, and why. */
+    enum ip_status (*open)(struct hx_timer *timer, const char *argument, struct ip_error *err);
+    void (*close)(struct hx_timer *timer);
+    /* Runs jobs[0..count), filling samples[0..count). A faulting kernel is an outcome, not an error. */
+    enum ip_status (*run)(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                          struct hx_samples *samples, struct ip_error *err);
+};
+
+/* Kernels that every timer needs beside the user's: built once by hx_meter_open. */
+struct hx_references {
+    struct gen_kernel chain;    /* dependent `add r, r`: one cycle each */
+    struct gen_kernel sentinel; /* long NOPs: the issue width */
+};
+
+struct hx_timer {
+    const struct hx_timer_ops *ops;
+    void *state;                            /* owned by the timer */
+    const struct hx_references *references; /* borrowed */
+    int cpu;                                /* CPU number to pin to; -1: the one we are on */
+    uint32_t timeout_ms;                    /* for one job */
+};
+
+/* All timers, NULL-terminated. */
+extern const struct hx_timer_ops *const hx_timers[];
+
+/* "tsc", "sim:zen.sim" ... IP_USAGE for an unknown name (lists the known ones). */
+IP_CHECK enum ip_status hx_timer_open(struct hx_timer *timer, const char *specification,
+                                      const struct hx_references *references, int cpu, struct ip_error *err);
+void hx_timer_close(struct hx_timer *timer); /* an all-zero timer is fine */
+
+const char *hx_outcome_name(enum hx_outcome outcome); /* "illegal instruction" ... */
+
+#endif

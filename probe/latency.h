@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/latency.h - latency of every operand pair of a form. docs/method.md, "Latency". */
+#ifndef ISAPROBE_PROBE_LATENCY_H
+#define ISAPROBE_PROBE_LATENCY_H
+
+#include "common/error.h"
+#include "generator/kernel.h"
+#include "harness/meter.h"
+#include "isa/form.h"
+#include "isa/table.h"
+
+enum probe_path {
+    PROBE_PATH_REGISTER, /* the source is a register or the flags */
+    PROBE_PATH_ADDRESS,  /* the source is the address of the memory operand */
+    PROBE_PATH_INDEX,    /* the source is the index register of the memory operand (VSIB) */
+    PROBE_PATH_CONTENT,  /* the source is what memory holds: through a store (store-to-load forwarding) */
+};
+
+struct probe_latency_pair {
+    int src, dst; /* operand numbers of the form */
+    enum probe_path path;
+    bool measured;    /* false: see `why` */
+    bool upper_bound; /* `cycles` is an upper bound (only a sum was measurable) */
+    double cycles;
+    double spread;
+    enum hx_verdict verdict;
+    char via[64];  /* the transfer that closed the chain, "" if none */
+    char why[128]; /* for a pair that was not measured: the reason */
+};
+
+struct probe_latency {
+    struct probe_latency_pair *pairs; /* owned */
+    size_t count;
+};
+void probe_latency_fini(struct probe_latency *latency);
+
+/* Measures forms[0..count) (derived) in few batches: one NASM run, one child per batch. results[i] belongs to
+ * forms[i]. Transfers are looked up in `table` and only those that the CPU runs are used. A form that has no
+ * pairs gets count 0. */
+IP_CHECK enum ip_status probe_latency_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                              const struct isa_table *table, struct isa_form *const *forms,
+                                              size_t count, struct probe_latency *results,
+                                              struct ip_error *err);
+
+#endif

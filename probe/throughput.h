@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/throughput.h - reciprocal throughput of a form: the minimum over several numbers of independent
+ * chains. docs/method.md. */
+#ifndef ISAPROBE_PROBE_THROUGHPUT_H
+#define ISAPROBE_PROBE_THROUGHPUT_H
+
+#include "common/error.h"
+#include "generator/kernel.h"
+#include "harness/meter.h"
+#include "isa/form.h"
+
+struct probe_throughput {
+    bool measured;
+    double cycles, spread;
+    unsigned registers; /* number of independent chains that gave the minimum */
+    enum hx_verdict verdict;
+    char how[64]; /* "12 registers", "flags broken" ... */
+    char why[128];
+};
+
+IP_CHECK enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                                 struct isa_form *const *forms, size_t count,
+                                                 struct probe_throughput *results, struct ip_error *err);
+
+#endif
