@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # isaprobe: one Makefile. Start with `make demo`; `make help` lists the targets.
+#
+# Objects are kept apart by compiler and MODE (build/gcc-release, build/clang-asan ...), so that configurations
+# can be built in turn, or at the same time, without rebuilding each other.
 
 VERSION := 0.1.0
 MODE    ?= release
-BUILD   ?= build/$(MODE)
 PREFIX  ?= /usr/local
-CC      ?= gcc
+DESTDIR ?=
 NASM    ?= nasm
+# `make` itself defines CC as cc: only a CC that somebody chose counts.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+BUILD ?= build/$(notdir $(firstword $(CC)))-$(MODE)
 
-# Later modules may include earlier ones, never the other way round (common/ serves all).
+# Later modules may include earlier ones, never the other way round (common/ serves all); tests/layers.sh
+# checks it.
 MODULES := common isa generator harness probe results oncore power scc_model
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
-CPPFLAGS += -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' -MMD -MP
-ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong $(CFLAGS)
+ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
+ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong
 LIBS     := -lZydis -lZycore -lcpuid -lpapi -lseccomp -lm
 
 ifeq ($(MODE),release)
@@ -23,32 +31,52 @@ ALL_CFLAGS += -O0 -g3
 else ifeq ($(MODE),asan)
 ALL_CFLAGS += -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ALL_LDFLAGS += -fsanitize=address,undefined
+else ifeq ($(MODE),fuzz) # libFuzzer: clang only
+ALL_CFLAGS += -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ALL_LDFLAGS += -fsanitize=address,undefined
+else ifeq ($(MODE),cov)
+ALL_CFLAGS += -O0 -g --coverage
+ALL_LDFLAGS += --coverage
 else
-$(error MODE is release, debug or asan, not '$(MODE)')
+$(error MODE is release, debug, asan, fuzz or cov, not '$(MODE)')
 endif
+ALL_CFLAGS += $(CFLAGS)
 
-LIB_SOURCES := $(foreach m,$(MODULES),$(wildcard $(m)/*.c))
-CLI_SOURCES := $(wildcard cli/*.c)
-TESTS       := $(wildcard tests/test_*.c)
-ISA_TABLES  := $(sort $(wildcard isa/x86-64/*.isa))
+LIB_SOURCES   := $(foreach m,$(MODULES),$(sort $(wildcard $(m)/*.c)))
+CLI_SOURCES   := $(sort $(wildcard cli/*.c))
+TESTS         := $(sort $(wildcard tests/test_*.c))
+BENCHES       := $(sort $(wildcard tests/bench/*.c))
+FUZZERS       := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+ISA_TABLES    := $(sort $(wildcard isa/x86-64/*.isa))
+SHELL_SCRIPTS := .ci/run .ci/deps $(sort $(wildcard tests/*.sh tests/*/*.sh))
 
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(if $(ISA_TABLES),$(BUILD)/isa/builtin_data.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 TEST_BINS   := $(TESTS:tests/%.c=$(BUILD)/tests/%)
+BENCH_BINS  := $(BENCHES:tests/%.c=$(BUILD)/tests/%)
+FUZZ_BINS   := $(FUZZERS:tests/%.c=$(BUILD)/tests/%)
 
-.PHONY: all help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+.PHONY: all
 all: $(BUILD)/libisaprobe.a $(if $(CLI_SOURCES),$(BUILD)/isaprobe) ## build the library and the program
+
+.PHONY: help
+help: ## list the targets
+	@printf 'make TARGET [CC=gcc|clang] [MODE=release|debug|asan|fuzz|cov] [BUILD=DIR] [PREFIX=DIR] [DESTDIR=DIR]\n\n'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 $(BUILD)/libisaprobe.a: $(LIB_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(BUILD)/isaprobe: $(CLI_OBJECTS) $(BUILD)/libisaprobe.a
-	$(CC) $(ALL_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The instruction tables are part of the library: one object that holds their text.
 $(BUILD)/isa/builtin_data.asm: $(ISA_TABLES) Makefile
@@ -59,16 +87,112 @@ $(BUILD)/isa/builtin_data.asm: $(ISA_TABLES) Makefile
 $(BUILD)/isa/builtin_data.o: $(BUILD)/isa/builtin_data.asm $(ISA_TABLES)
 	$(NASM) -w+error -f elf64 -o $@ $<
 
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libisaprobe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -fsanitize=fuzzer -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a $(LIBS)
+
+$(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libisaprobe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a $(LIBS)
+
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a -lcmocka $(LIBS)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a -lcmocka $(LIBS)
 
-.PHONY: tests unit
+# --- running it -------------------------------------------------------------------------------------------
+
+.PHONY: deps demo
+deps: ## install the Debian packages that are missing (nothing to do: no network, no root)
+	@.ci/deps
+
+demo: deps ## build, then look at this machine and measure a few forms
+	@$(MAKE) --no-print-directory -s -j2 all
+	@sh tests/demo.sh $(BUILD)/isaprobe
+
+# --- checking it ------------------------------------------------------------------------------------------
+
+.PHONY: check tests unit unit-valgrind cli-tests doc-tests format tidy layers shell fuzz fuzzers install-test
+check: deps ## every gate: both compilers, sanitizers, valgrind, cli, docs, format, tidy, fuzzers
+	@bash tests/check.sh
+
 tests: $(TEST_BINS)
-unit: $(TEST_BINS) ## run the unit tests
-	@set -e; for t in $(TEST_BINS); do $$t; done
+unit: $(TEST_BINS) ## run the unit tests of this CC and MODE
+	@bash tests/unit.sh $(TEST_BINS)
+unit-valgrind: $(TEST_BINS) ## run under valgrind the unit tests that run no generated code
+	@bash tests/unit.sh --valgrind tests/valgrind.skip $(TEST_BINS)
+cli-tests: $(BUILD)/isaprobe ## run the command-line tests
+	@bash tests/cli/run.sh $(abspath $(BUILD)/isaprobe)
+doc-tests: $(BUILD)/isaprobe ## run the examples of README and docs/
+	@bash tests/doc_examples.sh $(abspath $(BUILD)/isaprobe) README.md CONTRIBUTING.md $(wildcard docs/*.md)
+layers: $(BUILD)/libisaprobe.a ## who includes whom; the library neither prints nor exits nor keeps state
+	@bash tests/layers.sh $(BUILD)/libisaprobe.a $(MODULES)
+format: ## does the source look as clang-format would print it?
+	@clang-format --dry-run -Werror $$(git ls-files --cached --others --exclude-standard '*.[ch]')
+shell: ## shellcheck of the scripts
+	@if command -v shellcheck >/dev/null; then shellcheck -x $(SHELL_SCRIPTS); \
+	 else echo 'shell: skipped, shellcheck is not installed'; fi
+install-test: $(BUILD)/isaprobe ## install into an empty directory, build against it, uninstall
+	@bash tests/install.sh $(BUILD)
+
+# One stamp for each file: only what changed is looked at again.
+TIDY_SOURCES := $(LIB_SOURCES) $(CLI_SOURCES) $(TESTS) $(BENCHES) $(FUZZERS)
+TIDY_STAMPS  := $(TIDY_SOURCES:%=$(BUILD)/tidy/%.ok)
+tidy: $(TIDY_STAMPS) ## clang-tidy of everything
+$(BUILD)/tidy/%.ok: % .clang-tidy $(foreach m,$(MODULES) cli,$(wildcard $(m)/*.h))
+	@mkdir -p $(@D)
+	@clang-tidy --quiet $< -- -std=c11 -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' > $@.log 2>&1 \
+	  || { cat $@.log; exit 1; }
+	@touch $@
+
+fuzzers: $(FUZZ_BINS)
+# Seconds for all the fuzzers together.
+FUZZ_SECONDS ?= 60
+FUZZ_BUILD   ?= build/clang-fuzz
+fuzz: ## run the fuzzers, FUZZ_SECONDS=60 in all
+	@$(MAKE) --no-print-directory CC=clang MODE=fuzz BUILD=$(FUZZ_BUILD) fuzzers
+	@bash tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS:tests/%.c=$(FUZZ_BUILD)/tests/%)
+
+.PHONY: cov
+cov: ## line coverage of the library by the unit tests
+	@$(MAKE) --no-print-directory CC=gcc MODE=cov BUILD=build/gcc-cov unit
+	@bash tests/coverage.sh build/gcc-cov $(LIB_SOURCES)
+
+# --- measuring with it ------------------------------------------------------------------------------------
+
+.PHONY: bench thesis
+bench: $(BUILD)/tests/bench/bench $(BUILD)/isaprobe ## how fast, how repeatable, how robust
+	@$< --isaprobe $(BUILD)/isaprobe $(BENCH_ARGS)
+# Where the thesis's tables are kept; - for standard output only.
+THESIS_OUT ?= docs/thesis_results.md
+thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the loop buffer, on this CPU
+	@$< $(THESIS_OUT)
+
+# --- installing it ----------------------------------------------------------------------------------------
+
+HEADERS  := $(foreach m,$(MODULES),$(sort $(wildcard $(m)/*.h)))
+MAN_PAGE := $(wildcard docs/isaprobe.1.scd)
+SHARE    := $(DESTDIR)$(PREFIX)/share
+
+$(BUILD)/isaprobe.1: docs/isaprobe.1.scd
+	@mkdir -p $(@D)
+	@scdoc < $< > $@
+
+.PHONY: install uninstall clean
+install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR): program, library, headers, pkg-config, man page
+	@install -D -m 755 $(BUILD)/isaprobe $(DESTDIR)$(PREFIX)/bin/isaprobe
+	@install -D -m 644 $(BUILD)/libisaprobe.a $(DESTDIR)$(PREFIX)/lib/libisaprobe.a
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' isaprobe.pc.in > $(BUILD)/isaprobe.pc
+	@install -D -m 644 $(BUILD)/isaprobe.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc
+	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/isaprobe/$$h || exit 1; done
+	@$(if $(MAN_PAGE),install -D -m 644 $(BUILD)/isaprobe.1 $(SHARE)/man/man1/isaprobe.1)
+	@echo 'installed into $(DESTDIR)$(PREFIX)'
+
+uninstall: ## remove what install put there
+	@rm -f $(DESTDIR)$(PREFIX)/bin/isaprobe $(DESTDIR)$(PREFIX)/lib/libisaprobe.a \
+	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc $(SHARE)/man/man1/isaprobe.1
+	@rm -rf $(DESTDIR)$(PREFIX)/include/isaprobe
 
 clean: ## remove everything that was built
 	rm -rf build
 
--include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(TEST_BINS:=.d)
+-include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(TEST_BINS:=.d) $(BENCH_BINS:=.d) $(FUZZ_BINS:=.d)

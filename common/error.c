@@ -4,11 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+IP_PRINTF(3, 0)
 static void error_set(struct ip_error *err, enum ip_status status, const char *format, va_list args) {
+    /* By way of a copy, so that an argument may be err->text itself: "while reading X: <the earlier text>". */
+    char text[sizeof err->text];
+    (void)vsnprintf(text, sizeof text, format, args);
+    memcpy(err->text, text, strlen(text) + 1);
     err->status = status;
     err->errno_value = 0;
     err->place[0] = '\0';
-    (void)vsnprintf(err->text, sizeof err->text, format, args);
 }
 
 enum ip_status ip_fail(struct ip_error *err, enum ip_status status, const char *format, ...) {

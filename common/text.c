@@ -60,6 +60,7 @@ void ip_text_append(struct ip_text *text, const char *string) {
     ip_text_append_bytes(text, string, strlen(string));
 }
 
+IP_PRINTF(2, 0)
 static void text_vprintf(struct ip_text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs into an empty directory, builds a program against the installed library through pkg-config, runs
+# both, uninstalls, and looks that nothing is left.
+#   tests/install.sh BUILD
+set -euo pipefail
+
+build=$1
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+make --no-print-directory -s BUILD="$build" PREFIX=/opt/probe DESTDIR="$place/root" install >/dev/null
+prefix=$place/root/opt/probe
+"$prefix/bin/isaprobe" --version >/dev/null
+
+cat >"$place/user.c" <<'END'
+#include "isa/table.h"
+int main(void) {
+    struct ip_error err = {0};
+    struct isa_form form;
+    return isa_form_parse(&form, "addpd xmm, xmm", &err) == IP_OK ? 0 : 1;
+}
+END
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$place/root
+# The flags are words on purpose.
+# shellcheck disable=SC2046
+gcc -std=c11 -o "$place/user" "$place/user.c" $(pkg-config --cflags --libs --static isaprobe)
+"$place/user"
+
+make --no-print-directory -s BUILD="$build" PREFIX=/opt/probe DESTDIR="$place/root" uninstall
+left=$(find "$place/root" -type f)
+if [[ -n $left ]]; then
+    echo "install: uninstall left: $left"
+    exit 1
+fi
+echo 'install: installed, used through pkg-config, removed'
