@@ -7,6 +7,7 @@
 #ifndef ISAPROBE_HARNESS_METER_H
 #define ISAPROBE_HARNESS_METER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,8 +49,8 @@ struct hx_plan {
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */
 
-/* What probe/ sees: a function from kernels to statistics. stats[i] belongs to kernels[i]. Kernel pointers
- * may be NULL: the statistic is then a fault with why "no kernel". */
+/* What probe/ sees: a function from kernels to statistics. stats[i] belongs to kernels[i]; after an error
+ * they are unspecified. Kernel pointers may be NULL: the statistic is then a fault with why "no kernel". */
 struct hx_meter {
     enum ip_status (*measure)(void *self, const struct gen_kernel *const *kernels, size_t count,
                               struct hx_stat *stats, struct ip_error *err);
@@ -62,15 +63,21 @@ struct hx_bench {
     struct hx_plan plan;
     struct hx_references references;
     struct gen_encoder encoder;
-    double sentinel_best; /* smallest sentinel seen so far, cycles per NOP; 0: none yet */
-    double chain_quality; /* spread of the calibration */
+    struct hx_recorder *recorder; /* owned; NULL: samples are not recorded */
+    double sentinel_best;         /* smallest sentinel seen so far, cycles per NOP */
+    bool sentinel_suspect;  /* 1/sentinel_best is no issue width: the core was shared already at the start */
+    double ticks_per_cycle; /* at the start */
+    double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
 };
 
+struct hx_recorder; /* harness/record.h */
+
 struct hx_bench_options {
-    const char *timer;       /* "tsc" when NULL */
-    int cpu;                 /* -1: choose */
-    const char *record_path; /* write every sample there, for replay; NULL: no */
+    const char *timer;                 /* "tsc" when NULL */
+    int cpu;                           /* -1: choose */
+    const char *record_path;           /* write every sample there, for replay; NULL: no */
+    const volatile sig_atomic_t *stop; /* set by a signal handler; NULL: none */
 };
 
 /* Opens and validates: the chain must be stable, the sentinel must be at its best. IP_CAPABILITY, IP_IO,
@@ -78,6 +85,9 @@ struct hx_bench_options {
 IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
                                       struct ip_error *err);
 void hx_bench_close(struct hx_bench *bench);
+/* Ends the recording, if there is one: IP_IO when the samples could not all be written. Call before
+ * hx_bench_close. */
+IP_CHECK enum ip_status hx_bench_finish(struct hx_bench *bench, struct ip_error *err);
 /* The meter of `bench`, which it borrows. */
 struct hx_meter hx_bench_meter(struct hx_bench *bench);
 

@@ -10,6 +10,7 @@
 #ifndef ISAPROBE_HARNESS_TIMER_H
 #define ISAPROBE_HARNESS_TIMER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,7 @@ struct hx_job {
     uint32_t iterations; /* of the loop, for each sample; 0: the timer chooses so that a long run takes about
                             target_cycles */
     uint32_t rounds;     /* samples of each length */
+    uint32_t target_cycles; /* how long a longer run should take, about; 0: 6000 */
 };
 
 /* What came back. Arrays are allocated by the caller of hx_timer_run: `rounds` values each. */
@@ -53,6 +55,11 @@ struct hx_samples {
     uint64_t fault_address; /* for SEGFAULT and PAGES */
     char why[96];           /* outcome in words; "" when OK */
 };
+
+enum { HX_SAMPLE_ROWS = 6 }; /* arrays of struct hx_samples */
+
+/* Points the arrays of `samples` into `values`, which has HX_SAMPLE_ROWS * rounds elements. */
+void hx_samples_place(struct hx_samples *samples, double *values, uint32_t rounds);
 
 struct hx_timer;
 
@@ -81,6 +88,8 @@ struct hx_timer {
     const struct hx_references *references; /* borrowed */
     int cpu;                                /* CPU number to pin to; -1: the one we are on */
     uint32_t timeout_ms;                    /* for one job */
+    const volatile sig_atomic_t
+        *stop; /* borrowed, may be NULL: non-zero asks the run to end with IP_FAILED */
 };
 
 /* All timers, NULL-terminated. */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/bench.c - opens a timer with its reference kernels and finds out what undisturbed looks like here.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/estimate.h"
+#include "harness/meter.h"
+#include "harness/record.h"
+#include "harness/stats.h"
+
+enum {
+    CHAIN_COPIES = 96,
+    SENTINEL_COPIES = 192,
+    CALIBRATION_BATCHES = 12,
+    CALIBRATION_ROUNDS = 11,
+    SUSPECT_WIDTH = 3, /* no x86-64 server or desktop core since 2008 issues fewer than four */
+};
+
+/* How far 1/sentinel may be from an integer: a loop of NOPs loses part of a group at its branch. */
+static const double WIDTH_TOLERANCE = 0.06;
+
+static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_encoder *encoder,
+                                      const char *title, const char *line, uint32_t copies,
+                                      struct ip_error *err) {
+    struct gen_program program;
+    gen_program_init(&program);
+    (void)snprintf(program.title, sizeof program.title, "%s", title);
+    ip_lines_add(&program.unit, line);
+    enum ip_status status = program.unit.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
+                                : gen_kernel_make(kernel, &program, encoder, copies, err);
+    gen_program_fini(&program);
+    return status;
+}
+
+/* The chain must be one that no core removes at rename: `add r, r`, not `add r, imm`, `lea`, `inc` or `mov`.
+ * The NOPs are long, so that they do not fall out of the micro-op cache (docs/method.md). */
+static enum ip_status references_build(struct hx_bench *bench, struct ip_error *err) {
+    enum ip_status status =
+        reference_build(&bench->references.chain, &bench->encoder, "reference: dependent add, one cycle each",
+                        "add rax, rax", CHAIN_COPIES, err);
+    if (status == IP_OK) {
+        status = reference_build(&bench->references.sentinel, &bench->encoder,
+                                 "sentinel: long NOPs, the issue width", "nop dword [rax+rax*1+0x12345678]",
+                                 SENTINEL_COPIES, err);
+    }
+    return status;
+}
+
+/* Threads that are running or ready on this machine, or 0 where the system does not say. */
+static int threads_running(void) {
+    FILE *file = fopen("/proc/loadavg", "re");
+    int running = 0;
+    if (file != NULL) {
+        if (fscanf(file, "%*f %*f %*f %d/", &running) != 1) { /* NOLINT(cert-err34-c): a kernel file */
+            running = 0;
+        }
+        (void)fclose(file);
+    }
+    return running;
+}
+
+static bool sentinel_is_suspect(const struct hx_bench *bench) {
+    double width = 1.0 / bench->sentinel_best;
+    double nearest = round(width);
+    if (!isfinite(width) || fabs(width - nearest) > WIDTH_TOLERANCE * nearest) {
+        return true;
+    }
+    bool silicon = strcmp(bench->timer.ops->unit, "cycles") != 0;
+    return silicon && nearest <= SUSPECT_WIDTH && threads_running() > 1;
+}
+
+static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples *samples,
+                                       struct ip_error *err) {
+    struct hx_job jobs[CALIBRATION_BATCHES];
+    for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
+        jobs[i] = (struct hx_job){.kernel = &bench->references.chain, .rounds = CALIBRATION_ROUNDS};
+    }
+    enum ip_status status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
+    if (status == IP_OK && bench->recorder != NULL) {
+        status = hx_recorder_add(bench->recorder, jobs, samples, CALIBRATION_BATCHES, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    double chains[CALIBRATION_BATCHES];
+    double sentinels[CALIBRATION_BATCHES];
+    for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
+        if (samples[i].outcome != HX_OUTCOME_OK) {
+            return ip_fail(err, IP_CAPABILITY, "timer %s: the reference chain does not run here: %s",
+                           bench->timer.ops->name, samples[i].why);
+        }
+        struct hx_estimate estimate =
+            hx_estimate_batch(NULL, &bench->references, &samples[i], CALIBRATION_ROUNDS);
+        if (!(estimate.ticks_per_cycle > 0.0)) {
+            return ip_fail(
+                err, IP_CAPABILITY,
+                "timer %s: the time of the reference chain does not grow with its length: this is no clock "
+                "for short kernels; use --timer tsc",
+                bench->timer.ops->name);
+        }
+        chains[i] = estimate.ticks_per_cycle;
+        sentinels[i] = estimate.sentinel_cycles;
+    }
+    hx_sort(sentinels, CALIBRATION_BATCHES);
+    bench->sentinel_best = hx_quantile(sentinels, CALIBRATION_BATCHES, 0.25);
+    bench->ticks_per_cycle = hx_median(chains, CALIBRATION_BATCHES);
+    bench->chain_spread = (chains[CALIBRATION_BATCHES - 1] - chains[0]) / bench->ticks_per_cycle;
+    bench->sentinel_suspect = sentinel_is_suspect(bench);
+    return IP_OK;
+}
+
+static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
+    struct hx_samples samples[CALIBRATION_BATCHES];
+    double *values =
+        calloc((size_t)CALIBRATION_BATCHES * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, sizeof *values);
+    if (values == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the calibration");
+    }
+    memset(samples, 0, sizeof samples);
+    for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
+        hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, CALIBRATION_ROUNDS);
+    }
+    enum ip_status status = calibration_take(bench, samples, err);
+    free(values);
+    return status;
+}
+
+enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
+                             struct ip_error *err) {
+    struct hx_bench opened;
+    memset(&opened, 0, sizeof opened);
+    hx_plan_init(&opened.plan);
+    enum ip_status status = references_build(&opened, err);
+    if (status == IP_OK) {
+        status = hx_timer_open(&opened.timer, options->timer != NULL ? options->timer : "tsc", NULL,
+                               options->cpu, err);
+    }
+    if (status == IP_OK && options->record_path != NULL) {
+        status = hx_recorder_open(&opened.recorder, options->record_path, err);
+    }
+    if (status == IP_OK) {
+        /* The timer borrows the references where they will live from now on. */
+        *bench = opened;
+        bench->timer.references = &bench->references;
+        bench->timer.stop = options->stop;
+        status = calibrate(bench, err);
+        opened = *bench;
+    }
+    if (status != IP_OK) {
+        hx_bench_close(&opened);
+        memset(bench, 0, sizeof *bench);
+    }
+    return status;
+}
+
+enum ip_status hx_bench_finish(struct hx_bench *bench, struct ip_error *err) {
+    if (bench->recorder == NULL) {
+        return IP_OK;
+    }
+    struct hx_recorder *recorder = bench->recorder;
+    bench->recorder = NULL;
+    return hx_recorder_close(recorder, err);
+}
+
+void hx_bench_close(struct hx_bench *bench) {
+    struct ip_error ignored; /* who wants to know calls hx_bench_finish first */
+    (void)!hx_bench_finish(bench, &ignored);
+    hx_timer_close(&bench->timer);
+    gen_kernel_fini(&bench->references.chain);
+    gen_kernel_fini(&bench->references.sentinel);
+    gen_encoder_fini(&bench->encoder);
+    memset(bench, 0, sizeof *bench);
+}

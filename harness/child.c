@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "generator/abi.h"
+#include "harness/call.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    REFERENCE_CYCLES = 3000, /* length of the longer reference and sentinel runs */
+    SENTINEL_CYCLES = 1500,
+    TARGET_CYCLES = 6000,
+    WARM_RUNS_MAX = 12,
+    ITERATIONS_MAX = 100000,
+};
+
+static _Noreturn void setup_failed(struct hx_child *child, const char *step, int error) {
+    (void)snprintf(child->shared->setup_step, sizeof child->shared->setup_step, "%s", step);
+    child->shared->setup_errno = error;
+    _exit(0);
+}
+
+static void *low_address(uintptr_t address) {
+    return (void *)address; /* NOLINT(performance-no-int-to-ptr): the ABI's fixed addresses */
+}
+
+/* Code read-execute, arena read-write: no page is ever both writable and executable. */
+static void maps_make(struct hx_child *child) {
+    const int fixed = MAP_FIXED_NOREPLACE | MAP_POPULATE;
+    void *code = mmap(low_address(GEN_CODE_ADDRESS), child->code_bytes, PROT_READ | PROT_EXEC,
+                      MAP_PRIVATE | fixed, child->code_fd, 0);
+    if (code != low_address(GEN_CODE_ADDRESS)) {
+        setup_failed(child, "map the code", errno);
+    }
+    void *arena = mmap(low_address(GEN_ARENA_ADDRESS), GEN_ARENA_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    if (arena != low_address(GEN_ARENA_ADDRESS)) {
+        setup_failed(child, "map the arena", errno);
+    }
+    /* A page fault inside a sample would spoil it. Where the limit forbids locking, MAP_POPULATE has to do.
+     */
+    (void)mlock(arena, GEN_ARENA_BYTES);
+    child->page =
+        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, child->page_fd, 0);
+    if (child->page == MAP_FAILED) {
+        setup_failed(child, "map the data page", errno);
+    }
+}
+
+static void pattern_fill(void *to, size_t bytes, const uint8_t pattern[64]) {
+    for (size_t at = 0; at < bytes; at += 64) {
+        memcpy((uint8_t *)to + at, pattern, 64);
+    }
+}
+
+static void data_fill(const struct hx_child *child, const struct gen_kernel *kernel) {
+    const uint32_t fast_fp = 0x9fc0; /* all exceptions masked, flush to zero, denormals are zero */
+    memcpy(low_address(GEN_ARENA_FAST_FP), &fast_fp, sizeof fast_fp);
+    memcpy(low_address(GEN_ARENA_VECTOR), kernel->vector_fill, 64);
+    if (kernel->map_on_demand) {
+        pattern_fill(child->page, PAGE_BYTES, kernel->memory_fill);
+    } else {
+        pattern_fill(low_address(GEN_DATA_ADDRESS), GEN_DATA_BYTES, kernel->memory_fill);
+    }
+}
+
+__attribute__((target("avx"))) static void upper_halves_clean(void) {
+    __builtin_ia32_vzeroupper();
+}
+
+/* One sample. A block that stores changes the page that its next run reads: renew it, so that every run is
+ * the same run. */
+static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t iterations, bool on_demand,
+                            const struct gen_kernel *kernel, uint32_t *wreck) {
+    if (on_demand) {
+        pattern_fill(child->page, PAGE_BYTES, kernel->memory_fill);
+    }
+    if (child->avx) {
+        upper_halves_clean();
+    }
+    uint64_t begin = child->clock.begin(&child->clock);
+    uint64_t wrecked = hx_call(entry, iterations);
+    uint64_t end = child->clock.end(&child->clock);
+    *wreck |= (uint32_t)wrecked;
+    return end - begin;
+}
+
+/* Runs the kernel until two runs in a row agree (caches, branch predictors, the power licence of wide
+ * vectors), then chooses how many iterations make the longer run take about `target` ticks; ticks and cycles
+ * are near enough for that. */
+static uint32_t iterations_choose(struct hx_child *child, const struct hx_placed *placed,
+                                  const struct gen_kernel *kernel, uint32_t target, uint32_t *wreck) {
+    bool on_demand = kernel->map_on_demand;
+    (void)sample_take(child, placed->shorter, 2, on_demand, kernel, wreck);
+    uint64_t before = sample_take(child, placed->longer, 2, on_demand, kernel, wreck);
+    uint64_t overhead = 0;
+    uint64_t now = before;
+    for (int i = 0; i < WARM_RUNS_MAX; i++) {
+        now = sample_take(child, placed->longer, 2, on_demand, kernel, wreck);
+        uint64_t difference = now > before ? now - before : before - now;
+        before = now;
+        if (i > 0 && difference * 50 <= now) {
+            break;
+        }
+        if (now > UINT64_C(100) * target) {
+            break; /* a very slow kernel: warm enough */
+        }
+    }
+    uint64_t more = sample_take(child, placed->longer, 10, on_demand, kernel, wreck);
+    double per_iteration = more > now ? (double)(more - now) / 8.0 : (double)(now - overhead) / 2.0;
+    if (per_iteration < 1.0) {
+        per_iteration = 1.0;
+    }
+    double iterations = target / per_iteration;
+    if (iterations < 2.0) {
+        return 2;
+    }
+    return iterations > ITERATIONS_MAX ? ITERATIONS_MAX : (uint32_t)iterations;
+}
+
+static void alarm_set(uint32_t milliseconds) {
+    struct itimerval timer = {.it_value = {milliseconds / 1000, (suseconds_t)(milliseconds % 1000) * 1000}};
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void job_run(struct hx_child *child, uint32_t number) {
+    const struct hx_job *job = &child->jobs[number];
+    const struct gen_kernel *kernel = job->kernel;
+    const struct hx_placed *placed = &child->placed[number];
+    struct hx_job_result *result = &child->results[number];
+    uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
+    uint64_t *row[HX_TICK_KINDS];
+    for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
+        row[kind] = ticks + kind * child->rounds_max;
+    }
+    uint32_t wreck = 0;
+    const struct gen_kernel *chain = &child->references->chain;
+    const struct gen_kernel *sentinel = &child->references->sentinel;
+    result->reference_iterations = REFERENCE_CYCLES / (chain->longer.copies * chain->forms_per_unit) + 1;
+    result->sentinel_iterations =
+        4 * SENTINEL_CYCLES / (sentinel->longer.copies * sentinel->forms_per_unit) + 1;
+    data_fill(child, kernel);
+    child->shared->pages = 0;
+    uint32_t target = job->target_cycles != 0 ? job->target_cycles : TARGET_CYCLES;
+    uint32_t chosen = iterations_choose(child, placed, kernel, target, &wreck);
+    result->iterations = job->iterations != 0 ? job->iterations : chosen;
+    bool on_demand = kernel->map_on_demand;
+    /* Round 0 warms the chain, the sentinel and the final number of iterations, and is overwritten. */
+    for (uint32_t pass = 0; pass <= job->rounds && wreck == 0; pass++) {
+        uint32_t i = pass == 0 ? 0 : pass - 1;
+        row[2][i] =
+            sample_take(child, child->reference.shorter, result->reference_iterations, false, chain, &wreck);
+        row[3][i] =
+            sample_take(child, child->reference.longer, result->reference_iterations, false, chain, &wreck);
+        row[0][i] = sample_take(child, placed->shorter, result->iterations, on_demand, kernel, &wreck);
+        row[1][i] = sample_take(child, placed->longer, result->iterations, on_demand, kernel, &wreck);
+        row[4][i] =
+            sample_take(child, child->sentinel.shorter, result->sentinel_iterations, false, sentinel, &wreck);
+        row[5][i] =
+            sample_take(child, child->sentinel.longer, result->sentinel_iterations, false, sentinel, &wreck);
+    }
+    result->wreck = wreck;
+    result->done = true;
+}
+
+_Noreturn void hx_child_main(struct hx_child *child) {
+    int error = hx_sandbox_enter(child->parent, child->cpu);
+    if (error != 0) {
+        setup_failed(child, "pin to the CPU", error);
+    }
+    maps_make(child);
+    if (child->clock.child_open != NULL) {
+        error = child->clock.child_open(&child->clock);
+        if (error != 0) {
+            setup_failed(child, "start the counter", error);
+        }
+    }
+    error = hx_fault_handlers_install(child);
+    if (error != 0) {
+        setup_failed(child, "install the fault handlers", error);
+    }
+    error = hx_sandbox_close(child->sandbox);
+    if (error != 0) {
+        setup_failed(child, "load the seccomp filter", error);
+    }
+    child->shared->phase = HX_PHASE_RUNNING;
+    for (uint32_t i = child->first; i < child->count; i++) {
+        child->shared->current = i;
+        alarm_set(child->timeout_ms);
+        job_run(child, i);
+        alarm_set(0);
+        if (child->results[i].wreck != 0) {
+            child->shared->outcome = HX_OUTCOME_WRECKED;
+            _exit(0); /* nothing that this process holds can be trusted any more */
+        }
+    }
+    child->shared->phase = HX_PHASE_DONE;
+    _exit(0);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/child.h - the measuring process: runs jobs one after another and writes samples into memory that it
+ * shares with its parent. */
+#ifndef ISAPROBE_HARNESS_CHILD_H
+#define ISAPROBE_HARNESS_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "harness/clock.h"
+#include "harness/sandbox.h"
+#include "harness/timer.h"
+
+/* Where the two lengths of a kernel lie in the code mapping. */
+struct hx_placed {
+    uintptr_t shorter, longer;
+};
+
+/* What one job's run left in shared memory; `rounds` ticks of each of the six kinds follow in
+ * hx_shared.ticks. */
+struct hx_job_result {
+    uint32_t iterations, reference_iterations, sentinel_iterations;
+    uint32_t wreck; /* enum hx_wreck */
+    bool done;
+};
+
+enum hx_phase { HX_PHASE_SETUP, HX_PHASE_RUNNING, HX_PHASE_DONE };
+
+enum { HX_TICK_KINDS = 6 }; /* shorter, longer, reference shorter, longer, sentinel shorter, longer */
+
+/* Shared between parent and child; written by the child only. */
+struct hx_shared {
+    volatile uint32_t phase;
+    volatile uint32_t current; /* job that is running */
+    volatile uint32_t outcome; /* enum hx_outcome of the job that ended the child */
+    volatile int setup_errno;
+    char setup_step[32];
+    volatile uint64_t fault_address;
+    volatile int fault_errno;
+    volatile uint32_t pages; /* mapped on demand for the current job */
+};
+
+/* All that the child needs; the parent fills it before the fork. */
+struct hx_child {
+    const struct hx_job *jobs;
+    const struct hx_placed *placed;
+    struct hx_job_result *results; /* in shared memory */
+    uint64_t *ticks;               /* in shared memory: [job][kind][round], rows of rounds_max */
+    uint32_t rounds_max;
+    uint32_t first, count; /* jobs first .. count-1 */
+    struct hx_shared *shared;
+    struct hx_placed reference, sentinel;
+    const struct hx_references *references;
+    struct hx_clock clock;
+    const struct hx_sandbox *sandbox;
+    pid_t parent;
+    int cpu;
+    int code_fd; /* memfd that holds the code; mapped read-execute at GEN_CODE_ADDRESS */
+    size_t code_bytes;
+    int page_fd;   /* memfd of one page: every page that a block touches is this one */
+    uint8_t *page; /* its mapping in the child */
+    uint32_t timeout_ms;
+    bool avx; /* VZEROUPPER exists */
+};
+
+/* Runs the jobs and exits the process; never returns. */
+_Noreturn void hx_child_main(struct hx_child *child);
+
+/* Installs the fault handlers and their stack (harness/fault.c). Returns 0 or an errno value. */
+int hx_fault_handlers_install(struct hx_child *child);
+
+#endif

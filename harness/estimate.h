@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/estimate.h - from the samples of one batch to cycles, and from batches to a statistic. Pure;
+ * docs/method.md, "Statistics". */
+#ifndef ISAPROBE_HARNESS_ESTIMATE_H
+#define ISAPROBE_HARNESS_ESTIMATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "harness/meter.h"
+#include "harness/timer.h"
+
+/* What one batch says of one kernel. */
+struct hx_estimate {
+    double cycles;          /* core cycles per form */
+    double ticks_per_cycle; /* of the bracketing chain */
+    double sentinel_cycles; /* per NOP */
+    bool clock_moved;       /* the chain itself was unsteady during the batch: void */
+};
+
+/* Median of each length, then the difference; the chain's difference is the unit (Putigny 2014, 2.2.2, with
+ * the loop's overhead removed). `kernel` NULL: only chain and sentinel. Sorts the samples' arrays. */
+struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
+                                     struct hx_samples *samples, uint32_t rounds);
+
+enum { HX_BATCHES_MAX = 64 };
+
+/* The batches of one kernel so far. */
+struct hx_tally {
+    double cycles[HX_BATCHES_MAX]; /* of accepted batches */
+    uint32_t accepted;
+    uint32_t taken; /* accepted and void ones */
+    double ticks_per_cycle,
+        sentinel_cycles; /* of the last accepted batch; of the last one while none is accepted */
+};
+
+void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted);
+
+/* The narrowest window that holds at least half of the accepted batches, and at least min_batches of them:
+ * its median becomes `cycles`, its width the spread. Returns true when that satisfies the plan; stat->verdict
+ * is then HX_VERDICT_OK. Otherwise verdict and `why` say what to report if no more batches are taken. */
+bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat);
+
+#endif

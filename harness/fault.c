@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/fault.c - what the child does when a kernel faults: record the outcome and end, or map the page and
+ * go on. */
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "generator/abi.h"
+#include "harness/child.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    PAGES_MAX = 16384,            /* 64 MiB of addresses for one block */
+    CHILD_POINTER_OFFSET = 0xf00, /* in the arena's control page: a handler has no other argument */
+    HANDLER_STACK_BYTES = 65536,
+};
+
+static struct hx_child *fault_child(void) {
+    struct hx_child *child = NULL;
+    memcpy(&child, (const void *)(uintptr_t)(GEN_ARENA_ADDRESS + CHILD_POINTER_OFFSET), sizeof child);
+    return child;
+}
+
+static _Noreturn void fault_end(struct hx_child *child, enum hx_outcome outcome, uint64_t address,
+                                int error) {
+    child->shared->fault_address = address;
+    child->shared->fault_errno = error;
+    child->shared->outcome = outcome;
+    _exit(0);
+}
+
+/* A page that the block touches becomes a view of the one shared page. */
+static bool page_map(struct hx_child *child, uint64_t address) {
+    void *page =
+        (void *)(uintptr_t)(address & ~(uint64_t)(PAGE_BYTES - 1)); /* NOLINT(performance-no-int-to-ptr) */
+    void *mapped = mmap(page, PAGE_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_POPULATE, child->page_fd, 0);
+    return mapped != MAP_FAILED;
+}
+
+static void fault_handle(int signal_number, siginfo_t *info, void *context) {
+    (void)context;
+    int saved_errno = errno;
+    struct hx_child *child = fault_child();
+    uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    switch (signal_number) {
+    case SIGILL:
+        fault_end(child, HX_OUTCOME_ILLEGAL, address, 0);
+    case SIGFPE:
+        fault_end(child, HX_OUTCOME_ARITHMETIC, address, 0);
+    case SIGTRAP:
+        fault_end(child, HX_OUTCOME_TRAP, address, 0);
+    case SIGSYS:
+        fault_end(child, HX_OUTCOME_SYSCALL, (uint64_t)info->si_syscall, 0);
+    case SIGALRM:
+        fault_end(child, HX_OUTCOME_TIMEOUT, 0, 0);
+    default:
+        break;
+    }
+    bool wanted =
+        child->shared->current < child->count && child->jobs[child->shared->current].kernel->map_on_demand;
+    if (signal_number != SIGSEGV || !wanted) {
+        fault_end(child, HX_OUTCOME_SEGFAULT, address, 0);
+    }
+    if (info->si_code !=
+        SEGV_MAPERR) { /* a protected page, or (SI_KERNEL) a non-canonical or misaligned access */
+        fault_end(child, info->si_code == SEGV_ACCERR ? HX_OUTCOME_SEGFAULT : HX_OUTCOME_PAGES, address, 0);
+    }
+    if (child->shared->pages >= PAGES_MAX) {
+        fault_end(child, HX_OUTCOME_PAGES, address, E2BIG);
+    }
+    if (!page_map(child, address)) {
+        fault_end(child, HX_OUTCOME_PAGES, address, errno);
+    }
+    child->shared->pages++;
+    errno = saved_errno;
+}
+
+int hx_fault_handlers_install(struct hx_child *child) {
+    void *stack = mmap(NULL, HANDLER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) {
+        return errno;
+    }
+    memcpy((void *)(uintptr_t)(GEN_ARENA_ADDRESS + CHILD_POINTER_OFFSET), (const void *)&child, sizeof child);
+    stack_t alternate = {.ss_sp = stack, .ss_size = HANDLER_STACK_BYTES};
+    if (sigaltstack(&alternate, NULL) != 0) {
+        return errno;
+    }
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    action.sa_sigaction = fault_handle;
+    (void)sigfillset(&action.sa_mask);
+    static const int signals[] = {SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGALRM, SIGSEGV, SIGBUS};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        if (sigaction(signals[i], &action, NULL) != 0) {
+            return errno;
+        }
+    }
+    /* The parent's handlers are not for this process; a terminal's Ctrl-C ends it. */
+    static const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        (void)signal(defaults[i], SIG_DFL);
+    }
+    sigset_t none;
+    (void)sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : errno;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/meter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/estimate.h"
+#include "harness/record.h"
+
+enum {
+    KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
+};
+
+/* A batch is void when its NOPs took this much longer than the best ever seen: someone else used the core. */
+static const double SENTINEL_SLACK = 1.06;
+
+void hx_plan_init(struct hx_plan *plan) {
+    *plan = (struct hx_plan){
+        .rounds = 11,
+        .min_batches = 3,
+        .max_batches = 24,
+        .spread_limit = 0.01,
+        .trust_limit = 0.10,
+        .target_cycles = 6000,
+    };
+}
+
+/* Samples for up to `count` jobs, in one block. */
+struct sample_store {
+    struct hx_samples *samples;
+    double *values;
+};
+
+static enum ip_status store_open(struct sample_store *store, size_t count, uint32_t rounds,
+                                 struct ip_error *err) {
+    store->samples = calloc(count, sizeof *store->samples);
+    store->values = calloc(count * HX_SAMPLE_ROWS * rounds, sizeof *store->values);
+    if (store->samples == NULL || store->values == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the samples of %zu kernels", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        hx_samples_place(&store->samples[i], store->values + i * HX_SAMPLE_ROWS * rounds, rounds);
+    }
+    return IP_OK;
+}
+
+static void store_close(struct sample_store *store) {
+    free(store->samples);
+    free(store->values);
+}
+
+static void stat_fault(struct hx_stat *stat, enum hx_outcome outcome, const char *why) {
+    memset(stat, 0, sizeof *stat);
+    stat->verdict = HX_VERDICT_FAULT;
+    stat->outcome = outcome;
+    stat->cycles = stat->low = stat->high = stat->spread = NAN;
+    (void)snprintf(stat->why, sizeof stat->why, "%s", why);
+}
+
+/* The kernels of one chunk that still need batches. */
+struct chunk {
+    struct hx_bench *bench;
+    const struct gen_kernel *const *kernels;
+    struct hx_stat *stats;
+    struct hx_tally *tallies;
+    struct hx_job *jobs;
+    size_t *open; /* numbers of the kernels that are not settled */
+    size_t open_count;
+    struct sample_store store;
+};
+
+static bool sentinel_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    return bench->sentinel_suspect || !(estimate->sentinel_cycles <= bench->sentinel_best * SENTINEL_SLACK);
+}
+
+/* Takes one batch of every open kernel and keeps open those that need more. */
+static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
+    struct hx_bench *bench = chunk->bench;
+    const struct hx_plan *plan = &bench->plan;
+    for (size_t i = 0; i < chunk->open_count; i++) {
+        chunk->jobs[i] = (struct hx_job){.kernel = chunk->kernels[chunk->open[i]],
+                                         .iterations = plan->iterations,
+                                         .rounds = plan->rounds,
+                                         .target_cycles = plan->target_cycles};
+    }
+    enum ip_status status =
+        bench->timer.ops->run(&bench->timer, chunk->jobs, chunk->open_count, chunk->store.samples, err);
+    if (status == IP_OK && bench->recorder != NULL) {
+        status = hx_recorder_add(bench->recorder, chunk->jobs, chunk->store.samples, chunk->open_count, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    bench->kernels_run += chunk->open_count;
+    size_t left = 0;
+    for (size_t i = 0; i < chunk->open_count; i++) {
+        size_t number = chunk->open[i];
+        struct hx_samples *samples = &chunk->store.samples[i];
+        if (samples->outcome != HX_OUTCOME_OK) {
+            stat_fault(&chunk->stats[number], samples->outcome, samples->why);
+            continue;
+        }
+        struct hx_estimate estimate =
+            hx_estimate_batch(chunk->kernels[number], &bench->references, samples, plan->rounds);
+        bool accepted = !estimate.clock_moved && !sentinel_off(bench, &estimate);
+        if (accepted && estimate.sentinel_cycles < bench->sentinel_best) {
+            bench->sentinel_best = estimate.sentinel_cycles;
+        }
+        hx_tally_add(&chunk->tallies[number], &estimate, accepted);
+        if (!hx_tally_settle(&chunk->tallies[number], plan, &chunk->stats[number]) &&
+            chunk->tallies[number].taken < plan->max_batches) {
+            chunk->open[left++] = number;
+        }
+    }
+    chunk->open_count = left;
+    return IP_OK;
+}
+
+static enum ip_status chunk_open(struct chunk *chunk, size_t count, struct ip_error *err) {
+    chunk->tallies = calloc(count, sizeof *chunk->tallies);
+    chunk->jobs = calloc(count, sizeof *chunk->jobs);
+    chunk->open = calloc(count, sizeof *chunk->open);
+    if (chunk->tallies == NULL || chunk->jobs == NULL || chunk->open == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (chunk->kernels[i] == NULL) {
+            stat_fault(&chunk->stats[i], HX_OUTCOME_OK, "no kernel");
+        } else {
+            chunk->open[chunk->open_count++] = i;
+        }
+    }
+    if (chunk->open_count == 0) {
+        return IP_OK;
+    }
+    return store_open(&chunk->store, chunk->open_count, chunk->bench->plan.rounds, err);
+}
+
+static void chunk_close(struct chunk *chunk) {
+    store_close(&chunk->store);
+    free(chunk->tallies);
+    free(chunk->jobs);
+    free(chunk->open);
+}
+
+static enum ip_status chunk_measure(struct hx_bench *bench, const struct gen_kernel *const *kernels,
+                                    size_t count, struct hx_stat *stats, struct ip_error *err) {
+    struct chunk chunk = {.bench = bench, .kernels = kernels, .stats = stats};
+    enum ip_status status = chunk_open(&chunk, count, err);
+    while (status == IP_OK && chunk.open_count > 0) {
+        status = chunk_batch(&chunk, err);
+    }
+    chunk_close(&chunk);
+    return status;
+}
+
+static enum ip_status bench_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    struct hx_bench *bench = self;
+    enum ip_status status = IP_OK;
+    for (size_t at = 0; at < count && status == IP_OK; at += KERNELS_PER_CHUNK) {
+        size_t some = count - at < KERNELS_PER_CHUNK ? count - at : KERNELS_PER_CHUNK;
+        status = chunk_measure(bench, kernels + at, some, stats + at, err);
+    }
+    return status;
+}
+
+struct hx_meter hx_bench_meter(struct hx_bench *bench) {
+    return (struct hx_meter){.measure = bench_measure, .self = bench};
+}
+
+enum ip_status hx_measure(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,
+                          struct hx_stat *stats, struct ip_error *err) {
+    return meter->measure(meter->self, kernels, count, stats, err);
+}

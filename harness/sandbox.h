@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/sandbox.h - what the child process does to itself before it runs foreign code. */
+#ifndef ISAPROBE_HARNESS_SANDBOX_H
+#define ISAPROBE_HARNESS_SANDBOX_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+
+/* The seccomp filter, prepared in the parent and loaded in the child. */
+struct hx_sandbox {
+    void *filter; /* scmp_filter_ctx */
+};
+
+/* Prepares the filter: any system call but those that the child needs raises SIGSYS. IP_CAPABILITY when
+ * libseccomp refuses. */
+IP_CHECK enum ip_status hx_sandbox_init(struct hx_sandbox *sandbox, struct ip_error *err);
+void hx_sandbox_fini(struct hx_sandbox *sandbox);
+
+/* In the child: dies with its parent (`parent`), no core file, pinned to `cpu`. Returns 0 or an errno value.
+ */
+int hx_sandbox_enter(pid_t parent, int cpu);
+/* In the child: from here on only the filter's system calls. Returns 0 or an errno value. */
+int hx_sandbox_close(const struct hx_sandbox *sandbox);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare_doubles(const void *left, const void *right) {
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+void hx_sort(double *values, size_t count) {
+    if (count > 1) {
+        qsort(values, count, sizeof *values, compare_doubles);
+    }
+}
+
+double hx_quantile(const double *sorted, size_t count, double q) {
+    if (count == 0) {
+        return NAN;
+    }
+    double position = q * (double)(count - 1);
+    size_t below = (size_t)position;
+    if (below + 1 >= count) {
+        return sorted[count - 1];
+    }
+    double part = position - (double)below;
+    return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+}
+
+double hx_median(double *values, size_t count) {
+    hx_sort(values, count);
+    return hx_quantile(values, count, 0.5);
+}
