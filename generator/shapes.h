@@ -18,6 +18,7 @@ struct gen_link {
     const struct isa_form *form;
     int src, dst;
     bool src_address;
+    bool same_register; /* every other source of the same kind as `src` is the same register as it */
 };
 
 /* The latency chain over links[0..count): links[0] is the form under test, the others are transfers that

@@ -24,7 +24,14 @@ struct probe_latency_pair {
     double cycles;
     double spread;
     enum hx_verdict verdict;
-    char via[64];  /* the transfer that closed the chain, "" if none */
+    char via[64]; /* the transfer that closed the chain, "" if none */
+    /* The pair chained straight to itself although its operands differ ("vaddpd xmm1, xmm0, xmm2" after
+     * itself): what a run of this one form costs a link. It can be less than `cycles` where the CPU forwards
+     * faster between two of a kind. NaN: not measured. */
+    double chained_cycles;
+    /* The same with one register for all sources of the destination's class: below `cycles` where the CPU
+     * knows the result without the operands (idioms). NaN: not measured. */
+    double same_register_cycles;
     char why[128]; /* for a pair that was not measured: the reason */
 };
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/batch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels per call of the meter: bounds the memory that machine code takes (about 1 KiB a kernel). */
+#define BATCH_CHUNK 4096u
+
+void probe_batch_fini(struct probe_batch *batch) {
+    for (size_t i = 0; i < batch->count; i++) {
+        gen_program_fini(&batch->programs[i]);
+    }
+    free(batch->programs);
+    free(batch->stats);
+    memset(batch, 0, sizeof *batch);
+}
+
+enum ip_status probe_batch_add(struct probe_batch *batch, struct gen_program *program, size_t *slot,
+                               struct ip_error *err) {
+    if (batch->count == batch->capacity) {
+        size_t capacity = batch->capacity != 0 ? batch->capacity * 2 : 64;
+        struct gen_program *programs = realloc(batch->programs, capacity * sizeof *programs);
+        if (programs == NULL) {
+            gen_program_fini(program);
+            return ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", capacity);
+        }
+        batch->programs = programs;
+        batch->capacity = capacity;
+    }
+    *slot = batch->count;
+    batch->programs[batch->count++] = *program;
+    memset(program, 0, sizeof *program);
+    return IP_OK;
+}
+
+static void stat_fault(struct hx_stat *stat, const char *why) {
+    memset(stat, 0, sizeof *stat);
+    stat->verdict = HX_VERDICT_FAULT;
+    stat->cycles = stat->low = stat->high = stat->spread = NAN;
+    snprintf(stat->why, sizeof stat->why, "%s", why);
+}
+
+/* Builds and measures experiments [first, first + count). `kernels` and `pointers` are scratch of `count`. */
+static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t first, size_t count,
+                                          struct gen_kernel *kernels, const struct gen_kernel **pointers,
+                                          struct hx_stat *stats, const struct hx_meter *meter,
+                                          struct gen_encoder *encoder, struct ip_error *err) {
+    char(*reasons)[128] = calloc(count, sizeof *reasons);
+    if (reasons == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", count);
+    }
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        status = gen_kernel_build(&kernels[i], &batch->programs[first + i], encoder, 0, err);
+        pointers[i] = status == IP_OK ? &kernels[i] : NULL;
+        if (status != IP_OK && status != IP_NO_MEMORY && status != IP_IO) {
+            snprintf(reasons[i], sizeof reasons[i], "%.*s", (int)sizeof reasons[i] - 1, err->text);
+            status = IP_OK;
+        }
+    }
+    if (status == IP_OK) {
+        status = hx_measure(meter, pointers, count, stats, err);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (pointers[i] == NULL) {
+            stat_fault(&stats[i], reasons[i]);
+        }
+    }
+    free(reasons);
+    return status;
+}
+
+enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_meter *meter,
+                                   struct gen_encoder *encoder, struct ip_error *err) {
+    if (batch->count == 0) {
+        return IP_OK;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        enum ip_status status = gen_encoder_program_add(encoder, &batch->programs[i], err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    enum ip_status status = gen_encoder_flush(encoder, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    size_t chunk = batch->count < BATCH_CHUNK ? batch->count : BATCH_CHUNK;
+    struct hx_stat *stats = calloc(batch->count, sizeof *stats);
+    struct gen_kernel *kernels = calloc(chunk, sizeof *kernels);
+    const struct gen_kernel **pointers = calloc(chunk, sizeof *pointers);
+    if (stats == NULL || kernels == NULL || pointers == NULL) {
+        status =
+            ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", batch->count);
+    }
+    for (size_t first = 0; first < batch->count && status == IP_OK; first += chunk) {
+        size_t count = batch->count - first < chunk ? batch->count - first : chunk;
+        status =
+            batch_chunk_measure(batch, first, count, kernels, pointers, stats + first, meter, encoder, err);
+        for (size_t i = 0; i < count; i++) {
+            gen_kernel_fini(&kernels[i]);
+            memset(&kernels[i], 0, sizeof kernels[i]);
+            gen_program_fini(&batch->programs[first + i]);
+            memset(&batch->programs[first + i], 0, sizeof batch->programs[first + i]);
+        }
+    }
+    free(kernels);
+    free(pointers);
+    if (status != IP_OK) {
+        free(stats);
+        return status;
+    }
+    free(batch->stats);
+    batch->stats = stats;
+    return IP_OK;
+}

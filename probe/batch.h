@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/batch.h - many experiments at once: programs in, statistics out, with one NASM run and one call of
+ * the meter. An experiment that cannot be built (a rejected line) is a recorded fault, not an error. */
+#ifndef ISAPROBE_PROBE_BATCH_H
+#define ISAPROBE_PROBE_BATCH_H
+
+#include "common/error.h"
+#include "generator/kernel.h"
+#include "generator/program.h"
+#include "harness/meter.h"
+
+struct probe_batch {
+    struct gen_program *programs; /* owned; emptied once their kernels are built */
+    struct hx_stat *stats;        /* owned; valid after probe_batch_measure */
+    size_t count, capacity;
+};
+
+void probe_batch_fini(struct probe_batch *batch); /* an all-zero batch is fine and empty */
+
+/* Adds an experiment and takes the program over (it is all-zero afterwards, on failure too). *slot is its
+ * position in `stats`. */
+IP_CHECK enum ip_status probe_batch_add(struct probe_batch *batch, struct gen_program *program, size_t *slot,
+                                        struct ip_error *err);
+
+/* Encodes, builds and measures everything that was added; once per batch. */
+IP_CHECK enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_meter *meter,
+                                            struct gen_encoder *encoder, struct ip_error *err);
+
+#endif

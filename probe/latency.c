@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/latency.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/shapes.h"
+#include "probe/batch.h"
+#include "probe/transfer.h"
+
+enum { VIA_MAX = 2 }; /* transfers in a chain */
+
+/* One chain for one pair. */
+struct experiment {
+    size_t form, pair; /* the pair is results[form].pairs[pair] */
+    size_t slot;       /* in the batch */
+    int via[VIA_MAX];  /* positions of the transfers */
+    unsigned via_count;
+    bool same_register;
+};
+
+/* Everything that one call works on. */
+struct session {
+    struct isa_form *const *forms;
+    size_t count;
+    struct probe_latency *results;
+    struct probe_transfers transfers;
+    struct probe_batch batch;
+    struct experiment *experiments;
+    size_t experiment_count, experiment_capacity;
+};
+
+void probe_latency_fini(struct probe_latency *latency) {
+    free(latency->pairs);
+    memset(latency, 0, sizeof *latency);
+}
+
+static void session_fini(struct session *session) {
+    probe_transfers_fini(&session->transfers);
+    probe_batch_fini(&session->batch);
+    free(session->experiments);
+    for (size_t i = 0; session->results != NULL && i < session->count; i++) {
+        probe_latency_fini(&session->results[i]);
+    }
+    free(session->results);
+}
+
+/* -- Which pairs there are ----------------------------------------------------------------------------------
+ */
+
+/* An operand that a value can come from or go to. RSP is the harness's own and never allocated. */
+static bool operand_counts(const struct isa_operand *operand) {
+    return probe_operand_file(operand) != PROBE_FILE_NONE;
+}
+
+static bool operand_is_stack_pointer(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) &&
+           operand->reg_class != ISA_REG_GPR8H && operand->reg == 4;
+}
+
+static enum probe_path operand_path(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN ? PROBE_PATH_ADDRESS
+                                                                                 : PROBE_PATH_REGISTER;
+}
+
+/* The source that `operand` is, if any: registers, masks and flags that are read, addresses. */
+static bool operand_is_source(const struct isa_operand *operand) {
+    if (operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN) {
+        return !operand->implicit;
+    }
+    return operand->read && operand_counts(operand);
+}
+
+static bool operand_is_destination(const struct isa_operand *operand) {
+    return operand->write && operand_counts(operand) && operand->kind != ISA_OPERAND_MEM;
+}
+
+static void pair_init(struct probe_latency_pair *pair, const struct isa_form *form, int src, int dst) {
+    memset(pair, 0, sizeof *pair);
+    pair->src = src;
+    pair->dst = dst;
+    pair->path = operand_path(&form->operands[src]);
+    pair->cycles = pair->spread = pair->chained_cycles = pair->same_register_cycles = NAN;
+    pair->verdict = HX_VERDICT_OK;
+}
+
+static enum ip_status pairs_list(struct probe_latency *latency, const struct isa_form *form,
+                                 struct ip_error *err) {
+    if (form->obstacle != ISA_OBSTACLE_NONE) {
+        return IP_OK;
+    }
+    struct probe_latency_pair *pairs = calloc((size_t)ISA_OPERANDS_MAX * ISA_OPERANDS_MAX, sizeof *pairs);
+    if (pairs == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for the operand pairs of %s", form->syntax);
+    }
+    size_t count = 0;
+    for (unsigned src = 0; src < form->operand_count; src++) {
+        for (unsigned dst = 0; dst < form->operand_count; dst++) {
+            if (operand_is_source(&form->operands[src]) && operand_is_destination(&form->operands[dst])) {
+                pair_init(&pairs[count++], form, (int)src, (int)dst);
+            }
+        }
+    }
+    latency->pairs = pairs;
+    latency->count = count;
+    return IP_OK;
+}
+
+/* -- Which chains to try ------------------------------------------------------------------------------------
+ */
+
+static enum ip_status experiment_add(struct session *session, const struct experiment *experiment,
+                                     struct gen_program *program, struct ip_error *err) {
+    if (session->experiment_count == session->experiment_capacity) {
+        size_t capacity = session->experiment_capacity != 0 ? session->experiment_capacity * 2 : 64;
+        struct experiment *grown = realloc(session->experiments, capacity * sizeof *grown);
+        if (grown == NULL) {
+            gen_program_fini(program);
+            return ip_fail(err, IP_NO_MEMORY, "no memory for %zu chains: measure fewer forms", capacity);
+        }
+        session->experiments = grown;
+        session->experiment_capacity = capacity;
+    }
+    struct experiment *added = &session->experiments[session->experiment_count];
+    *added = *experiment;
+    enum ip_status status = probe_batch_add(&session->batch, program, &added->slot, err);
+    if (status == IP_OK) {
+        session->experiment_count++;
+    }
+    return status;
+}
+
+/* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
+ */
+static enum ip_status chain_add(struct session *session, size_t form_index, size_t pair_index, const int *via,
+                                unsigned via_count, bool same_register, struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    struct gen_link links[1 + VIA_MAX] = {{.form = form,
+                                           .src = pair->src,
+                                           .dst = pair->dst,
+                                           .src_address = pair->path == PROBE_PATH_ADDRESS,
+                                           .same_register = same_register}};
+    struct experiment experiment = {
+        .form = form_index, .pair = pair_index, .via_count = via_count, .same_register = same_register};
+    for (unsigned i = 0; i < via_count; i++) {
+        struct probe_transfer *transfer = &session->transfers.items[via[i]];
+        transfer->needed = true;
+        links[1 + i] = (struct gen_link){.form = &transfer->form, .src = transfer->src, .dst = transfer->dst};
+        experiment.via[i] = via[i];
+    }
+    struct gen_program program;
+    struct ip_error reason;
+    gen_program_init(&program);
+    enum ip_status status = gen_latency_program(&program, links, 1 + via_count, 0, 0, &reason);
+    if (status == IP_OK) {
+        return experiment_add(session, &experiment, &program, err);
+    }
+    gen_program_fini(&program);
+    if (status == IP_NO_MEMORY) {
+        *err = reason;
+        return status;
+    }
+    if (pair->why[0] == '\0') {
+        snprintf(pair->why, sizeof pair->why, "%.127s", reason.text);
+    }
+    return IP_OK;
+}
+
+/* Adds the chains through every single transfer that fits; *found counts them. */
+static enum ip_status single_transfers_add(struct session *session, size_t form_index, size_t pair_index,
+                                           bool same_register, unsigned *found, struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *transfer = &session->transfers.items[i];
+        if (!probe_transfer_fits(transfer, form, pair->dst, pair->src)) {
+            continue;
+        }
+        int via = (int)i;
+        enum ip_status status = chain_add(session, form_index, pair_index, &via, 1, same_register, err);
+        if (status != IP_OK) {
+            return status;
+        }
+        ++*found;
+    }
+    return IP_OK;
+}
+
+/* Two transfers, by way of the general-purpose registers. */
+static enum ip_status double_transfers_add(struct session *session, size_t form_index, size_t pair_index,
+                                           unsigned *found, struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const struct probe_transfers *transfers = &session->transfers;
+    for (size_t i = 0; i < transfers->count; i++) {
+        const struct probe_transfer *first = &transfers->items[i];
+        if (first->to != PROBE_FILE_GPR || first->from == PROBE_FILE_GPR ||
+            !probe_transfer_fits(first, form, pair->dst, -1)) {
+            continue;
+        }
+        for (size_t j = 0; j < transfers->count; j++) {
+            const struct probe_transfer *second = &transfers->items[j];
+            if (second->from != PROBE_FILE_GPR || second->to == PROBE_FILE_GPR ||
+                !probe_transfer_fits(second, form, -1, pair->src) ||
+                !probe_transfer_fits(second, &first->form, first->dst, -1)) {
+                continue;
+            }
+            int via[VIA_MAX] = {(int)i, (int)j};
+            enum ip_status status = chain_add(session, form_index, pair_index, via, 2, false, err);
+            if (status != IP_OK) {
+                return status;
+            }
+            ++*found;
+        }
+    }
+    return IP_OK;
+}
+
+/* More than one explicit source of the destination's file: they can be one register. */
+static bool sources_can_be_equal(const struct isa_form *form, int src, int dst) {
+    unsigned sources = 0;
+    enum probe_file file = probe_operand_file(&form->operands[src]);
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        sources += operand->kind == ISA_OPERAND_REG && operand->read && !operand->mask && operand->reg < 0 &&
+                   probe_operand_file(operand) == file;
+    }
+    return sources > 1 && probe_operand_file(&form->operands[dst]) == file;
+}
+
+static enum ip_status pair_chains_add(struct session *session, size_t form_index, size_t pair_index,
+                                      struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const struct isa_operand *src = &form->operands[pair->src], *dst = &form->operands[pair->dst];
+    if (operand_is_stack_pointer(src) || operand_is_stack_pointer(dst)) {
+        snprintf(pair->why, sizeof pair->why, "the stack pointer is the harness's own and is not chained");
+        return IP_OK;
+    }
+    bool address = pair->path == PROBE_PATH_ADDRESS;
+    unsigned found = 0;
+    enum ip_status status = IP_OK;
+    if (address || probe_operand_file(src) == probe_operand_file(dst)) {
+        status = chain_add(session, form_index, pair_index, NULL, 0, false, err);
+    }
+    /* An operand that is read and written chains to itself: nothing to transfer. */
+    if (status == IP_OK && pair->src != pair->dst && !address) {
+        status = single_transfers_add(session, form_index, pair_index, false, &found, err);
+        if (status == IP_OK && found == 0 && probe_operand_file(src) != probe_operand_file(dst)) {
+            status = double_transfers_add(session, form_index, pair_index, &found, err);
+        }
+        if (status == IP_OK && sources_can_be_equal(form, pair->src, pair->dst)) {
+            status = single_transfers_add(session, form_index, pair_index, true, &found, err);
+        }
+    }
+    if (status == IP_OK && found == 0 && pair->why[0] == '\0') {
+        snprintf(pair->why, sizeof pair->why, "no instruction carries the result back to the source");
+    }
+    return status;
+}
+
+/* -- What the chains say ------------------------------------------------------------------------------------
+ */
+
+/* What is left of a round once its transfers are taken off: exact where all of them are. */
+static double round_rest(const struct session *session, const struct experiment *experiment, double cycles,
+                         bool *exact) {
+    *exact = true;
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        const struct probe_transfer *transfer = &session->transfers.items[experiment->via[i]];
+        cycles -= transfer->cycles;
+        *exact = *exact && transfer->pinned;
+    }
+    return cycles > 0.0 ? cycles : 0.0;
+}
+
+static bool transfers_run(const struct session *session, const struct experiment *experiment) {
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        if (!session->transfers.items[experiment->via[i]].usable) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A verdict that is at least as good: a steady value beats an unsteady one, whatever the cycles. */
+static bool verdict_better(enum hx_verdict a, enum hx_verdict b) {
+    return a == HX_VERDICT_OK && b != HX_VERDICT_OK;
+}
+
+static void via_name(const struct session *session, const struct experiment *experiment, char *buffer,
+                     size_t size) {
+    buffer[0] = '\0';
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        size_t used = strlen(buffer);
+        snprintf(buffer + used, size - used, "%s%s", i != 0 ? " + " : "",
+                 session->transfers.items[experiment->via[i]].form.syntax);
+    }
+}
+
+/* Takes the chain's value for the pair if it is the best so far: steady before unsteady, exact before bound
+ * at the same value, small before large. */
+static void pair_take(const struct session *session, struct probe_latency_pair *pair,
+                      const struct experiment *experiment, const struct hx_stat *stat) {
+    bool exact;
+    double cycles = round_rest(session, experiment, stat->cycles, &exact);
+    bool take = !pair->measured || verdict_better(stat->verdict, pair->verdict);
+    if (!take && !verdict_better(pair->verdict, stat->verdict)) {
+        take = cycles < pair->cycles;
+    }
+    if (take) {
+        pair->measured = true;
+        pair->cycles = cycles;
+        pair->upper_bound = !exact;
+        pair->spread = stat->spread;
+        pair->verdict = stat->verdict;
+        via_name(session, experiment, pair->via, sizeof pair->via);
+        pair->why[0] = '\0';
+        if (stat->verdict != HX_VERDICT_OK) {
+            snprintf(pair->why, sizeof pair->why, "%s", stat->why);
+        }
+    }
+}
+
+static double least(double a, double b) {
+    return isnan(a) || b < a ? b : a;
+}
+
+static void session_interpret(struct session *session) {
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct experiment *experiment = &session->experiments[i];
+        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        if (!transfers_run(session, experiment)) {
+            continue;
+        }
+        if (stat->verdict == HX_VERDICT_FAULT) {
+            if (!pair->measured) {
+                pair->verdict = HX_VERDICT_FAULT;
+                snprintf(pair->why, sizeof pair->why, "%s", stat->why);
+            }
+            continue;
+        }
+        bool exact;
+        double rest = round_rest(session, experiment, stat->cycles, &exact);
+        if (experiment->same_register) {
+            if (exact && stat->verdict == HX_VERDICT_OK) {
+                pair->same_register_cycles = least(pair->same_register_cycles, rest);
+            }
+            continue;
+        }
+        if (experiment->via_count == 0 && pair->src != pair->dst && pair->path == PROBE_PATH_REGISTER) {
+            if (stat->verdict == HX_VERDICT_OK) {
+                pair->chained_cycles = rest;
+            }
+        }
+        pair_take(session, pair, experiment, stat);
+    }
+}
+
+static enum ip_status session_run(struct session *session, const struct hx_meter *meter,
+                                  struct gen_encoder *encoder, const struct isa_table *table,
+                                  struct ip_error *err) {
+    enum ip_status status = probe_transfers_init(&session->transfers, table, err);
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        status = pairs_list(&session->results[i], session->forms[i], err);
+        for (size_t j = 0; j < session->results[i].count && status == IP_OK; j++) {
+            status = pair_chains_add(session, i, j, err);
+        }
+    }
+    if (status == IP_OK) {
+        status = probe_transfers_chains_add(&session->transfers, &session->batch, err);
+    }
+    if (status == IP_OK) {
+        status = probe_batch_measure(&session->batch, meter, encoder, err);
+    }
+    if (status == IP_OK) {
+        probe_transfers_calibrate(&session->transfers, session->batch.stats);
+        session_interpret(session);
+    }
+    return status;
+}
+
+enum ip_status probe_latency_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                     const struct isa_table *table, struct isa_form *const *forms,
+                                     size_t count, struct probe_latency *results, struct ip_error *err) {
+    if (count == 0) {
+        return IP_OK;
+    }
+    struct session session = {.forms = forms, .count = count};
+    session.results = calloc(count, sizeof *session.results);
+    if (session.results == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
+    }
+    enum ip_status status = session_run(&session, meter, encoder, table, err);
+    if (status == IP_OK) {
+        memcpy(results, session.results, count * sizeof *results);
+        free(session.results);
+        session.results = NULL; /* the pairs are the caller's now */
+    }
+    session_fini(&session);
+    return status;
+}

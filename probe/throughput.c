@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/throughput.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/shapes.h"
+#include "probe/batch.h"
+
+/* Instances in a unit: a multiple of every number of registers below but the largest, which the generator
+ * rounds for itself. */
+#define UNIT_INSTANCES 24u
+
+/* Numbers of independent chains to try; 0: as many as the class has registers. One chain alone is worth
+ * trying only where it breaks itself: it is what the form costs when the CPU drops the dependence. */
+static const unsigned REGISTER_COUNTS[] = {2, 4, 8, 12, 0};
+enum { REGISTER_COUNT_COUNT = sizeof REGISTER_COUNTS / sizeof REGISTER_COUNTS[0] };
+
+struct variant {
+    size_t form, slot;
+    struct gen_independence how;
+};
+
+struct session {
+    struct probe_batch batch;
+    struct variant *variants;
+    size_t count, capacity;
+};
+
+/* Does the form wait for what an earlier instance of itself left in a register that cannot rotate, or that it
+ * both reads and writes? */
+static bool form_reads_what_it_writes(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        if (operand->kind == ISA_OPERAND_REG && operand->write && (operand->read || operand->cond_write)) {
+            return true;
+        }
+        /* A partial write keeps the rest of the register. */
+        if (operand->kind == ISA_OPERAND_REG && operand->write && isa_reg_is_gpr(operand->reg_class) &&
+            operand->bits < 32) {
+            return true;
+        }
+        /* A fixed register that one operand writes and another reads ("mul": rdx:rax = rax * op1). */
+        for (unsigned j = 0; operand->kind == ISA_OPERAND_REG && operand->write && j < form->operand_count;
+             j++) {
+            const struct isa_operand *other = &form->operands[j];
+            if (other->kind == ISA_OPERAND_REG && other->read && operand->reg >= 0 &&
+                other->reg == operand->reg) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum ip_status variant_add(struct session *session, size_t form_index, const struct isa_form *form,
+                                  const struct gen_independence *how, struct probe_throughput *result,
+                                  struct ip_error *err) {
+    if (session->count == session->capacity) {
+        size_t capacity = session->capacity != 0 ? session->capacity * 2 : 64;
+        struct variant *grown = realloc(session->variants, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return ip_fail(err, IP_NO_MEMORY, "no memory for %zu kernels: measure fewer forms", capacity);
+        }
+        session->variants = grown;
+        session->capacity = capacity;
+    }
+    struct gen_program program;
+    struct ip_error reason;
+    gen_program_init(&program);
+    enum ip_status status = gen_throughput_program(&program, form, how, UNIT_INSTANCES, &reason);
+    if (status != IP_OK) {
+        gen_program_fini(&program);
+        if (status == IP_NO_MEMORY) {
+            *err = reason;
+            return status;
+        }
+        snprintf(result->why, sizeof result->why, "%.127s", reason.text);
+        return IP_OK;
+    }
+    struct variant *variant = &session->variants[session->count];
+    variant->form = form_index;
+    variant->how = *how;
+    status = probe_batch_add(&session->batch, &program, &variant->slot, err);
+    if (status == IP_OK) {
+        session->count++;
+    }
+    return status;
+}
+
+static enum ip_status form_variants_add(struct session *session, size_t form_index,
+                                        const struct isa_form *form, struct probe_throughput *result,
+                                        struct ip_error *err) {
+    bool flags = form->flags_read != 0, registers = form_reads_what_it_writes(form);
+    for (unsigned breaks = 0; breaks < 4; breaks++) {
+        bool break_flags = (breaks & 1) != 0, break_registers = (breaks & 2) != 0;
+        if ((break_flags && !flags) || (break_registers && !registers)) {
+            continue;
+        }
+        for (unsigned i = 0; i < REGISTER_COUNT_COUNT; i++) {
+            struct gen_independence how = {.registers = REGISTER_COUNTS[i],
+                                           .break_flags = break_flags,
+                                           .break_registers = break_registers};
+            enum ip_status status = variant_add(session, form_index, form, &how, result, err);
+            if (status != IP_OK) {
+                return status;
+            }
+        }
+    }
+    return IP_OK;
+}
+
+static void how_name(const struct gen_independence *how, char *buffer, size_t size) {
+    char registers[24];
+    if (how->registers == 0) {
+        snprintf(registers, sizeof registers, "all registers");
+    } else {
+        snprintf(registers, sizeof registers, "%u registers", how->registers);
+    }
+    snprintf(buffer, size, "%s%s%s", registers, how->break_flags ? ", flags broken" : "",
+             how->break_registers ? ", registers broken" : "");
+}
+
+/* A steady value beats an unsteady one; among equals the smaller. */
+static bool stat_beats(const struct hx_stat *stat, const struct probe_throughput *best) {
+    if (!best->measured) {
+        return true;
+    }
+    bool steady = stat->verdict == HX_VERDICT_OK, best_steady = best->verdict == HX_VERDICT_OK;
+    return steady != best_steady ? steady : stat->cycles < best->cycles;
+}
+
+static void variant_take(const struct variant *variant, const struct hx_stat *stat,
+                         struct probe_throughput *result) {
+    if (stat->verdict == HX_VERDICT_FAULT) {
+        if (!result->measured) {
+            result->verdict = stat->verdict;
+            snprintf(result->why, sizeof result->why, "%s", stat->why);
+        }
+        return;
+    }
+    if (!stat_beats(stat, result)) {
+        return;
+    }
+    result->measured = true;
+    result->cycles = stat->cycles;
+    result->spread = stat->spread;
+    result->registers = variant->how.registers;
+    result->verdict = stat->verdict;
+    how_name(&variant->how, result->how, sizeof result->how);
+    snprintf(result->why, sizeof result->why, "%s", stat->verdict == HX_VERDICT_OK ? "" : stat->why);
+}
+
+enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                        struct isa_form *const *forms, size_t count,
+                                        struct probe_throughput *results, struct ip_error *err) {
+    struct session session = {0};
+    struct probe_throughput *found = calloc(count != 0 ? count : 1, sizeof *found);
+    if (found == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
+    }
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        found[i].cycles = found[i].spread = NAN;
+        if (forms[i]->obstacle != ISA_OBSTACLE_NONE) {
+            snprintf(found[i].why, sizeof found[i].why, "%s", forms[i]->note);
+            continue;
+        }
+        status = form_variants_add(&session, i, forms[i], &found[i], err);
+    }
+    if (status == IP_OK) {
+        status = probe_batch_measure(&session.batch, meter, encoder, err);
+    }
+    for (size_t i = 0; i < session.count && status == IP_OK; i++) {
+        const struct variant *variant = &session.variants[i];
+        variant_take(variant, &session.batch.stats[variant->slot], &found[variant->form]);
+    }
+    if (status == IP_OK) {
+        memcpy(results, found, count * sizeof *results);
+    }
+    free(found);
+    free(session.variants);
+    probe_batch_fini(&session.batch);
+    return status;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/shapes.h"
+#include "isa/decode.h"
+
+enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 };
+
+/* A pair of transfers that takes so little can only be one cycle each: no transfer takes less than one. */
+#define ROUND_OF_ONES_CYCLES 2.15
+/* A chain of one transfer below this was removed at rename on its way, so it says nothing. */
+#define LEAST_CHAIN_CYCLES 0.85
+
+/* One row of the list of transfers. `own`: the source operand through which the instruction can be chained to
+ * itself (-1: it cannot). Where `own` differs from `src`, one µop reads both, and a µop is taken to have one
+ * latency from each of its sources: so its k -> k chain tells what it takes from xmm to k. */
+struct transfer_row {
+    const char *syntax;
+    signed char src, dst, own;
+};
+
+static const struct transfer_row ROWS[] = {
+    /* within the general-purpose registers: sign extensions are never removed at rename */
+    {"movsxd r64, r32", 1, 0, 1},
+    {"movsx r64, r16", 1, 0, 1},
+    {"movsx r64, r8", 1, 0, 1},
+    {"movsx r32, r8h", 1, 0, 1},
+    /* flags */
+    {"test r64, r64", 0, 2, -1},
+    {"test r32, r32", 0, 2, -1},
+    {"test r16, r16", 0, 2, -1},
+    {"test r8, r8", 0, 2, -1},
+    {"test r8h, r8h", 0, 2, -1},
+    {"cmovb r64, r64", 2, 0, -1},
+    {"cmovz r64, r64", 2, 0, -1},
+    {"cmovs r64, r64", 2, 0, -1},
+    {"cmovo r64, r64", 2, 0, -1},
+    {"cmovp r64, r64", 2, 0, -1},
+    {"setb r8", 1, 0, -1},
+    {"setz r8", 1, 0, -1},
+    {"sets r8", 1, 0, -1},
+    {"seto r8", 1, 0, -1},
+    {"setp r8", 1, 0, -1},
+    {"setb r8h", 1, 0, -1},
+    {"setz r8h", 1, 0, -1},
+    /* within the vectors, an integer and a floating-point shuffle: forwarding between the two may cost */
+    {"pshufd xmm, xmm, imm8", 1, 0, 1},
+    {"movshdup xmm, xmm", 1, 0, 1},
+    {"vpshufd xmm, xmm, imm8", 1, 0, 1},
+    {"vpshufd ymm, ymm, imm8", 1, 0, 1},
+    {"vpermilps xmm, xmm, imm8", 1, 0, 1},
+    {"vpermilps ymm, ymm, imm8", 1, 0, 1},
+    {"vpshufd zmm, zmm, imm8", 1, 0, 1},
+    {"vpermilps zmm, zmm, imm8", 1, 0, 1},
+    /* general-purpose <-> vector */
+    {"movd r32, xmm", 1, 0, -1},
+    {"movq r64, xmm", 1, 0, -1},
+    {"vmovd r32, xmm", 1, 0, -1},
+    {"vmovq r64, xmm", 1, 0, -1},
+    {"pmovmskb r32, xmm", 1, 0, -1},
+    {"vpmovmskb r32, xmm", 1, 0, -1},
+    {"movd xmm, r32", 1, 0, -1},
+    {"movq xmm, r64", 1, 0, -1},
+    {"vmovd xmm, r32", 1, 0, -1},
+    {"vmovq xmm, r64", 1, 0, -1},
+    {"pinsrq xmm, r64, imm8", 1, 0, -1},
+    {"vpinsrq xmm, xmm, r64, imm8", 2, 0, -1},
+    {"vpbroadcastd xmm, r32", 1, 0, -1},
+    /* masks */
+    {"kmovq k, k", 1, 0, 1},
+    {"kmovw k, k", 1, 0, 1},
+    {"kmovq k, r64", 1, 0, -1},
+    {"kmovd k, r32", 1, 0, -1},
+    {"kmovw k, r32", 1, 0, -1},
+    {"kmovq r64, k", 1, 0, -1},
+    {"kmovd r32, k", 1, 0, -1},
+    {"kmovw r32, k", 1, 0, -1},
+    {"vptestmd k{k}, xmm, xmm", 2, 0, 1},
+    {"vptestmd k{k}, ymm, ymm", 2, 0, 1},
+    {"vptestmb k{k}, xmm, xmm", 2, 0, 1},
+    {"vptestmd k{k}, zmm, zmm", 2, 0, 1},
+    {"vcmpps k{k}, xmm, xmm, imm8", 2, 0, 1},
+    {"vpmovd2m k, xmm", 1, 0, -1},
+    {"vpmovm2d xmm, k", 1, 0, -1},
+    {"vpmovm2b xmm, k", 1, 0, -1},
+    {"vmovdqa32 xmm{k}{z}, xmm", 1, 0, -1},
+    {"vmovaps xmm{k}{z}, xmm", 1, 0, -1},
+    {"vmovdqa32 zmm{k}{z}, zmm", 1, 0, -1},
+    /* MMX */
+    {"pshufw mm, mm, imm8", 1, 0, 1},
+    {"movd mm, r32", 1, 0, -1},
+    {"movq mm, r64", 1, 0, -1},
+    {"movd r32, mm", 1, 0, -1},
+    {"movq r64, mm", 1, 0, -1},
+    {"movq2dq xmm, mm", 1, 0, -1},
+    {"movdq2q mm, xmm", 1, 0, -1},
+};
+enum { ROW_COUNT = sizeof ROWS / sizeof ROWS[0] };
+
+enum probe_file probe_operand_file(const struct isa_operand *operand) {
+    switch (operand->kind) {
+    case ISA_OPERAND_FLAGS:
+        return PROBE_FILE_FLAGS;
+    case ISA_OPERAND_MEM:
+        return PROBE_FILE_MEMORY;
+    case ISA_OPERAND_REG:
+        break;
+    default:
+        return PROBE_FILE_NONE;
+    }
+    if (isa_reg_is_gpr(operand->reg_class)) {
+        return PROBE_FILE_GPR;
+    }
+    if (isa_reg_is_vector(operand->reg_class)) {
+        return PROBE_FILE_VECTOR;
+    }
+    switch (operand->reg_class) {
+    case ISA_REG_MASK:
+        return PROBE_FILE_MASK;
+    case ISA_REG_MMX:
+        return PROBE_FILE_MMX;
+    case ISA_REG_X87:
+        return PROBE_FILE_X87;
+    default:
+        return PROBE_FILE_NONE;
+    }
+}
+
+enum probe_world probe_form_world(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        if (isa_reg_is_vector(operand->reg_class)) {
+            return form->vex || form->evex ? PROBE_WORLD_VEX : PROBE_WORLD_LEGACY;
+        }
+    }
+    return PROBE_WORLD_ANY;
+}
+
+static bool worlds_mix(enum probe_world a, enum probe_world b) {
+    return a == PROBE_WORLD_ANY || b == PROBE_WORLD_ANY || a == b;
+}
+
+void probe_transfers_fini(struct probe_transfers *transfers) {
+    free(transfers->items);
+    memset(transfers, 0, sizeof *transfers);
+}
+
+/* Fills what can be said of a transfer before it runs. */
+static void transfer_describe(struct probe_transfer *transfer, const struct transfer_row *row) {
+    const struct isa_form *form = &transfer->form;
+    transfer->src = row->src;
+    transfer->dst = row->dst;
+    transfer->slot = SIZE_MAX;
+    transfer->partner = -1;
+    transfer->cycles = 1.0;
+    transfer->usable = form->derived && form->obstacle == ISA_OBSTACLE_NONE &&
+                       row->src < form->operand_count && row->dst < form->operand_count;
+    if (!transfer->usable) {
+        return;
+    }
+    transfer->from = probe_operand_file(&form->operands[row->src]);
+    transfer->to = probe_operand_file(&form->operands[row->dst]);
+    transfer->world = probe_form_world(form);
+    transfer->flags_read = form->flags_read;
+    transfer->flags_written = form->flags_written;
+    /* The operands must be what the row says; a table may hold a row of the user's with that syntax. */
+    transfer->usable = transfer->from != PROBE_FILE_NONE && transfer->to != PROBE_FILE_NONE &&
+                       form->operands[row->src].read && form->operands[row->dst].write;
+}
+
+static unsigned gpr_bits(const struct isa_operand *operand) {
+    switch (operand->reg_class) {
+    case ISA_REG_GPR8:
+    case ISA_REG_GPR8H:
+        return 8;
+    case ISA_REG_GPR16:
+        return 16;
+    case ISA_REG_GPR32:
+        return 32;
+    default:
+        return 64;
+    }
+}
+
+/* A general-purpose value flows from `written` to `read` without a merge on the way. */
+static bool gpr_flows(const struct isa_operand *written, const struct isa_operand *read) {
+    if ((written->reg_class == ISA_REG_GPR8H) != (read->reg_class == ISA_REG_GPR8H)) {
+        /* The high byte is part of any wider register; the low byte is not. */
+        return read->reg_class == ISA_REG_GPR8H && gpr_bits(written) >= 32;
+    }
+    unsigned written_bits = gpr_bits(written) == 32 ? 64 : gpr_bits(written);
+    return gpr_bits(read) <= written_bits;
+}
+
+/* Does the value that `written` holds reach an instruction that reads it as `read`? */
+static bool operand_flows(const struct isa_form *writer, int dst, const struct isa_form *reader, int src) {
+    const struct isa_operand *written = &writer->operands[dst];
+    const struct isa_operand *read = &reader->operands[src];
+    enum probe_file file = probe_operand_file(written);
+    if (file != probe_operand_file(read)) {
+        return false;
+    }
+    if (file == PROBE_FILE_FLAGS) {
+        /* Every flag that is read must come from the writer. */
+        return reader->flags_read != 0 && (reader->flags_read & ~writer->flags_written) == 0;
+    }
+    if (file == PROBE_FILE_GPR) {
+        return gpr_flows(written, read);
+    }
+    return true;
+}
+
+/* Vector transfers of the width that the form has: a 512-bit one among narrower forms closes a port. */
+static bool vector_width_fits(const struct isa_operand *transferred, const struct isa_operand *operand) {
+    if (probe_operand_file(operand) != PROBE_FILE_VECTOR ||
+        probe_operand_file(transferred) != PROBE_FILE_VECTOR) {
+        return true;
+    }
+    return (transferred->reg_class == ISA_REG_ZMM) == (operand->reg_class == ISA_REG_ZMM) &&
+           (transferred->reg_class != ISA_REG_YMM || operand->reg_class == ISA_REG_YMM);
+}
+
+bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa_form *form, int dst,
+                         int src) {
+    const struct isa_form *other = &transfer->form;
+    if (!transfer->usable || !worlds_mix(transfer->world, probe_form_world(form))) {
+        return false;
+    }
+    if (dst >= 0 && (!operand_flows(form, dst, other, transfer->src) ||
+                     !vector_width_fits(&other->operands[transfer->src], &form->operands[dst]))) {
+        return false;
+    }
+    return src < 0 || (operand_flows(other, transfer->dst, form, src) &&
+                       vector_width_fits(&other->operands[transfer->dst], &form->operands[src]));
+}
+
+/* The first transfer that leads back from where `transfer` leads to. */
+static int transfer_partner(const struct probe_transfers *transfers, const struct probe_transfer *transfer) {
+    for (size_t i = 0; i < transfers->count; i++) {
+        const struct probe_transfer *other = &transfers->items[i];
+        if (other->from == transfer->to && other->to == transfer->from &&
+            probe_transfer_fits(other, &transfer->form, transfer->dst, transfer->src)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+enum ip_status probe_transfers_init(struct probe_transfers *transfers, const struct isa_table *table,
+                                    struct ip_error *err) {
+    struct probe_transfer *items = calloc(ROW_COUNT, sizeof *items);
+    struct isa_form **forms = calloc(ROW_COUNT, sizeof *forms);
+    enum ip_status status = IP_OK;
+    if (items == NULL || forms == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "no memory for the list of transfers");
+    }
+    for (size_t i = 0; i < ROW_COUNT && status == IP_OK; i++) {
+        const struct isa_form *known = table != NULL ? isa_table_find(table, ROWS[i].syntax) : NULL;
+        if (known != NULL) {
+            items[i].form = *known;
+        } else {
+            status = isa_form_parse(&items[i].form, ROWS[i].syntax, err);
+        }
+        forms[i] = &items[i].form;
+    }
+    if (status == IP_OK) {
+        status = isa_forms_derive(forms, ROW_COUNT, err);
+    }
+    free(forms);
+    if (status != IP_OK) {
+        free(items);
+        return status;
+    }
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        transfer_describe(&items[i], &ROWS[i]);
+    }
+    transfers->items = items;
+    transfers->count = ROW_COUNT;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        items[i].partner = ROWS[i].own < 0 ? transfer_partner(transfers, &items[i]) : -1;
+        items[i].usable = items[i].usable && (ROWS[i].own >= 0 || items[i].partner >= 0);
+    }
+    return IP_OK;
+}
+
+enum ip_status probe_transfers_chains_add(struct probe_transfers *transfers, struct probe_batch *batch,
+                                          struct ip_error *err) {
+    /* A round trip is read with its partner's own: need goes along, at most twice (k <-> xmm, xmm -> k). */
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < transfers->count; i++) {
+            struct probe_transfer *transfer = &transfers->items[i];
+            if (transfer->needed && transfer->usable && transfer->partner >= 0) {
+                transfers->items[transfer->partner].needed = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct probe_transfer *transfer = &transfers->items[i];
+        if (!transfer->usable || !transfer->needed) {
+            transfer->usable = false;
+            continue;
+        }
+        struct gen_link links[2] = {{.form = &transfer->form, .src = transfer->src, .dst = transfer->dst}};
+        unsigned count = 1;
+        if (ROWS[i].own >= 0) {
+            links[0].src = ROWS[i].own;
+        } else {
+            const struct probe_transfer *partner = &transfers->items[transfer->partner];
+            links[1] = (struct gen_link){.form = &partner->form, .src = partner->src, .dst = partner->dst};
+            count = 2;
+        }
+        struct gen_program program;
+        gen_program_init(&program);
+        enum ip_status status = gen_latency_program(&program, links, count, 0, 0, err);
+        if (status == IP_OK) {
+            status = probe_batch_add(batch, &program, &transfer->slot, err);
+        } else {
+            gen_program_fini(&program);
+        }
+        if (status == IP_NO_MEMORY) {
+            return status;
+        }
+        transfer->usable = status == IP_OK;
+    }
+    return IP_OK;
+}
+
+static bool stat_good(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_OK;
+}
+
+void probe_transfers_calibrate(struct probe_transfers *transfers, const struct hx_stat *stats) {
+    /* First those that chain to themselves: their latency is exact. */
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct probe_transfer *transfer = &transfers->items[i];
+        if (!transfer->usable) {
+            continue;
+        }
+        if (transfer->slot == SIZE_MAX || stats[transfer->slot].verdict == HX_VERDICT_FAULT) {
+            transfer->usable = false;
+            continue;
+        }
+        const struct hx_stat *stat = &stats[transfer->slot];
+        if (transfer->partner < 0 && stat_good(stat) && stat->cycles >= LEAST_CHAIN_CYCLES) {
+            transfer->cycles = stat->cycles;
+            transfer->pinned = true;
+        }
+    }
+    /* Then round trips: of two cycles in all, or with a partner that is exact; that may make others exact. */
+    for (unsigned pass = 0; pass < 3; pass++) {
+        for (size_t i = 0; i < transfers->count; i++) {
+            struct probe_transfer *transfer = &transfers->items[i];
+            if (!transfer->usable || transfer->pinned || transfer->partner < 0 ||
+                !stat_good(&stats[transfer->slot])) {
+                continue;
+            }
+            const struct probe_transfer *partner = &transfers->items[transfer->partner];
+            double round_cycles = stats[transfer->slot].cycles;
+            if (partner->pinned) {
+                double rest = round_cycles - partner->cycles;
+                transfer->cycles = rest > 1.0 ? rest : 1.0;
+                transfer->pinned = true;
+            } else if (round_cycles >= 2 * LEAST_CHAIN_CYCLES && round_cycles <= ROUND_OF_ONES_CYCLES) {
+                transfer->pinned = true; /* `cycles` is 1 already */
+            }
+        }
+    }
+}
