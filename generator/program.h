@@ -13,17 +13,20 @@
 #include "common/error.h"
 #include "common/text.h"
 
-/* Register files that the prologue fills with `vector_fill` (or sane values). */
+/* Register files that the prologue fills with `vector_fill` (or sane values). With GEN_USES_XMM beside one of
+ * the wider ones (a user block that mixes encodings) the fill is the legacy one, and the epilogue cleans the
+ * upper halves. */
 enum gen_uses {
     GEN_USES_XMM = 1,  /* xmm0-15 through legacy SSE: upper halves stay clean */
     GEN_USES_YMM = 2,  /* ymm0-15 through VEX */
     GEN_USES_EVEX = 4, /* zmm0-31 or, with GEN_USES_EVEX_256, ymm0-31 */
     GEN_USES_EVEX_256 = 8,
-    GEN_USES_MASK = 16, /* k0-k7 = all ones (kxnorq needs AVX512BW; kxnorw otherwise) */
+    GEN_USES_MASK = 16, /* k0-k7 = ones in the low 16 bits (kxnorw), in all 64 with GEN_USES_MASK_64 */
     GEN_USES_MMX = 32,
     GEN_USES_X87 = 64,      /* fninit; the stack is empty unless init lines load it */
     GEN_USES_STACK = 128,   /* RSP = GEN_STACK_TOP - 0x4000 while the loop runs */
     GEN_USES_ALL_GPR = 256, /* a user block: every GPR but the counter gets `gpr_fill`, RSP and RBP too */
+    GEN_USES_MASK_64 = 512, /* with GEN_USES_MASK: kxnorq, which needs AVX512BW */
 };
 
 struct gen_program {
