@@ -21,10 +21,10 @@ enum {
     ITERATIONS_MAX = 100000,
 };
 
-static _Noreturn void setup_failed(struct hx_child *child, const char *step, int error) {
+static void setup_failed(struct hx_child *child, const char *step, int error) {
     (void)snprintf(child->shared->setup_step, sizeof child->shared->setup_step, "%s", step);
     child->shared->setup_errno = error;
-    _exit(0);
+    hx_sandbox_exit();
 }
 
 static void *low_address(uintptr_t address) {
@@ -170,7 +170,7 @@ static void job_run(struct hx_child *child, uint32_t number) {
     result->done = true;
 }
 
-_Noreturn void hx_child_main(struct hx_child *child) {
+void hx_child_main(struct hx_child *child) {
     int error = hx_sandbox_enter(child->parent, child->cpu);
     if (error != 0) {
         setup_failed(child, "pin to the CPU", error);
@@ -198,9 +198,9 @@ _Noreturn void hx_child_main(struct hx_child *child) {
         alarm_set(0);
         if (child->results[i].wreck != 0) {
             child->shared->outcome = HX_OUTCOME_WRECKED;
-            _exit(0); /* nothing that this process holds can be trusted any more */
+            hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
         }
     }
     child->shared->phase = HX_PHASE_DONE;
-    _exit(0);
+    hx_sandbox_exit();
 }

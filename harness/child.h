@@ -66,7 +66,7 @@ struct hx_child {
 };
 
 /* Runs the jobs and exits the process; never returns. */
-_Noreturn void hx_child_main(struct hx_child *child);
+void hx_child_main(struct hx_child *child);
 
 /* Installs the fault handlers and their stack (harness/fault.c). Returns 0 or an errno value. */
 int hx_fault_handlers_install(struct hx_child *child);

@@ -24,12 +24,11 @@ static struct hx_child *fault_child(void) {
     return child;
 }
 
-static _Noreturn void fault_end(struct hx_child *child, enum hx_outcome outcome, uint64_t address,
-                                int error) {
+static void fault_end(struct hx_child *child, enum hx_outcome outcome, uint64_t address, int error) {
     child->shared->fault_address = address;
     child->shared->fault_errno = error;
     child->shared->outcome = outcome;
-    _exit(0);
+    hx_sandbox_exit();
 }
 
 /* A page that the block touches becomes a view of the one shared page. */
@@ -49,14 +48,19 @@ static void fault_handle(int signal_number, siginfo_t *info, void *context) {
     switch (signal_number) {
     case SIGILL:
         fault_end(child, HX_OUTCOME_ILLEGAL, address, 0);
+        return;
     case SIGFPE:
         fault_end(child, HX_OUTCOME_ARITHMETIC, address, 0);
+        return;
     case SIGTRAP:
         fault_end(child, HX_OUTCOME_TRAP, address, 0);
+        return;
     case SIGSYS:
         fault_end(child, HX_OUTCOME_SYSCALL, (uint64_t)info->si_syscall, 0);
+        return;
     case SIGALRM:
         fault_end(child, HX_OUTCOME_TIMEOUT, 0, 0);
+        return;
     default:
         break;
     }

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what the measurements stand on: a kernel that misbehaves must be caught, and must cost only
+ * itself. The kernels are machine code written by hand, so that nothing but harness/ is under test. They run
+ * on the silicon of any x86-64 machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "generator/abi.h"
+#include "harness/estimate.h"
+#include "harness/native.h"
+#include "harness/timer.h"
+
+enum { ROUNDS = 5, CODE_MAX = 8192, VALUES = HX_SAMPLE_ROWS * ROUNDS };
+
+struct raw_kernel {
+    struct gen_kernel kernel;
+    uint8_t shorter[CODE_MAX], longer[CODE_MAX];
+};
+
+static size_t put(uint8_t *to, size_t at, const void *bytes, size_t count) {
+    memcpy(to + at, bytes, count);
+    return at + count;
+}
+
+/* mov rcx, rdi; loop: `copies` times `unit`; dec rcx; jnz loop; then `last` instead of or before the return.
+ */
+static size_t code_write(uint8_t *to, const void *unit, size_t unit_bytes, uint32_t copies) {
+    size_t at = put(to, 0, "\x48\x89\xf9", 3);
+    size_t head = at;
+    for (uint32_t i = 0; i < copies; i++) {
+        at = put(to, at, unit, unit_bytes);
+    }
+    at = put(to, at, "\x48\xff\xc9\x0f\x85", 5);
+    int32_t back = (int32_t)head - (int32_t)(at + 4);
+    at = put(to, at, &back, 4);
+    return put(to, at, "\xc3", 1);
+}
+
+static void kernel_loop(struct raw_kernel *raw, const void *unit, size_t unit_bytes, uint32_t copies) {
+    memset(raw, 0, sizeof *raw);
+    raw->kernel.forms_per_unit = 1;
+    raw->kernel.unit_instructions = 1;
+    raw->kernel.shorter = (struct gen_code){raw->shorter, 0, copies};
+    raw->kernel.longer = (struct gen_code){raw->longer, 0, 2 * copies};
+    raw->kernel.shorter.length = code_write(raw->shorter, unit, unit_bytes, copies);
+    raw->kernel.longer.length = code_write(raw->longer, unit, unit_bytes, 2 * copies);
+}
+
+/* The same bytes, then ret, for both lengths. */
+static void kernel_once(struct raw_kernel *raw, const void *bytes, size_t count) {
+    memset(raw, 0, sizeof *raw);
+    raw->kernel.forms_per_unit = 1;
+    raw->kernel.shorter =
+        (struct gen_code){raw->shorter, put(raw->shorter, put(raw->shorter, 0, bytes, count), "\xc3", 1), 1};
+    raw->kernel.longer =
+        (struct gen_code){raw->longer, put(raw->longer, put(raw->longer, 0, bytes, count), "\xc3", 1), 2};
+}
+
+struct fixture {
+    struct raw_kernel chain, sentinel, good;
+    struct hx_references references;
+    struct hx_timer timer;
+};
+
+static const char ADD[] = "\x48\x01\xc0";                      /* add rax, rax */
+static const char NOP8[] = "\x0f\x1f\x84\x00\x00\x00\x00\x00"; /* an eight-byte NOP */
+
+static void fixture_open(struct fixture *fixture) {
+    kernel_loop(&fixture->chain, ADD, 3, 96);
+    kernel_loop(&fixture->sentinel, NOP8, 8, 192);
+    kernel_loop(&fixture->good, ADD, 3, 64);
+    fixture->references.chain = fixture->chain.kernel;
+    fixture->references.sentinel = fixture->sentinel.kernel;
+    struct ip_error err;
+    enum ip_status status = hx_timer_open(&fixture->timer, "tsc", &fixture->references, -1, &err);
+    if (status == IP_CAPABILITY) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    assert_int_equal(status, IP_OK);
+    fixture->timer.timeout_ms = 200;
+}
+
+/* Runs good, bad, good: the bad one must end as expected, and the good ones around it must be measured. */
+static void assert_caught(const void *bytes, size_t count, enum hx_outcome expected, const char *why_part) {
+    static struct fixture fixture;
+    static struct raw_kernel bad;
+    fixture_open(&fixture);
+    kernel_once(&bad, bytes, count);
+    struct hx_job jobs[3] = {{.kernel = &fixture.good.kernel, .rounds = ROUNDS},
+                             {.kernel = &bad.kernel, .rounds = ROUNDS},
+                             {.kernel = &fixture.good.kernel, .rounds = ROUNDS}};
+    static double values[3][VALUES];
+    struct hx_samples samples[3];
+    memset(samples, 0, sizeof samples);
+    for (size_t i = 0; i < 3; i++) {
+        hx_samples_place(&samples[i], values[i], ROUNDS);
+    }
+    struct ip_error err;
+    enum ip_status status = fixture.timer.ops->run(&fixture.timer, jobs, 3, samples, &err);
+    if (status != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(samples[0].outcome, HX_OUTCOME_OK);
+    assert_int_equal(samples[1].outcome, expected);
+    assert_int_equal(samples[2].outcome, HX_OUTCOME_OK);
+    if (strstr(samples[1].why, why_part) == NULL) {
+        fail_msg("'%s' does not say '%s'", samples[1].why, why_part);
+    }
+    assert_true(samples[2].longer[0] > 0.0);
+    hx_timer_close(&fixture.timer);
+}
+
+#define ASSERT_CAUGHT(code, outcome, why) assert_caught(code, sizeof(code) - 1, outcome, why)
+
+static void test_illegal_instruction(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\x0f\x0b", HX_OUTCOME_ILLEGAL, "illegal instruction"); /* ud2 */
+}
+
+static void test_clobbered_callee_saved(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\x31\xdb", HX_OUTCOME_WRECKED, "callee-saved");     /* xor ebx, ebx */
+    ASSERT_CAUGHT("\x4d\x31\xff", HX_OUTCOME_WRECKED, "callee-saved"); /* xor r15, r15 */
+}
+
+static void test_wrecked_stack(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\x31\xe4", HX_OUTCOME_SEGFAULT, "0x0"); /* xor esp, esp: the return faults */
+    /* pop rax; push 0; push rax: returns to the right place with a stack that is eight bytes off */
+    ASSERT_CAUGHT("\x58\x6a\x00\x50", HX_OUTCOME_WRECKED, "RSP");
+}
+
+static void test_endless_loop(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\xeb\xfe", HX_OUTCOME_TIMEOUT, "did not end");
+}
+
+static void test_segmentation_fault(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\x48\x8b\x04\x25\x00\x20\x00\x00", HX_OUTCOME_SEGFAULT, "0x2000"); /* mov rax, [0x2000] */
+}
+
+static void test_code_is_not_writable(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\x48\x89\x04\x25\x00\x00\x00\x10", HX_OUTCOME_SEGFAULT,
+                  "0x10000000"); /* mov [code], rax */
+}
+
+static void test_arena_is_not_executable(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\xb8\x00\x40\x01\x20\xff\xe0", HX_OUTCOME_SEGFAULT, "0x20014000"); /* jmp to the data */
+}
+
+static void test_division_by_zero(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\x31\xc9\x48\xf7\xf1", HX_OUTCOME_ARITHMETIC, "arithmetic"); /* xor ecx, ecx; div rcx */
+}
+
+static void test_breakpoint(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\xcc", HX_OUTCOME_TRAP, "trap");
+}
+
+static void test_system_call(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\xb8\x27\x00\x00\x00\x0f\x05", HX_OUTCOME_SYSCALL, "39"); /* getpid */
+}
+
+static void test_direction_flag(void **state) {
+    (void)state;
+    ASSERT_CAUGHT("\xfd", HX_OUTCOME_WRECKED, "direction flag"); /* std */
+}
+
+static void test_mxcsr(void **state) {
+    (void)state;
+    /* push 0x7f80; ldmxcsr [rsp]; pop rax */
+    ASSERT_CAUGHT("\x68\x80\x7f\x00\x00\x0f\xae\x14\x24\x58", HX_OUTCOME_WRECKED, "MXCSR");
+}
+
+static void test_unknown_cpu_is_refused(void **state) {
+    (void)state;
+    struct hx_references references;
+    memset(&references, 0, sizeof references);
+    struct hx_timer timer;
+    struct ip_error err;
+    assert_int_equal(hx_timer_open(&timer, "tsc", &references, 9999, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "CPU 9999"));
+    assert_non_null(strstr(err.text, "--cpu"));
+}
+
+static void test_unknown_timer_is_refused(void **state) {
+    (void)state;
+    struct hx_references references;
+    memset(&references, 0, sizeof references);
+    struct hx_timer timer;
+    struct ip_error err;
+    assert_int_equal(hx_timer_open(&timer, "sundial", &references, -1, &err), IP_USAGE);
+    assert_string_equal(err.text,
+                        "unknown timer 'sundial'; there are tsc, papi[:EVENT], sim:FILE and replay:FILE");
+    assert_int_equal(hx_timer_open(&timer, "tsc:1", &references, -1, &err), IP_USAGE);
+}
+
+/* A longer kernel takes longer: the one thing about time that holds on any machine. The medians of 25 samples
+ * decide. */
+static void test_time_grows_with_length(void **state) {
+    (void)state;
+    enum { MANY = 25 };
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    struct hx_job job = {.kernel = &fixture.good.kernel, .rounds = MANY};
+    static double values[HX_SAMPLE_ROWS * MANY];
+    struct hx_samples samples;
+    memset(&samples, 0, sizeof samples);
+    hx_samples_place(&samples, values, MANY);
+    struct ip_error err;
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_OK);
+    assert_int_equal(samples.outcome, HX_OUTCOME_OK);
+    struct hx_estimate estimate =
+        hx_estimate_batch(&fixture.good.kernel, &fixture.references, &samples, MANY);
+    assert_true(estimate.ticks_per_cycle > 0.0);
+    assert_true(estimate.cycles > 0.0);
+    hx_timer_close(&fixture.timer);
+}
+
+static void test_stop_ends_the_run(void **state) {
+    (void)state;
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    static const volatile sig_atomic_t stop = 1;
+    fixture.timer.stop = &stop;
+    static struct raw_kernel endless;
+    kernel_once(&endless, "\xeb\xfe", 2);
+    struct hx_job job = {.kernel = &endless.kernel, .rounds = ROUNDS};
+    static double values[VALUES];
+    struct hx_samples samples;
+    memset(&samples, 0, sizeof samples);
+    hx_samples_place(&samples, values, ROUNDS);
+    fixture.timer.timeout_ms = 60000;
+    struct ip_error err;
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_FAILED);
+    assert_string_equal(err.text, "interrupted");
+    hx_timer_close(&fixture.timer);
+}
+
+/* Pages that a block touches appear, and are one and the same page; what cannot be mapped is reported. */
+static void test_pages_on_demand(void **state) {
+    (void)state;
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    static struct raw_kernel kernels[3];
+    kernel_once(&kernels[0], "\xb8\x00\x56\x34\x12\x8b\x08\x8b\x88\x00\x00\x10\x00",
+                13); /* two pages, 1 MiB apart */
+    kernel_once(&kernels[1], "\x48\xb8\x00\x00\x00\x00\x00\x00\x00\x80\x8b\x08", 12); /* non-canonical */
+    kernel_once(&kernels[2], "\x31\xc0\x8b\x00", 4); /* the null page: mapped only for privileged users */
+    struct hx_job jobs[3];
+    static double values[3][VALUES];
+    struct hx_samples samples[3];
+    memset(samples, 0, sizeof samples);
+    for (size_t i = 0; i < 3; i++) {
+        kernels[i].kernel.map_on_demand = true;
+        jobs[i] = (struct hx_job){.kernel = &kernels[i].kernel, .rounds = ROUNDS};
+        hx_samples_place(&samples[i], values[i], ROUNDS);
+    }
+    struct ip_error err;
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, jobs, 3, samples, &err), IP_OK);
+    assert_int_equal(samples[0].outcome, HX_OUTCOME_OK);
+    assert_int_equal(samples[1].outcome, HX_OUTCOME_PAGES);
+    assert_true(samples[2].outcome == HX_OUTCOME_PAGES || samples[2].outcome == HX_OUTCOME_OK);
+    hx_timer_close(&fixture.timer);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_illegal_instruction),
+        cmocka_unit_test(test_clobbered_callee_saved),
+        cmocka_unit_test(test_wrecked_stack),
+        cmocka_unit_test(test_endless_loop),
+        cmocka_unit_test(test_segmentation_fault),
+        cmocka_unit_test(test_code_is_not_writable),
+        cmocka_unit_test(test_arena_is_not_executable),
+        cmocka_unit_test(test_division_by_zero),
+        cmocka_unit_test(test_breakpoint),
+        cmocka_unit_test(test_system_call),
+        cmocka_unit_test(test_direction_flag),
+        cmocka_unit_test(test_mxcsr),
+        cmocka_unit_test(test_unknown_cpu_is_refused),
+        cmocka_unit_test(test_unknown_timer_is_refused),
+        cmocka_unit_test(test_time_grows_with_length),
+        cmocka_unit_test(test_stop_ends_the_run),
+        cmocka_unit_test(test_pages_on_demand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
