@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The statistics from samples to a number or a reason, on a scripted timer whose truth is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/random.h"
+#include "harness/estimate.h"
+#include "harness/meter.h"
+#include "harness/stats.h"
+
+/* What the scripted timer does in batch number n (from 0). */
+struct script {
+    double cycles;          /* truth: cycles per copy */
+    double overhead_cycles; /* of each call, to be removed by differencing */
+    double ticks_per_cycle; /* of batch 0 */
+    double drift;           /* added to it in every batch */
+    double noise;           /* relative, uniform */
+    double spike_chance;    /* of a sample that is ten times too long */
+    int disturbed_batches;  /* so many batches from the first: NOPs and kernel take twice as long */
+    int moving_batches;     /* so many batches from the first: the clock changes in the middle */
+    double batch_jitter;    /* relative, uniform: each batch has a truth of its own */
+    enum hx_outcome outcome;
+    int batch; /* counts */
+    struct ip_random random;
+};
+
+static double noisy(struct script *script, double cycles, double ticks_per_cycle) {
+    double ticks = (cycles + script->overhead_cycles) * ticks_per_cycle;
+    ticks *= 1.0 + script->noise * (2.0 * ip_random_unit(&script->random) - 1.0);
+    return ip_random_unit(&script->random) < script->spike_chance ? 10.0 * ticks : ticks;
+}
+
+static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                                 struct hx_samples *samples, struct ip_error *err) {
+    (void)err;
+    struct script *script = timer->state;
+    for (size_t i = 0; i < count; i++) {
+        struct hx_samples *out = &samples[i];
+        const struct gen_kernel *kernel = jobs[i].kernel;
+        out->outcome = script->outcome;
+        (void)snprintf(out->why, sizeof out->why, "%s", hx_outcome_name(script->outcome));
+        out->iterations = 40;
+        out->reference_iterations = 20;
+        out->sentinel_iterations = 30;
+        bool disturbed = script->batch < script->disturbed_batches;
+        double nop = disturbed ? 0.5 : 0.25;
+        double truth = script->cycles * (disturbed ? 1.5 : 1.0);
+        truth *= 1.0 + script->batch_jitter * (2.0 * ip_random_unit(&script->random) - 1.0);
+        for (uint32_t r = 0; r < jobs[i].rounds; r++) {
+            double tpc = script->ticks_per_cycle + script->drift * script->batch;
+            if (script->batch < script->moving_batches && r >= jobs[i].rounds / 2) {
+                tpc *= 1.25;
+            }
+            out->shorter[r] = noisy(script, truth * kernel->shorter.copies * 40, tpc);
+            out->longer[r] = noisy(script, truth * kernel->longer.copies * 40, tpc);
+            out->reference_shorter[r] = noisy(script, 96.0 * 20, tpc);
+            out->reference_longer[r] = noisy(script, 192.0 * 20, tpc);
+            out->sentinel_shorter[r] = noisy(script, nop * 192 * 30, tpc);
+            out->sentinel_longer[r] = noisy(script, nop * 384 * 30, tpc);
+        }
+    }
+    script->batch++;
+    return IP_OK;
+}
+
+static const struct hx_timer_ops script_ops = {.name = "script", .unit = "ticks", .run = script_run};
+
+static struct script script_default(void) {
+    return (struct script){.cycles = 3.0, .overhead_cycles = 120.0, .ticks_per_cycle = 0.66, .random = {7}};
+}
+
+static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
+    struct hx_bench bench;
+    memset(&bench, 0, sizeof bench);
+    hx_plan_init(&bench.plan);
+    bench.timer.ops = &script_ops;
+    bench.timer.state = script;
+    bench.references.chain.shorter.copies = 96;
+    bench.references.chain.longer.copies = 192;
+    bench.references.chain.forms_per_unit = 1;
+    bench.references.sentinel.shorter.copies = 192;
+    bench.references.sentinel.longer.copies = 384;
+    bench.references.sentinel.forms_per_unit = 1;
+    bench.sentinel_best = 0.25;
+    struct gen_kernel kernel = {
+        .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = forms_per_unit};
+    const struct gen_kernel *kernels[1] = {&kernel};
+    struct hx_meter meter = hx_bench_meter(&bench);
+    struct hx_stat stat;
+    struct ip_error err;
+    assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
+    return stat;
+}
+
+static void test_quiet_machine_gives_the_truth(void **state) {
+    (void)state;
+    struct script script = script_default();
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_float_equal(stat.spread, 0.0, 1e-9);
+    assert_float_equal(stat.ticks_per_cycle, 0.66, 1e-9);
+    assert_float_equal(stat.sentinel_cycles, 0.25, 1e-9);
+    assert_int_equal(stat.batches, 3);
+    assert_int_equal(stat.retakes, 0);
+}
+
+static void test_forms_per_unit_divides(void **state) {
+    (void)state;
+    struct script script = script_default();
+    assert_float_equal(measure(&script, 4).cycles, 0.75, 1e-9);
+}
+
+static void test_drifting_clock_cancels(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.drift = 0.03; /* 4.5 % a batch */
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.0, 1e-9);
+}
+
+static void test_spikes_do_not_matter(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.spike_chance = 0.15;
+    script.noise = 0.002;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.0, 0.03);
+    assert_true(stat.spread <= 0.01);
+}
+
+static void test_moving_clock_is_retaken(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.moving_batches = 4;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_int_equal(stat.retakes, 4);
+    assert_int_equal(stat.batches, 3);
+}
+
+static void test_disturbed_batches_are_retaken(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.disturbed_batches = 5;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_int_equal(stat.retakes, 5);
+}
+
+static void test_a_neighbour_that_stays_is_reported(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.disturbed_batches = 1000;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_DISTURBED);
+    assert_true(isnan(stat.cycles));
+    assert_int_equal(stat.retakes, 24);
+    assert_string_equal(
+        stat.why, "disturbed: 24 of 24 batches were void (another thread on this core, or a moving clock)");
+}
+
+static void test_hopeless_noise_is_reported(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.batch_jitter = 0.6;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_UNSTABLE);
+    assert_non_null(strstr(stat.why, "unstable: 24 batches spread over"));
+    assert_true(stat.spread > 0.10);
+}
+
+static void test_some_noise_keeps_its_spread(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.batch_jitter = 0.08;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_true(stat.spread <= 0.10);
+    assert_true(stat.low <= stat.cycles && stat.cycles <= stat.high);
+    assert_float_equal(stat.cycles, 3.0, 0.24);
+}
+
+static void test_fault_is_a_fact(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.outcome = HX_OUTCOME_ILLEGAL;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_FAULT);
+    assert_int_equal(stat.outcome, HX_OUTCOME_ILLEGAL);
+    assert_string_equal(stat.why, "illegal instruction");
+    assert_true(isnan(stat.cycles));
+    assert_int_equal(script.batch, 1);
+}
+
+static void test_missing_kernel_is_a_fact(void **state) {
+    (void)state;
+    struct hx_bench bench;
+    memset(&bench, 0, sizeof bench);
+    hx_plan_init(&bench.plan);
+    const struct gen_kernel *kernels[1] = {NULL};
+    struct hx_meter meter = hx_bench_meter(&bench);
+    struct hx_stat stat;
+    struct ip_error err;
+    assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
+    assert_int_equal(stat.verdict, HX_VERDICT_FAULT);
+    assert_string_equal(stat.why, "no kernel");
+}
+
+static void test_quantiles(void **state) {
+    (void)state;
+    double values[] = {4.0, 1.0, 3.0, 2.0};
+    assert_float_equal(hx_median(values, 4), 2.5, 1e-12);
+    assert_float_equal(hx_quantile(values, 4, 0.0), 1.0, 1e-12);
+    assert_float_equal(hx_quantile(values, 4, 0.25), 1.75, 1e-12);
+    assert_float_equal(hx_quantile(values, 4, 1.0), 4.0, 1e-12);
+    assert_true(isnan(hx_quantile(values, 0, 0.5)));
+    assert_float_equal(hx_quantile(values, 1, 0.9), 1.0, 1e-12);
+}
+
+/* Random truths, noise, drift: whatever is accepted is right. */
+static void test_property_accepted_means_right(void **state) {
+    (void)state;
+    struct ip_random random = {20240607};
+    print_message("seed %u\n", 20240607u);
+    for (int i = 0; i < 200; i++) {
+        struct script script = script_default();
+        script.cycles = 0.1 + 30.0 * ip_random_unit(&random);
+        script.noise = 0.004 * ip_random_unit(&random);
+        script.spike_chance = 0.1 * ip_random_unit(&random);
+        script.drift = 0.02 * ip_random_unit(&random);
+        script.disturbed_batches = (int)ip_random_below(&random, 4);
+        script.random.state = ip_random_next(&random);
+        struct hx_stat stat = measure(&script, 1);
+        if (stat.verdict == HX_VERDICT_OK && stat.spread <= 0.01) {
+            assert_float_equal(stat.cycles, script.cycles, 0.02 * script.cycles);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quiet_machine_gives_the_truth),
+        cmocka_unit_test(test_forms_per_unit_divides),
+        cmocka_unit_test(test_drifting_clock_cancels),
+        cmocka_unit_test(test_spikes_do_not_matter),
+        cmocka_unit_test(test_moving_clock_is_retaken),
+        cmocka_unit_test(test_disturbed_batches_are_retaken),
+        cmocka_unit_test(test_a_neighbour_that_stays_is_reported),
+        cmocka_unit_test(test_hopeless_noise_is_reported),
+        cmocka_unit_test(test_some_noise_keeps_its_spread),
+        cmocka_unit_test(test_fault_is_a_fact),
+        cmocka_unit_test(test_missing_kernel_is_a_fact),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_property_accepted_means_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
