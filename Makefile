@@ -45,7 +45,9 @@ ALL_CFLAGS += $(CFLAGS)
 LIB_SOURCES   := $(foreach m,$(MODULES),$(sort $(wildcard $(m)/*.c)))
 CLI_SOURCES   := $(sort $(wildcard cli/*.c))
 TESTS         := $(sort $(wildcard tests/test_*.c))
-BENCHES       := $(sort $(wildcard tests/bench/*.c))
+# Programs that measure; bench_*.c are the parts of bench.
+BENCHES       := $(sort $(filter-out tests/bench/bench_%.c,$(wildcard tests/bench/*.c)))
+BENCH_PARTS   := $(sort $(wildcard tests/bench/bench_*.c))
 FUZZERS       := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 ISA_TABLES    := $(sort $(wildcard isa/x86-64/*.isa))
 SHELL_SCRIPTS := .ci/run .ci/deps $(sort $(wildcard tests/*.sh tests/*/*.sh))
@@ -54,6 +56,7 @@ LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(if $(ISA_TABLES),$(BUILD)/isa/b
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 TEST_BINS   := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 BENCH_BINS  := $(BENCHES:tests/%.c=$(BUILD)/tests/%)
+PART_OBJECTS := $(BENCH_PARTS:%.c=$(BUILD)/%.o)
 FUZZ_BINS   := $(FUZZERS:tests/%.c=$(BUILD)/tests/%)
 
 .DELETE_ON_ERROR:
@@ -91,9 +94,10 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -fsanitize=fuzzer -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a $(LIBS)
 
+$(BUILD)/tests/bench/bench: $(PART_OBJECTS)
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a $(LIBS)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) $(BUILD)/libisaprobe.a $(LIBS)
 
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
@@ -111,11 +115,12 @@ demo: deps ## build, then look at this machine and measure a few forms
 
 # --- checking it ------------------------------------------------------------------------------------------
 
-.PHONY: check tests unit unit-valgrind cli-tests doc-tests format tidy layers shell fuzz fuzzers install-test
+.PHONY: check tests benches unit unit-valgrind cli-tests doc-tests format tidy layers shell fuzz fuzzers install-test
 check: deps ## every gate: both compilers, sanitizers, valgrind, cli, docs, format, tidy, fuzzers
 	@bash tests/check.sh
 
 tests: $(TEST_BINS)
+benches: $(BENCH_BINS)
 unit: $(TEST_BINS) ## run the unit tests of this CC and MODE
 	@bash tests/unit.sh $(TEST_BINS)
 unit-valgrind: $(TEST_BINS) ## run under valgrind the unit tests that run no generated code
@@ -135,7 +140,7 @@ install-test: $(BUILD)/isaprobe ## install into an empty directory, build agains
 	@bash tests/install.sh $(BUILD)
 
 # One stamp for each file: only what changed is looked at again.
-TIDY_SOURCES := $(LIB_SOURCES) $(CLI_SOURCES) $(TESTS) $(BENCHES) $(FUZZERS)
+TIDY_SOURCES := $(LIB_SOURCES) $(CLI_SOURCES) $(TESTS) $(BENCHES) $(BENCH_PARTS) $(FUZZERS)
 TIDY_STAMPS  := $(TIDY_SOURCES:%=$(BUILD)/tidy/%.ok)
 tidy: $(TIDY_STAMPS) ## clang-tidy of everything
 $(BUILD)/tidy/%.ok: % .clang-tidy $(foreach m,$(MODULES) cli,$(wildcard $(m)/*.h))
@@ -195,4 +200,4 @@ uninstall: ## remove what install put there
 clean: ## remove everything that was built
 	rm -rf build
 
--include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(TEST_BINS:=.d) $(BENCH_BINS:=.d) $(FUZZ_BINS:=.d)
+-include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(TEST_BINS:=.d) $(BENCH_BINS:=.d) $(PART_OBJECTS:.o=.d) $(FUZZ_BINS:=.d)

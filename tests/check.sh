@@ -17,7 +17,7 @@ make_with() {
 }
 
 unit_with() {
-    make_with "$1" "$2" all tests && make_with "$1" "$2" unit
+    make_with "$1" "$2" all tests benches && make_with "$1" "$2" unit
 }
 
 # gate NAME COMMAND...

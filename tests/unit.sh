@@ -37,7 +37,7 @@ for test in "$@"; do
     else
         echo "$name"
         # The closing lines; reasons of skipped tests are worth a line, too.
-        grep -E '^\[  (PASSED|SKIPPED) +\]|^skip' "$log" || true
+        grep -E '^\[(=+\] .* run\.|  (PASSED|SKIPPED) +\])|^skip' "$log" || true
     fi
 done
 if ((${#failed[@]} > 0)); then

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/bench/bench.h - the parts of `make bench`. Each prints its own section. */
+#ifndef ISAPROBE_TESTS_BENCH_BENCH_H
+#define ISAPROBE_TESTS_BENCH_BENCH_H
+
+#include <stdint.h>
+
+#include "tests/bench/tool.h"
+
+struct bench_options {
+    const char *isaprobe; /* the program */
+    const char *bhive;    /* file of hex blocks */
+    size_t forms;         /* sample of forms */
+    size_t blocks;        /* sample of blocks */
+    uint64_t seed;
+};
+
+/* bench_repeat.c: speed, where the time goes, and two complete runs against each other. */
+void bench_repeat(struct tool *tool, const struct bench_options *options);
+/* bench_program.c: wall time of `isaprobe latency ADDPD`. */
+void bench_program(const struct bench_options *options);
+/* bench_invariants.c: what must hold whatever the clock does, alone and beside a busy neighbour. */
+void bench_invariants(struct tool *tool);
+void bench_neighbour(struct tool *tool);
+/* bench_bhive.c: blocks of real programs. */
+void bench_bhive(struct tool *tool, const struct bench_options *options);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wall time of the program's main job: start, table, NASM, calibration, measurement, output. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/bench/bench.h"
+
+extern char **environ;
+
+enum { RUNS = 11 };
+
+/* Seconds of one run; negative when the program could not be run. *exit_code is its exit code. */
+static double run_seconds(const char *program, const char *form, int *exit_code) {
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return -1;
+    }
+    double begin = tool_seconds();
+    pid_t pid = 0;
+    char *const arguments[] = {(char *)program, "latency", (char *)form, NULL};
+    int failed = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    failed |= failed != 0 ? 0 : posix_spawn(&pid, program, &actions, NULL, arguments, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    int status = 0;
+    if (failed != 0 || waitpid(pid, &status, 0) != pid) {
+        return -1;
+    }
+    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return tool_seconds() - begin;
+}
+
+void bench_program(const struct bench_options *options) {
+    (void)printf("\n## Wall time of one question\n");
+    double seconds[RUNS];
+    int worst = 0;
+    for (int i = 0; i < RUNS; i++) {
+        int exit_code = 0;
+        seconds[i] = run_seconds(options->isaprobe, "ADDPD", &exit_code);
+        if (seconds[i] < 0) {
+            (void)printf("cannot run '%s'; say which with --isaprobe\n", options->isaprobe);
+            return;
+        }
+        worst = exit_code > worst ? exit_code : worst;
+    }
+    double median = hx_median(seconds, RUNS); /* sorts */
+    (void)printf("%-44s median %.3f s, %.3f to %.3f s, %d runs, highest exit code %d (aim: below 0.3 s)\n",
+                 "isaprobe latency ADDPD", median, seconds[0], seconds[RUNS - 1], RUNS, worst);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Speed, where the time goes, and two complete runs against each other: a seeded sample of all register forms
+ * of the built-in tables that can be measured, in latency (every pair of operands) and throughput. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "common/random.h"
+#include "probe/latency.h"
+#include "probe/throughput.h"
+#include "tests/bench/bench.h"
+
+enum { WORST_MAX = 12 };
+static const double agreement = 0.01;
+
+/* A meter that looks at the clock before and after another one. */
+struct timed_meter {
+    const struct hx_meter *inner;
+    double seconds;
+    size_t kernels;
+};
+
+static enum ip_status timed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    struct timed_meter *timed = self;
+    double begin = tool_seconds();
+    enum ip_status status = hx_measure(timed->inner, kernels, count, stats, err);
+    timed->seconds += tool_seconds() - begin;
+    timed->kernels += count;
+    return status;
+}
+
+struct run {
+    struct probe_latency *latencies;
+    struct probe_throughput *throughputs;
+    double total_seconds, meter_seconds;
+    size_t kernels;
+};
+
+static void run_measure(struct tool *tool, struct isa_form *const *forms, size_t count, struct run *run) {
+    struct ip_error err = {0};
+    struct timed_meter timed = {.inner = &tool->meter};
+    const struct hx_meter meter = {.measure = timed_measure, .self = &timed};
+    run->latencies = tool_alloc(tool, count, sizeof *run->latencies);
+    run->throughputs = tool_alloc(tool, count, sizeof *run->throughputs);
+    double begin = tool_seconds();
+    tool_must(
+        tool,
+        probe_latency_measure(&meter, &tool->bench.encoder, &tool->table, forms, count, run->latencies, &err),
+        &err);
+    tool_must(tool,
+              probe_throughput_measure(&meter, &tool->bench.encoder, forms, count, run->throughputs, &err),
+              &err);
+    run->total_seconds = tool_seconds() - begin;
+    run->meter_seconds = timed.seconds;
+    run->kernels = timed.kernels;
+}
+
+static void run_fini(struct run *run, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        probe_latency_fini(&run->latencies[i]);
+    }
+    free(run->latencies);
+    free(run->throughputs);
+}
+
+static bool is_wanted(const struct isa_form *form) {
+    return form->obstacle == ISA_OBSTACLE_NONE && isa_form_memory_operand(form) < 0;
+}
+
+/* A seeded sample, without repetition, of the forms that can be measured; derives them. */
+static struct isa_form **sample_choose(struct tool *tool, const struct bench_options *options, size_t *count,
+                                       double *derive_seconds) {
+    struct ip_error err = {0};
+    struct isa_form **forms = tool_alloc(tool, tool->table.count, sizeof *forms);
+    for (size_t i = 0; i < tool->table.count; i++) {
+        forms[i] = &tool->table.forms[i];
+    }
+    double begin = tool_seconds();
+    tool_must(tool, isa_forms_derive(forms, tool->table.count, &err), &err);
+    *derive_seconds = tool_seconds() - begin;
+    size_t kept = 0;
+    for (size_t i = 0; i < tool->table.count; i++) {
+        if (is_wanted(forms[i])) {
+            forms[kept++] = forms[i];
+        }
+    }
+    (void)printf(
+        "\n## Speed and repeatability\n%zu forms in the built-in tables, %zu of them register forms without "
+        "an obstacle; ",
+        tool->table.count, kept);
+    struct ip_random random = {options->seed};
+    *count = kept < options->forms ? kept : options->forms;
+    for (size_t i = 0; i < *count; i++) {
+        size_t other = i + ip_random_below(&random, kept - i);
+        struct isa_form *form = forms[i];
+        forms[i] = forms[other];
+        forms[other] = form;
+    }
+    (void)printf("sample of %zu, seed %llu\n", *count, (unsigned long long)options->seed);
+    return forms;
+}
+
+/* What two runs say about one form. */
+struct verdicts {
+    bool measured; /* a number in both, not marked */
+    bool marked;   /* marked as not trustworthy in at least one */
+    double worst;  /* largest relative difference */
+    char what[40];
+};
+
+static void compare_values(struct verdicts *verdicts, enum hx_verdict a_verdict, double a,
+                           enum hx_verdict b_verdict, double b, const char *what) {
+    if (a_verdict == HX_VERDICT_FAULT || b_verdict == HX_VERDICT_FAULT) {
+        return;
+    }
+    if (a_verdict != HX_VERDICT_OK || b_verdict != HX_VERDICT_OK) {
+        verdicts->marked = true;
+        return;
+    }
+    verdicts->measured = true;
+    double off = fabs(a - b) / fmax(fabs(a), fabs(b));
+    if (off > verdicts->worst) {
+        verdicts->worst = off;
+        (void)snprintf(verdicts->what, sizeof verdicts->what, "%s %.3f, %.3f", what, a, b);
+    }
+}
+
+static struct verdicts compare_form(const struct run *runs, size_t i) {
+    struct verdicts verdicts = {0};
+    const struct probe_throughput *ta = &runs[0].throughputs[i];
+    const struct probe_throughput *tb = &runs[1].throughputs[i];
+    if (ta->measured && tb->measured) {
+        compare_values(&verdicts, ta->verdict, ta->cycles, tb->verdict, tb->cycles, "throughput");
+    }
+    const struct probe_latency *la = &runs[0].latencies[i];
+    const struct probe_latency *lb = &runs[1].latencies[i];
+    for (size_t p = 0; p < la->count && p < lb->count; p++) {
+        if (la->pairs[p].measured && lb->pairs[p].measured) {
+            compare_values(&verdicts, la->pairs[p].verdict, la->pairs[p].cycles, lb->pairs[p].verdict,
+                           lb->pairs[p].cycles, "latency");
+        }
+    }
+    return verdicts;
+}
+
+static void agreement_print(struct isa_form *const *forms, size_t count, const struct run *runs) {
+    size_t measured = 0;
+    size_t agree = 0;
+    size_t marked = 0;
+    size_t printed = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct verdicts verdicts = compare_form(runs, i);
+        measured += verdicts.measured;
+        marked += verdicts.marked;
+        agree += verdicts.measured && verdicts.worst <= agreement;
+        if (verdicts.worst > agreement && printed < WORST_MAX) {
+            (void)printf("  differs by %4.1f %%: %-36s %s\n", 100 * verdicts.worst, forms[i]->syntax,
+                         verdicts.what);
+            printed++;
+        }
+    }
+    (void)printf("%-44s %zu of %zu (the CPU lacks the others, or they have no number)\n",
+                 "forms with a number in both runs", measured, count);
+    (void)printf("%-44s %zu\n", "forms with a value marked untrustworthy", marked);
+    (void)printf("%-44s %zu of %zu, %.2f %% (aim: 99 %%)\n", "both runs within 1 %, latencies and throughput",
+                 agree, measured, measured != 0 ? 100.0 * (double)agree / (double)measured : 0.0);
+}
+
+void bench_repeat(struct tool *tool, const struct bench_options *options) {
+    size_t count = 0;
+    double derive_seconds = 0;
+    struct isa_form **forms = sample_choose(tool, options, &count, &derive_seconds);
+    struct run runs[2];
+    run_measure(tool, forms, count, &runs[0]);
+    run_measure(tool, forms, count, &runs[1]);
+    double build[2];
+    for (int r = 0; r < 2; r++) {
+        build[r] = runs[r].total_seconds - runs[r].meter_seconds;
+        (void)printf("run %d: %.2f s for %zu kernels, %.0f kernels/s, %.2f ms a form\n", r + 1,
+                     runs[r].total_seconds, runs[r].kernels, (double)runs[r].kernels / runs[r].total_seconds,
+                     1e3 * runs[r].total_seconds / (double)count);
+    }
+    (void)printf("%-44s %.3f s for all %zu forms\n", "deriving operands (NASM, Zydis)", derive_seconds,
+                 tool->table.count);
+    /* The second run finds every line encoded: what it spends outside the meter is building alone. */
+    (void)printf("%-44s %.3f s\n", "encoding with NASM (run 1)", fmax(build[0] - build[1], 0));
+    (void)printf("%-44s %.3f s\n", "building programs and kernels (run 2)", build[1]);
+    (void)printf("%-44s %.3f s and %.3f s\n", "measuring", runs[0].meter_seconds, runs[1].meter_seconds);
+    agreement_print(forms, count, runs);
+    run_fini(&runs[0], count);
+    run_fini(&runs[1], count);
+    free(forms);
+}
