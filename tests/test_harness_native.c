@@ -276,6 +276,46 @@ static void test_pages_on_demand(void **state) {
     hx_timer_close(&fixture.timer);
 }
 
+/* A software event needs no PMU: the whole PAPI path runs on a virtual machine too. TASK-CLOCK counts
+ * nanoseconds of the thread. */
+static void test_papi_software_event(void **state) {
+    (void)state;
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    struct hx_timer papi;
+    struct ip_error err;
+    enum ip_status status = hx_timer_open(&papi, "papi:perf::TASK-CLOCK", &fixture.references, -1, &err);
+    if (status == IP_CAPABILITY) {
+        print_message("skipped: %s\n", err.text);
+        hx_timer_close(&fixture.timer);
+        skip();
+    }
+    assert_int_equal(status, IP_OK);
+    struct hx_job job = {.kernel = &fixture.good.kernel, .rounds = ROUNDS};
+    static double values[VALUES];
+    struct hx_samples samples;
+    memset(&samples, 0, sizeof samples);
+    hx_samples_place(&samples, values, ROUNDS);
+    assert_int_equal(papi.ops->run(&papi, &job, 1, &samples, &err), IP_OK);
+    assert_int_equal(samples.outcome, HX_OUTCOME_OK);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        assert_true(samples.longer[i] > 0.0);
+    }
+    hx_timer_close(&papi);
+    hx_timer_close(&fixture.timer);
+}
+
+static void test_papi_absence_is_explained(void **state) {
+    (void)state;
+    struct hx_references references;
+    memset(&references, 0, sizeof references);
+    struct hx_timer timer;
+    struct ip_error err;
+    assert_int_equal(hx_timer_open(&timer, "papi:NO_SUCH_EVENT", &references, -1, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "timer papi: event NO_SUCH_EVENT cannot be counted here: "));
+    assert_non_null(strstr(err.text, "use --timer tsc"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_illegal_instruction),
@@ -295,6 +335,8 @@ int main(void) {
         cmocka_unit_test(test_time_grows_with_length),
         cmocka_unit_test(test_stop_ends_the_run),
         cmocka_unit_test(test_pages_on_demand),
+        cmocka_unit_test(test_papi_software_event),
+        cmocka_unit_test(test_papi_absence_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
