@@ -172,6 +172,19 @@ THESIS_OUT ?= docs/thesis_results.md
 thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the loop buffer, on this CPU
 	@$< $(THESIS_OUT)
 
+# --- comparing it with a published table --------------------------------------------------------------------
+
+.PHONY: accuracy
+ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
+ACCURACY_OBJECTS := $(ACCURACY_SOURCES:%.c=$(BUILD)/%.o)
+# The table lies outside the project: without it the program says so and stops.
+ACCURACY_REFERENCE ?= ../shared/reference/golden_cove_sample.csv
+$(BUILD)/accuracy: $(ACCURACY_OBJECTS) $(BUILD)/libisaprobe.a
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+accuracy: $(BUILD)/accuracy ## compare latency and throughput on this CPU with a published table
+	@$< --differences tests/accuracy/true_differences.csv $(ACCURACY_ARGS) $(ACCURACY_REFERENCE)
+-include $(ACCURACY_OBJECTS:.o=.d)
+
 # --- installing it ----------------------------------------------------------------------------------------
 
 HEADERS  := $(foreach m,$(MODULES),$(sort $(wildcard $(m)/*.h)))

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/accuracy/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+
+/* Throughput agrees within 5 % or 0.02 cycle, whichever is more. */
+#define THROUGHPUT_RELATIVE 0.05
+#define THROUGHPUT_ABSOLUTE 0.02
+
+static void range_add(struct reference_range *range, double cycles, bool bound) {
+    if (isnan(cycles)) {
+        return;
+    }
+    if (!range->known || cycles < range->low) {
+        range->low = cycles;
+        range->low_bound = bound;
+    }
+    if (!range->known || cycles > range->high) {
+        range->high = cycles;
+        range->high_bound = bound;
+    }
+    range->known = true;
+}
+
+struct reference_range compare_latency_range(const struct probe_latency *latency) {
+    struct reference_range range = {0};
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        if (pair->measured && pair->verdict == HX_VERDICT_OK) {
+            range_add(&range, pair->cycles, pair->upper_bound);
+            range_add(&range, pair->same_register_cycles, false);
+        }
+    }
+    return range;
+}
+
+void compare_range_print(const struct reference_range *range, char buffer[COMPARE_TEXT_MAX]) {
+    buffer[0] = '\0';
+    if (!range->known) {
+        return;
+    }
+    double low = round(range->low), high = round(range->high);
+    const char *low_sign = range->low_bound ? "\xe2\x89\xa4" : "",
+               *high_sign = range->high_bound ? "\xe2\x89\xa4" : "";
+    if (low == high) {
+        snprintf(buffer, COMPARE_TEXT_MAX, "%s%.0f",
+                 range->low_bound || range->high_bound ? "\xe2\x89\xa4" : "", low);
+    } else {
+        snprintf(buffer, COMPARE_TEXT_MAX, "[%s%.0f;%s%.0f]", low_sign, low, high_sign, high);
+    }
+}
+
+static bool latency_unsteady(const struct probe_latency *latency) {
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        if (pair->measured && pair->verdict != HX_VERDICT_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *latency_category(const struct reference_range *ours,
+                                    const struct reference_range *theirs) {
+    bool low_same = round(ours->low) == round(theirs->low),
+         high_same = round(ours->high) == round(theirs->high);
+    bool low_bound = ours->low_bound || theirs->low_bound,
+         high_bound = ours->high_bound || theirs->high_bound;
+    if ((low_same || low_bound) && (high_same || high_bound)) {
+        return "only a bound differs";
+    }
+    if (low_same) {
+        return ours->high < theirs->high ? "maximum lower" : "maximum higher";
+    }
+    if (high_same) {
+        return ours->low < theirs->low ? "minimum lower" : "minimum higher";
+    }
+    return "both ends differ";
+}
+
+void compare_latency(struct comparison *comparison, const struct reference_row *row,
+                     const struct probe_latency *latency) {
+    memset(comparison, 0, sizeof *comparison);
+    comparison->category = "";
+    compare_range_print(&row->latency, comparison->theirs);
+    struct reference_range ours = compare_latency_range(latency);
+    compare_range_print(&ours, comparison->ours);
+    if (!row->latency.known) {
+        return;
+    }
+    comparison->result = COMPARE_DIFFERS;
+    if (latency_unsteady(latency)) {
+        comparison->category = "unsteady";
+    } else if (!ours.known) {
+        comparison->category = "not measured";
+    } else if (round(ours.low) == round(row->latency.low) && round(ours.high) == round(row->latency.high)) {
+        comparison->result = COMPARE_AGREES;
+    } else {
+        comparison->category = latency_category(&ours, &row->latency);
+    }
+}
+
+void compare_throughput(struct comparison *comparison, const struct reference_row *row,
+                        const struct probe_throughput *throughput) {
+    memset(comparison, 0, sizeof *comparison);
+    comparison->category = "";
+    if (throughput->measured) {
+        snprintf(comparison->ours, sizeof comparison->ours, "%.2f", throughput->cycles);
+    }
+    if (isnan(row->throughput)) {
+        return;
+    }
+    snprintf(comparison->theirs, sizeof comparison->theirs, "%.2f", row->throughput);
+    comparison->result = COMPARE_DIFFERS;
+    double limit = fmax(THROUGHPUT_RELATIVE * row->throughput, THROUGHPUT_ABSOLUTE);
+    if (!throughput->measured) {
+        comparison->category = "not measured";
+    } else if (throughput->verdict != HX_VERDICT_OK) {
+        comparison->category = "unsteady";
+    } else if (fabs(throughput->cycles - row->throughput) <= limit) {
+        comparison->result = COMPARE_AGREES;
+    } else {
+        comparison->category = throughput->cycles < row->throughput ? "faster" : "slower";
+    }
+}
+
+/* -- Reviewed differences
+ * ------------------------------------------------------------------------------------ */
+
+void true_differences_fini(struct true_differences *list) {
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}
+
+static bool difference_parse(char *line, struct true_difference *difference) {
+    char *fields[4];
+    if (reference_fields_split(line, fields, 4) != 4 || fields[3][0] == '\0') {
+        return false;
+    }
+    difference->latency = strcmp(fields[1], "latency") == 0;
+    if (!difference->latency && strcmp(fields[1], "throughput") != 0) {
+        return false;
+    }
+    snprintf(difference->form, sizeof difference->form, "%s", fields[0]);
+    snprintf(difference->measured, sizeof difference->measured, "%s", fields[2]);
+    return true;
+}
+
+enum ip_status true_differences_read(struct true_differences *list, const char *path, struct ip_error *err) {
+    struct ip_text text = {0};
+    enum ip_status status = ip_file_read(&text, path, 1 << 20, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    size_t lines = 1;
+    for (size_t i = 0; i < text.length; i++) {
+        lines += text.data[i] == '\n';
+    }
+    struct true_differences found = {.items = calloc(lines, sizeof *found.items)};
+    if (found.items == NULL) {
+        ip_text_fini(&text);
+        return ip_fail(err, IP_NO_MEMORY, "no memory for the rows of %s", path);
+    }
+    unsigned number = 0;
+    for (char *line = text.data, *next; line != NULL && *line != '\0' && status == IP_OK; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        number++;
+        if (number > 1 && !difference_parse(line, &found.items[found.count++])) {
+            status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
+                                "expected form,latency|throughput,measured,evidence; none may be empty");
+        }
+    }
+    ip_text_fini(&text);
+    if (status != IP_OK) {
+        true_differences_fini(&found);
+        return status;
+    }
+    *list = found;
+    return IP_OK;
+}
+
+/* The same range to the letter, or a throughput within the tolerance of the comparison itself. */
+static bool difference_holds(const struct true_difference *difference, const struct comparison *comparison) {
+    if (difference->latency) {
+        return strcmp(difference->measured, comparison->ours) == 0;
+    }
+    double reviewed = strtod(difference->measured, NULL), ours = strtod(comparison->ours, NULL);
+    return fabs(reviewed - ours) <= fmax(THROUGHPUT_RELATIVE * reviewed, THROUGHPUT_ABSOLUTE);
+}
+
+void true_differences_apply(struct true_differences *list, const char *form, bool latency,
+                            struct comparison *comparison) {
+    if (comparison->result != COMPARE_DIFFERS) {
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct true_difference *difference = &list->items[i];
+        if (difference->latency == latency && strcmp(difference->form, form) == 0 &&
+            difference_holds(difference, comparison)) {
+            difference->met = true;
+            comparison->result = COMPARE_TRUE_DIFFERENCE;
+        }
+    }
+}

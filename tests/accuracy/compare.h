@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/accuracy/compare.h - does what was measured agree with the reference? docs/accuracy.md has the rules.
+ */
+#ifndef ISAPROBE_TESTS_ACCURACY_COMPARE_H
+#define ISAPROBE_TESTS_ACCURACY_COMPARE_H
+
+#include "probe/latency.h"
+#include "probe/throughput.h"
+#include "tests/accuracy/reference.h"
+
+enum compare_result {
+    COMPARE_NOTHING, /* the reference gives no value */
+    COMPARE_AGREES,
+    COMPARE_DIFFERS,
+    COMPARE_TRUE_DIFFERENCE, /* differs, and is reviewed: tests/accuracy/true_differences.csv */
+};
+
+enum { COMPARE_TEXT_MAX = 48 };
+
+struct comparison {
+    enum compare_result result;
+    char ours[COMPARE_TEXT_MAX], theirs[COMPARE_TEXT_MAX];
+    const char *category; /* of a difference */
+};
+
+/* The range over all measured pairs, as the reference prints it. `known` is false when no pair was measured.
+ */
+struct reference_range compare_latency_range(const struct probe_latency *latency);
+/* "[2;≤5]", both ends rounded to integers; "" where nothing is known. */
+void compare_range_print(const struct reference_range *range, char buffer[COMPARE_TEXT_MAX]);
+
+void compare_latency(struct comparison *comparison, const struct reference_row *row,
+                     const struct probe_latency *latency);
+void compare_throughput(struct comparison *comparison, const struct reference_row *row,
+                        const struct probe_throughput *throughput);
+
+/* A reviewed true difference of the CPU at hand: it holds only for the value that was reviewed. */
+struct true_difference {
+    char form[ISA_SYNTAX_MAX];
+    bool latency; /* else throughput */
+    char measured[COMPARE_TEXT_MAX];
+    bool met; /* a row of this run was counted under it */
+};
+struct true_differences {
+    struct true_difference *items; /* owned */
+    size_t count;
+};
+void true_differences_fini(struct true_differences *list);
+/* Reads the CSV file (form,what,measured,evidence); IP_SYNTAX names the line. */
+IP_CHECK enum ip_status true_differences_read(struct true_differences *list, const char *path,
+                                              struct ip_error *err);
+/* Turns a difference that is on the list, with the value that is on the list, into COMPARE_TRUE_DIFFERENCE.
+ */
+void true_differences_apply(struct true_differences *list, const char *form, bool latency,
+                            struct comparison *comparison);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* accuracy - compares what isaprobe measures on this CPU with a published table (docs/accuracy.md).
+ *
+ *   accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv
+ *
+ * Exit: 0 compared (or the reference is not there: says so), 1 failed, 2 usage, 3 this host cannot measure.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/meter.h"
+#include "isa/table.h"
+#include "probe/latency.h"
+#include "probe/throughput.h"
+#include "tests/accuracy/compare.h"
+#include "tests/accuracy/reference.h"
+
+struct options {
+    const char *timer, *differences, *reference, *form;
+    bool all;
+};
+
+struct run {
+    struct reference reference;
+    struct isa_table table;
+    struct true_differences differences;
+    struct isa_form **forms; /* of the rows in scope, in their order */
+    size_t *rows;            /* position of each in the reference */
+    size_t count;
+    struct probe_latency *latencies;
+    struct probe_throughput *throughputs;
+};
+
+static void run_fini(struct run *run) {
+    for (size_t i = 0; run->latencies != NULL && i < run->count; i++) {
+        probe_latency_fini(&run->latencies[i]);
+    }
+    free(run->latencies);
+    free(run->throughputs);
+    free(run->forms);
+    free(run->rows);
+    reference_fini(&run->reference);
+    isa_table_fini(&run->table);
+    true_differences_fini(&run->differences);
+}
+
+static enum ip_status run_prepare(struct run *run, const struct options *options, struct ip_error *err) {
+    enum ip_status status = reference_read(&run->reference, options->reference, err);
+    if (status == IP_OK && options->differences != NULL) {
+        status = true_differences_read(&run->differences, options->differences, err);
+    }
+    if (status == IP_OK) {
+        status = isa_table_builtin_add(&run->table, err);
+    }
+    if (status == IP_OK) {
+        status = reference_map(&run->reference, &run->table, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    size_t rows = run->reference.count + 1;
+    run->forms = calloc(rows, sizeof *run->forms);
+    run->rows = calloc(rows, sizeof *run->rows);
+    run->latencies = calloc(rows, sizeof *run->latencies);
+    run->throughputs = calloc(rows, sizeof *run->throughputs);
+    if (run->forms == NULL || run->rows == NULL || run->latencies == NULL || run->throughputs == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu rows", rows);
+    }
+    for (size_t i = 0; i < run->reference.count; i++) {
+        struct isa_form *form = run->reference.rows[i].form;
+        if (form != NULL && (options->form == NULL || strcmp(form->syntax, options->form) == 0)) {
+            run->forms[run->count] = form;
+            run->rows[run->count++] = i;
+        }
+    }
+    return IP_OK;
+}
+
+static enum ip_status run_measure(struct run *run, const struct options *options, struct ip_error *err) {
+    struct hx_bench bench;
+    struct hx_bench_options bench_options = {.timer = options->timer, .cpu = -1};
+    enum ip_status status = hx_bench_open(&bench, &bench_options, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    struct hx_meter meter = hx_bench_meter(&bench);
+    status = probe_latency_measure(&meter, &bench.encoder, &run->table, run->forms, run->count,
+                                   run->latencies, err);
+    if (status == IP_OK) {
+        status =
+            probe_throughput_measure(&meter, &bench.encoder, run->forms, run->count, run->throughputs, err);
+    }
+    hx_bench_close(&bench);
+    return status;
+}
+
+/* -- Report
+ * -------------------------------------------------------------------------------------------------- */
+
+struct tally {
+    size_t compared, agree, true_differences, differ;
+};
+
+static void tally_add(struct tally *tally, const struct comparison *comparison) {
+    tally->compared += comparison->result != COMPARE_NOTHING;
+    tally->agree += comparison->result == COMPARE_AGREES;
+    tally->true_differences += comparison->result == COMPARE_TRUE_DIFFERENCE;
+    tally->differ += comparison->result == COMPARE_DIFFERS;
+}
+
+static void tally_print(const char *what, const struct tally *tally) {
+    double compared = (double)tally->compared;
+    printf("%-10s  %4zu compared  %4zu agree (%.1f %%)  %3zu true differences of this core  %3zu differ "
+           "(%.1f %%)\n",
+           what, tally->compared, tally->agree,
+           tally->compared ? 100.0 * (double)tally->agree / compared : 0.0, tally->true_differences,
+           tally->differ, tally->compared ? 100.0 * (double)tally->differ / compared : 0.0);
+    if (tally->true_differences > 0) {
+        printf("%-10s  without the true differences %.1f %% agree\n", "",
+               100.0 * (double)tally->agree / (double)(tally->compared - tally->true_differences));
+    }
+}
+
+/* Each pair with its value and how its chain was closed: the evidence of a difference. */
+static void pairs_print(const struct isa_form *form, const struct probe_latency *latency) {
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        char src[16], dst[16];
+        printf("      %s -> %s: ", isa_operand_name(form, (unsigned)pair->src, src),
+               isa_operand_name(form, (unsigned)pair->dst, dst));
+        if (pair->measured) {
+            printf("%s%.2f", pair->upper_bound ? "\xe2\x89\xa4" : "", pair->cycles);
+            printf("%s%s", pair->via[0] != '\0' ? " via " : "", pair->via);
+        } else {
+            printf("not measured");
+        }
+        if (!isnan(pair->chained_cycles)) {
+            printf("; chained to itself %.2f", pair->chained_cycles);
+        }
+        if (!isnan(pair->same_register_cycles)) {
+            printf("; one register %.2f", pair->same_register_cycles);
+        }
+        printf("%s%s\n", pair->why[0] != '\0' ? ": " : "", pair->why);
+    }
+}
+
+static void comparison_print(const char *what, const struct reference_row *row,
+                             const struct comparison *comparison) {
+    static const char *const RESULTS[] = {"", "agrees", "differs", "true difference"};
+    printf("  %s  %s (%s): here %s, reference %s: %s%s%s\n", what, row->form->syntax, row->name,
+           comparison->ours[0] != '\0' ? comparison->ours : "-",
+           comparison->theirs[0] != '\0' ? comparison->theirs : "-", RESULTS[comparison->result],
+           comparison->category[0] != '\0' ? ", " : "", comparison->category);
+}
+
+static bool worth_printing(const struct comparison *comparison, bool all) {
+    return all || comparison->result == COMPARE_DIFFERS || comparison->result == COMPARE_TRUE_DIFFERENCE;
+}
+
+static void report_rows(struct run *run, bool all, struct tally *latency_tally,
+                        struct tally *throughput_tally) {
+    for (size_t i = 0; i < run->count; i++) {
+        const struct reference_row *row = &run->reference.rows[run->rows[i]];
+        struct comparison comparison;
+        compare_latency(&comparison, row, &run->latencies[i]);
+        true_differences_apply(&run->differences, row->form->syntax, true, &comparison);
+        tally_add(latency_tally, &comparison);
+        if (worth_printing(&comparison, all)) {
+            comparison_print("latency   ", row, &comparison);
+            pairs_print(row->form, &run->latencies[i]);
+        }
+        compare_throughput(&comparison, row, &run->throughputs[i]);
+        true_differences_apply(&run->differences, row->form->syntax, false, &comparison);
+        tally_add(throughput_tally, &comparison);
+        if (worth_printing(&comparison, all)) {
+            comparison_print("throughput", row, &comparison);
+            printf("      %s%s%s\n", run->throughputs[i].how, run->throughputs[i].why[0] != '\0' ? ": " : "",
+                   run->throughputs[i].why);
+        }
+    }
+}
+
+static void report_scope(const struct run *run) {
+    size_t counts[4] = {0};
+    for (size_t i = 0; i < run->reference.count; i++) {
+        counts[run->reference.rows[i].scope]++;
+    }
+    size_t scope = counts[REFERENCE_IN_SCOPE] + counts[REFERENCE_UNMAPPED];
+    printf("%zu rows: %zu with memory and %zu of 512 bits are not compared; of the %zu others %zu are in the "
+           "tables (%.1f %%)\n",
+           run->reference.count, counts[REFERENCE_MEMORY], counts[REFERENCE_512], scope,
+           counts[REFERENCE_IN_SCOPE],
+           scope != 0 ? 100.0 * (double)counts[REFERENCE_IN_SCOPE] / (double)scope : 0.0);
+    for (size_t i = 0; i < run->reference.count; i++) {
+        if (run->reference.rows[i].scope == REFERENCE_UNMAPPED) {
+            printf("  not in the tables  %s: %s\n", run->reference.rows[i].name, run->reference.rows[i].why);
+        }
+    }
+}
+
+static void report_unmet(const struct run *run) {
+    for (size_t i = 0; i < run->differences.count; i++) {
+        const struct true_difference *difference = &run->differences.items[i];
+        if (!difference->met) {
+            printf("  note: the list of true differences has %s of %s at %s, which this run did not see\n",
+                   difference->latency ? "the latency" : "the throughput", difference->form,
+                   difference->measured);
+        }
+    }
+}
+
+static int usage(FILE *stream, int code) {
+    fputs("usage: accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv\n"
+          "Compares latency and throughput on this CPU with a published table.\n",
+          stream);
+    return code;
+}
+
+static int exit_code(enum ip_status status) {
+    return status == IP_CAPABILITY ? 3 : status == IP_USAGE || status == IP_SYNTAX ? 2 : 1;
+}
+
+/* Returns -1 to go on, or an exit code. */
+static int options_parse(struct options *options, int argc, char **argv) {
+    static const struct option LONG[] = {
+        {"timer", required_argument, NULL, 't'}, {"differences", required_argument, NULL, 'd'},
+        {"all", no_argument, NULL, 'a'},         {"form", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+    };
+    for (int option; (option = getopt_long(argc, argv, "h", LONG, NULL)) != -1;) {
+        switch (option) {
+        case 't':
+            options->timer = optarg;
+            break;
+        case 'd':
+            options->differences = optarg;
+            break;
+        case 'a':
+            options->all = true;
+            break;
+        case 'f':
+            options->form = optarg;
+            options->all = true;
+            break;
+        case 'h':
+            return usage(stdout, 0);
+        default:
+            return usage(stderr, 2);
+        }
+    }
+    if (optind + 1 != argc) {
+        return usage(stderr, 2);
+    }
+    options->reference = argv[optind];
+    return -1;
+}
+
+int main(int argc, char **argv) {
+    struct options options = {0};
+    int code = options_parse(&options, argc, argv);
+    if (code >= 0) {
+        return code;
+    }
+    if (access(options.reference, R_OK) != 0) {
+        printf("accuracy: skipped: %s: %s\n", options.reference, strerror(errno));
+        return 0;
+    }
+    struct run run = {0};
+    struct ip_error err = {0};
+    enum ip_status status = run_prepare(&run, &options, &err);
+    if (status == IP_OK) {
+        status = run_measure(&run, &options, &err);
+    }
+    if (status == IP_OK) {
+        struct tally latency = {0}, throughput = {0};
+        report_scope(&run);
+        report_rows(&run, options.all, &latency, &throughput);
+        if (options.form == NULL) {
+            report_unmet(&run);
+        }
+        tally_print("latency", &latency);
+        tally_print("throughput", &throughput);
+        printf("The target, 95 %% for each, is stated for this reference on a core like its own; on another "
+               "CPU the figures only say how much the two differ.\n");
+    } else {
+        fprintf(stderr, "accuracy: %s%s%s\n", err.place, err.place[0] != '\0' ? ": " : "", err.text);
+        code = exit_code(status);
+    }
+    run_fini(&run);
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "accuracy: cannot write the report: %s\n", strerror(errno));
+        return 1;
+    }
+    return status == IP_OK ? 0 : code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/accuracy/reference.h - rows of uops.info's table as CSV, and which of our forms each one means. */
+#ifndef ISAPROBE_TESTS_ACCURACY_REFERENCE_H
+#define ISAPROBE_TESTS_ACCURACY_REFERENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+#include "isa/table.h"
+
+enum { REFERENCE_NAME_MAX = 80 };
+
+/* "[2;≤5]": the least and the greatest latency over all operand pairs. */
+struct reference_range {
+    bool known;
+    double low, high;
+    bool low_bound, high_bound; /* "≤" */
+};
+
+/* Why a row is not compared; REFERENCE_IN_SCOPE: it is. */
+enum reference_scope {
+    REFERENCE_IN_SCOPE,
+    REFERENCE_MEMORY,   /* touches memory */
+    REFERENCE_512,      /* wider than 256 bits */
+    REFERENCE_UNMAPPED, /* no form of the tables: see `why` */
+};
+
+struct reference_row {
+    char name[REFERENCE_NAME_MAX];
+    char extension[24];
+    struct reference_range latency;
+    double throughput; /* measured; NaN: not given */
+    enum reference_scope scope;
+    char why[96];
+    struct isa_form *form; /* borrowed from the table; NULL unless in scope */
+};
+
+struct reference {
+    struct reference_row *rows; /* owned */
+    size_t count;
+};
+
+void reference_fini(struct reference *reference);
+/* Reads the CSV file; IP_SYNTAX names the line. */
+IP_CHECK enum ip_status reference_read(struct reference *reference, const char *path, struct ip_error *err);
+/* Finds the form of each row in scope (deriving the forms that may be meant). */
+IP_CHECK enum ip_status reference_map(struct reference *reference, const struct isa_table *table,
+                                      struct ip_error *err);
+/* Splits one line of CSV in place into at most `limit` fields; returns their number. */
+size_t reference_fields_split(char *line, char **fields, size_t limit);
+
+#endif
