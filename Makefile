@@ -190,24 +190,32 @@ accuracy: $(BUILD)/accuracy ## compare latency and throughput on this CPU with a
 HEADERS  := $(foreach m,$(MODULES),$(sort $(wildcard $(m)/*.h)))
 MAN_PAGE := $(wildcard docs/isaprobe.1.scd)
 SHARE    := $(DESTDIR)$(PREFIX)/share
+COMPLETE_BASH := $(SHARE)/bash-completion/completions/isaprobe
+COMPLETE_ZSH  := $(SHARE)/zsh/site-functions/_isaprobe
+COMPLETE_FISH := $(SHARE)/fish/vendor_completions.d/isaprobe.fish
 
 $(BUILD)/isaprobe.1: docs/isaprobe.1.scd
 	@mkdir -p $(@D)
 	@scdoc < $< > $@
 
 .PHONY: install uninstall clean
-install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR): program, library, headers, pkg-config, man page
+install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR): program, library, headers, pkg-config, man page, completions
 	@install -D -m 755 $(BUILD)/isaprobe $(DESTDIR)$(PREFIX)/bin/isaprobe
 	@install -D -m 644 $(BUILD)/libisaprobe.a $(DESTDIR)$(PREFIX)/lib/libisaprobe.a
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' isaprobe.pc.in > $(BUILD)/isaprobe.pc
 	@install -D -m 644 $(BUILD)/isaprobe.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc
 	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/isaprobe/$$h || exit 1; done
 	@$(if $(MAN_PAGE),install -D -m 644 $(BUILD)/isaprobe.1 $(SHARE)/man/man1/isaprobe.1)
+	@for s in bash zsh fish; do $(BUILD)/isaprobe --completion $$s > $(BUILD)/completion.$$s || exit 1; done
+	@install -D -m 644 $(BUILD)/completion.bash $(COMPLETE_BASH)
+	@install -D -m 644 $(BUILD)/completion.zsh $(COMPLETE_ZSH)
+	@install -D -m 644 $(BUILD)/completion.fish $(COMPLETE_FISH)
 	@echo 'installed into $(DESTDIR)$(PREFIX)'
 
 uninstall: ## remove what install put there
 	@rm -f $(DESTDIR)$(PREFIX)/bin/isaprobe $(DESTDIR)$(PREFIX)/lib/libisaprobe.a \
-	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc $(SHARE)/man/man1/isaprobe.1
+	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc $(SHARE)/man/man1/isaprobe.1 \
+	  $(COMPLETE_BASH) $(COMPLETE_ZSH) $(COMPLETE_FISH)
 	@rm -rf $(DESTDIR)$(PREFIX)/include/isaprobe
 
 clean: ## remove everything that was built
