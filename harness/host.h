@@ -23,6 +23,7 @@ struct hx_host {
     char smt_active[8];                    /* "0", "1" or "" (sysfs) */
     char governor[32], scaling_driver[32]; /* "" where there is no cpufreq */
     char turbo[8];                         /* "on", "off", "" */
+    char clocksource[32];                  /* the kernel's current one, "" where unknown */
     int perf_event_paranoid;               /* -99: unknown */
     uint64_t l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;
     bool avx, avx2, avx512, amx; /* usable: CPUID and XGETBV */
@@ -32,6 +33,9 @@ struct hx_host {
 /* `root` "" for this machine, else the root of a recorded tree (CPUID then comes from ROOT/cpuid.raw, a
  * libcpuid raw dump). */
 IP_CHECK enum ip_status hx_host_read(struct hx_host *host, const char *root, struct ip_error *err);
-void hx_host_fini(struct hx_host *host);
+void hx_host_fini(struct hx_host *host); /* all-zero is fine */
+
+/* Writes what hx_host_read looks at on this machine to `directory` (made if absent), as a recorded tree. */
+IP_CHECK enum ip_status hx_host_record(const char *directory, struct ip_error *err);
 
 #endif

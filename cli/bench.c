@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Kernels between two looks at the signal flag: a fraction of a second of measuring. */
+enum { GROUP = 512 };
+
+static enum ip_status measure_interruptibly(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                            struct hx_stat *stats, struct ip_error *err) {
+    struct cli_bench *bench = self;
+    for (size_t at = 0; at < count; at += GROUP) {
+        if (cli_signal() != 0) {
+            return ip_fail(err, IP_FAILED, "interrupted");
+        }
+        size_t group = count - at < GROUP ? count - at : GROUP;
+        enum ip_status status = hx_measure(&bench->inner, kernels + at, group, stats + at, err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    return IP_OK;
+}
+
+enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings *settings,
+                              struct ip_error *err) {
+    memset(bench, 0, sizeof *bench);
+    struct hx_bench_options options = {.timer = settings->timer,
+                                       .cpu = (int)settings->cpu,
+                                       .record_path = settings->record,
+                                       .stop = cli_signal_flag()};
+    enum ip_status status = hx_bench_open(&bench->bench, &options, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    bench->opened = true;
+    if (settings->careful) {
+        struct hx_plan *plan = &bench->bench.plan;
+        plan->rounds *= 2;
+        plan->min_batches *= 2;
+        plan->max_batches *= 3;
+        plan->spread_limit /= 2;
+    }
+    bench->inner = hx_bench_meter(&bench->bench);
+    bench->meter = (struct hx_meter){measure_interruptibly, bench};
+    bench->progress = !settings->quiet && isatty(STDERR_FILENO) != 0;
+    (void)clock_gettime(CLOCK_MONOTONIC, &bench->begin);
+    return IP_OK;
+}
+
+enum ip_status cli_bench_close(struct cli_bench *bench, enum ip_status status, struct ip_error *err) {
+    if (bench->shown) {
+        (void)fputs("\r\x1b[K", stderr);
+        bench->shown = false;
+    }
+    if (bench->opened) {
+        status = status == IP_OK ? hx_bench_finish(&bench->bench, err) : status;
+        hx_bench_close(&bench->bench);
+        bench->opened = false;
+    }
+    return status;
+}
+
+void cli_bench_progress(struct cli_bench *bench, const char *what, size_t done, size_t total) {
+    if (!bench->progress || done == 0) {
+        return;
+    }
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    double elapsed_s =
+        (double)(now.tv_sec - bench->begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - bench->begin.tv_nsec);
+    if (elapsed_s < 1.0) {
+        return; /* what is done in a moment needs no progress */
+    }
+    double left_s = elapsed_s * (double)(total - done) / (double)done;
+    (void)fprintf(stderr, "\r%zu of %zu %s, %.0f s left\x1b[K", done, total, what, left_s);
+    (void)fflush(stderr);
+    bench->shown = true;
+}
+
+void cli_tally_add(struct cli_tally *tally, bool measured, enum hx_verdict verdict) {
+    tally->measured += measured;
+    tally->missing += !measured;
+    tally->untrusted += measured && (verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED);
+}
+
+int cli_tally_exit(const struct cli_tally *tally, const struct cli_settings *settings, const char *command,
+                   const char *what) {
+    size_t rows = tally->measured + tally->missing;
+    if (tally->untrusted > 0) {
+        if (!settings->quiet) {
+            cli_message(command,
+                        "%zu of %zu %s are not to be trusted (see their status): leave the machine idle and "
+                        "try again with --careful, or see 'isaprobe doctor'",
+                        tally->untrusted, rows, what);
+        }
+        return CLI_EXIT_UNTRUSTED;
+    }
+    if (tally->measured == 0) {
+        cli_message(command, "none of %zu %s could be measured: see the status", rows, what);
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_OK;
+}
+
+const char *cli_status_text(bool measured, enum hx_verdict verdict, const char *why, char *buffer) {
+    const char *word = "not measurable";
+    if (measured) {
+        switch (verdict) {
+        case HX_VERDICT_OK:
+            return "ok";
+        case HX_VERDICT_UNSTABLE:
+            word = "unstable";
+            break;
+        case HX_VERDICT_DISTURBED:
+            word = "disturbed";
+            break;
+        case HX_VERDICT_FAULT:
+            break;
+        }
+    }
+    (void)snprintf(buffer, 160, why[0] != '\0' ? "%s: %.128s" : "%s", word, why);
+    return buffer;
+}

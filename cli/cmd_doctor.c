@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/output.h"
+#include "harness/host.h"
+#include "isa/assemble.h"
+
+static const struct cli_column columns[] = {
+    {.name = "check"}, {.name = "value"}, {.name = "state"}, {.name = "advice"}, {.name = NULL},
+};
+
+struct doctor {
+    struct cli_output output;
+    const struct hx_host *host;
+    const struct cli_settings *settings;
+};
+
+static void line(struct doctor *doctor, const char *check, const char *state, const char *advice,
+                 const char *format, ...) IP_PRINTF(5, 6);
+
+static void line(struct doctor *doctor, const char *check, const char *state, const char *advice,
+                 const char *format, ...) {
+    char value[640];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    const struct cli_value row[] = {cli_text(check), cli_text(value), cli_text(state), cli_text(advice)};
+    cli_output_row(&doctor->output, row, NULL);
+}
+
+static void cpu_lines(struct doctor *doctor) {
+    const struct hx_host *host = doctor->host;
+    line(doctor, "cpu", "ok", "", "%s (%s, family 0x%x, model 0x%x, stepping %d)", host->brand,
+         host->codename[0] != '\0' ? host->codename : host->vendor, (unsigned)host->family,
+         (unsigned)host->model, host->stepping);
+    line(doctor, "caches", "ok", "", "L1d %llu KiB, L1i %llu KiB, L2 %llu KiB, L3 %llu KiB",
+         (unsigned long long)host->l1d_bytes / 1024, (unsigned long long)host->l1i_bytes / 1024,
+         (unsigned long long)host->l2_bytes / 1024, (unsigned long long)host->l3_bytes / 1024);
+    line(doctor, "vectors", "ok", "", "SSE2%s%s%s%s", host->avx ? " AVX" : "", host->avx2 ? " AVX2" : "",
+         host->avx512 ? " AVX-512" : "", host->amx ? " AMX" : "");
+}
+
+static void clock_lines(struct doctor *doctor) {
+    const struct hx_host *host = doctor->host;
+    if (host->tsc_invariant) {
+        line(doctor, "tsc", "ok", "", "%.3f GHz, invariant", (double)host->tsc_hz / 1e9);
+    } else {
+        line(doctor, "tsc", "degraded",
+             "its rate may change: figures are calibrated all the same, but expect more retakes",
+             "%.3f GHz, not invariant", (double)host->tsc_hz / 1e9);
+    }
+    if (host->clocksource[0] != '\0') {
+        line(doctor, "clocksource", "ok", "", "%s", host->clocksource);
+    }
+    bool busy_clock = strcmp(host->governor, "performance") != 0;
+    if (host->governor[0] == '\0') {
+        line(doctor, "frequency", "degraded",
+             "the clock can be neither seen nor set here: every experiment is calibrated by a chain of adds",
+             "no cpufreq");
+    } else {
+        line(doctor, "frequency", busy_clock ? "degraded" : "ok",
+             busy_clock ? "for fewer retakes: cpupower frequency-set -g performance" : "",
+             "governor %s, driver %s%s%s", host->governor,
+             host->scaling_driver[0] != '\0' ? host->scaling_driver : "unknown",
+             host->turbo[0] != '\0' ? ", turbo " : "", host->turbo);
+    }
+}
+
+static void neighbour_lines(struct doctor *doctor) {
+    const struct hx_host *host = doctor->host;
+    line(doctor, "cpus", host->cpus_allowed > 0 ? "ok" : "degraded", "", "%d, of which %d allowed",
+         host->cpus, host->cpus_allowed);
+    if (host->hypervisor) {
+        line(doctor, "hypervisor", "degraded",
+             "other guests may disturb: a sentinel beside every sample detects it, the sample is retaken",
+             "%s", host->hypervisor_name);
+    } else {
+        line(doctor, "hypervisor", "ok", "", "none");
+    }
+    if (host->smt_siblings > 1) {
+        line(doctor, "smt", "degraded", "leave the sibling of the measuring CPU idle (--cpu N chooses it)",
+             "%d threads on a core", host->smt_siblings);
+    } else if (host->hypervisor || host->smt_siblings == 0) {
+        line(doctor, "smt", "degraded",
+             "two CPUs may be threads of one core without saying so: keep the machine idle",
+             "none is reported");
+    } else {
+        line(doctor, "smt", "ok", "", "one thread on a core");
+    }
+    if (host->perf_event_paranoid == -99) {
+        line(doctor, "perf_event_paranoid", "degraded", "no perf events: counters will not work", "unknown");
+    } else {
+        bool open = host->perf_event_paranoid <= 2;
+        line(doctor, "perf_event_paranoid", open ? "ok" : "degraded",
+             open ? "" : "for --timer papi: sysctl kernel.perf_event_paranoid=2", "%d",
+             host->perf_event_paranoid);
+    }
+}
+
+/* NASM says its version in what it assembles. */
+static bool nasm_line(struct doctor *doctor) {
+    struct ip_text version = {0};
+    struct ip_error err = {0};
+    if (isa_assemble_source("version", "db __?NASM_VER?__\n", &version, &err) != IP_OK) {
+        line(doctor, "nasm", "missing", "install NASM 2.15 or later, or set ISAPROBE_NASM", "%s", err.text);
+        return false;
+    }
+    line(doctor, "nasm", "ok", "", "%.*s", (int)(version.length < 32 ? version.length : 32),
+         ip_text_string(&version));
+    ip_text_fini(&version);
+    return true;
+}
+
+static void timer_name(char *check, size_t size, const char *name) {
+    (void)snprintf(check, size, "timer %.40s", name);
+}
+
+/* Opens the timer as a measurement would, with its validation. */
+static bool timer_line(struct doctor *doctor, const char *specification) {
+    char check[48];
+    struct cli_bench bench;
+    struct cli_settings settings = *doctor->settings;
+    struct ip_error err = {0};
+    settings.timer = specification;
+    settings.record = NULL;
+    timer_name(check, sizeof check, specification);
+    enum ip_status status = cli_bench_open(&bench, &settings, &err);
+    if (status == IP_OK && bench.bench.sentinel_suspect) {
+        line(doctor, check, "degraded", "something runs on this core now: leave the machine idle", "%s",
+             bench.bench.timer.ops->summary);
+    } else if (status == IP_OK) {
+        const struct hx_bench *bare = &bench.bench;
+        line(doctor, check, "ok", "", "%s; %.4f %s per cycle, spread %.2f %%", bare->timer.ops->summary,
+             bare->ticks_per_cycle, bare->timer.ops->unit, 100.0 * bare->chain_spread);
+    } else {
+        line(doctor, check, "missing", "", "%s", err.text);
+    }
+    return cli_bench_close(&bench, status, &err) == IP_OK;
+}
+
+/* True when the timer that --timer names (tsc by default) works. */
+static bool timer_lines(struct doctor *doctor) {
+    const char *wanted = doctor->settings->timer != NULL ? doctor->settings->timer : "tsc";
+    bool good = false, seen = false;
+    for (const struct hx_timer_ops *const *ops = hx_timers; *ops != NULL; ops++) {
+        if (strcmp((*ops)->name, "sim") == 0 || strcmp((*ops)->name, "replay") == 0) {
+            char check[48];
+            timer_name(check, sizeof check, (*ops)->name);
+            line(doctor, check, "ok", "", "%s", (*ops)->summary);
+            continue;
+        }
+        bool works = timer_line(doctor, (*ops)->name);
+        if (strcmp((*ops)->name, wanted) == 0) {
+            good = works;
+            seen = true;
+        }
+    }
+    return seen ? good : timer_line(doctor, wanted);
+}
+
+static int doctor_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct ip_error err = {0};
+    if (settings->save != NULL && hx_host_record(settings->save, &err) != IP_OK) {
+        return cli_report(command->name, &err);
+    }
+    struct doctor doctor = {.settings = settings};
+    int code = cli_output_open(&doctor.output, command, settings, columns);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct hx_host host = {0};
+    if (hx_host_read(&host, settings->root != NULL ? settings->root : "", &err) != IP_OK) {
+        return cli_output_close(&doctor.output, cli_report(command->name, &err));
+    }
+    doctor.host = &host;
+    cpu_lines(&doctor);
+    clock_lines(&doctor);
+    neighbour_lines(&doctor);
+    if (settings->root == NULL) {
+        bool nasm = nasm_line(&doctor);
+        bool timer = timer_lines(&doctor);
+        if (!nasm || !timer) {
+            cli_message(command->name, "%s: nothing can be measured here",
+                        nasm ? "the timer does not work" : "NASM does not work");
+            code = CLI_EXIT_CAPABILITY;
+        }
+    }
+    hx_host_fini(&host);
+    return cli_output_close(&doctor.output, code);
+}
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"root", 0, "DIR", "describe the machine recorded in DIR, and measure nothing", CLI_KIND_FILE, AT(root),
+     0, 0, NULL},
+    {"save", 0, "DIR", "record this machine in DIR first, for a bug report", CLI_KIND_FILE, AT(save), 0, 0,
+     NULL},
+    {0},
+};
+
+const struct cli_command cli_cmd_doctor = {
+    .name = "doctor",
+    .summary = "tell what this machine can measure, what is degraded and what to do",
+    .arguments = "",
+    .description = "Looks at the CPU, its clock, neighbours and counters, tries NASM and every timer. The "
+                   "exit status is\n"
+                   "0 when latency and throughput can be measured, else 3.\n",
+    .options = options,
+    .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
+    .min_arguments = 0,
+    .max_arguments = 0,
+    .run = doctor_run,
+};

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/forms.h"
+#include "cli/output.h"
+#include "probe/latency.h"
+
+enum { CHUNK = 64 }; /* forms between two progress lines */
+
+static const struct cli_column pair_columns[] = {
+    {.name = "src"},    {.name = "dst"}, {.name = "path"}, {.name = "cycles"}, {.name = "bound"},
+    {.name = "spread"}, {.name = "via"}, {.name = "why"},  {.name = NULL},
+};
+enum { PAIR_VALUES = 8 };
+
+static const struct cli_column columns[] = {
+    {.name = "form"},
+    {.name = "isa", .text_hidden = true},
+    {.name = "latency", .items = pair_columns},
+    {.name = "status", .text_hidden = true},
+    {.name = NULL},
+};
+
+static const char *path_name(enum probe_path path) {
+    switch (path) {
+    case PROBE_PATH_REGISTER:
+        return "register";
+    case PROBE_PATH_ADDRESS:
+        return "address";
+    case PROBE_PATH_INDEX:
+        return "index";
+    case PROBE_PATH_CONTENT:
+        return "content";
+    }
+    return "";
+}
+
+struct pair_names {
+    char src[16], dst[16];
+};
+
+/* "op2:address->op1 <=5.00" */
+static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *pair,
+                      const struct pair_names *names, bool utf8) {
+    struct ip_text text = {0};
+    ip_text_printf(&text, "%s%s%s->%s ", names->src, pair->path != PROBE_PATH_REGISTER ? ":" : "",
+                   pair->path != PROBE_PATH_REGISTER ? path_name(pair->path) : "", names->dst);
+    if (pair->measured && pair->upper_bound) {
+        ip_text_append(&text, utf8 ? "\xe2\x89\xa4" : "<=");
+    }
+    cli_number_append(&text, pair->measured ? pair->cycles : NAN);
+    if (pair->measured && pair->verdict != HX_VERDICT_OK) {
+        ip_text_append(&text, "?");
+    }
+    ip_lines_add(cells, ip_text_string(&text));
+    cells->failed = cells->failed || text.failed;
+    ip_text_fini(&text);
+}
+
+/* The form's own status: that of its least trustworthy pair, or why there is none. */
+static const char *form_status(const struct probe_latency *latency, struct cli_tally *tally, char *buffer) {
+    const struct probe_latency_pair *best = NULL, *worst = NULL;
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        if (pair->measured && best == NULL) {
+            best = pair;
+        }
+        if (pair->measured && pair->verdict != HX_VERDICT_OK) {
+            worst = pair;
+        }
+    }
+    const struct probe_latency_pair *told = worst != NULL ? worst : best;
+    cli_tally_add(tally, told != NULL, told != NULL ? told->verdict : HX_VERDICT_FAULT);
+    if (told != NULL) {
+        return cli_status_text(true, told->verdict, told->why, buffer);
+    }
+    const char *why = latency->count > 0 ? latency->pairs[0].why : "no operand depends on another";
+    return cli_status_text(false, HX_VERDICT_FAULT, why, buffer);
+}
+
+static void form_row(struct cli_output *output, const struct isa_form *form,
+                     const struct probe_latency *latency, const char *status, bool quiet_pairs) {
+    struct cli_value *values = calloc(latency->count * PAIR_VALUES + 1, sizeof *values);
+    struct pair_names *names = calloc(latency->count + 1, sizeof *names);
+    struct ip_lines cells = {0};
+    if (values == NULL || names == NULL) {
+        output->failed = true;
+        free(values);
+        free(names);
+        return;
+    }
+    ip_lines_add(&cells, form->syntax);
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        isa_operand_name(form, (unsigned)pair->src, names[i].src);
+        isa_operand_name(form, (unsigned)pair->dst, names[i].dst);
+        struct cli_value *value = values + i * PAIR_VALUES;
+        value[0] = cli_text(names[i].src);
+        value[1] = cli_text(names[i].dst);
+        value[2] = cli_text(path_name(pair->path));
+        value[3] = cli_number(pair->measured ? pair->cycles : NAN);
+        value[4] = cli_text(!pair->measured ? NULL : pair->upper_bound ? "upper" : "exact");
+        value[5] = cli_number(pair->measured ? pair->spread : NAN);
+        value[6] = cli_text(pair->via);
+        value[7] = cli_text(pair->why);
+        if (!quiet_pairs || pair->measured) {
+            pair_cell(&cells, pair, &names[i], output->utf8);
+        }
+    }
+    if (strcmp(status, "ok") != 0) {
+        ip_lines_add(&cells, status);
+    }
+    struct cli_value row[] = {cli_text(form->syntax), cli_text(form->extension),
+                              cli_list(values, latency->count), cli_text(status)};
+    cli_output_row(output, row, &cells);
+    free(values);
+    free(names);
+}
+
+/* Measures forms[0..count), those with an obstacle left out, and prints their rows in order. */
+static enum ip_status chunk_run(struct cli_bench *bench, struct cli_forms *forms, size_t from, size_t count,
+                                struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
+    struct isa_form *chosen[CHUNK];
+    struct probe_latency results[CHUNK];
+    memset(results, 0, sizeof results);
+    size_t chosen_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (forms->items[from + i]->obstacle == ISA_OBSTACLE_NONE) {
+            chosen[chosen_count++] = forms->items[from + i];
+        }
+    }
+    if (chosen_count > 0) {
+        enum ip_status status = probe_latency_measure(&bench->meter, &bench->bench.encoder, &forms->table,
+                                                      chosen, chosen_count, results, err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct isa_form *form = forms->items[from + i];
+        static const struct probe_latency nothing;
+        char buffer[160];
+        const char *obstacle = cli_form_obstacle(form, buffer);
+        if (obstacle != NULL) {
+            cli_tally_add(tally, false, HX_VERDICT_FAULT);
+            form_row(output, form, &nothing, obstacle, true);
+            continue;
+        }
+        const char *status = form_status(&results[next], tally, buffer);
+        form_row(output, form, &results[next], status, strncmp(status, "not ", 4) == 0);
+        probe_latency_fini(&results[next]);
+        next++;
+    }
+    return IP_OK;
+}
+
+static int latency_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct cli_output output;
+    int code = cli_output_open(&output, command, settings, columns);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct cli_forms forms = {0};
+    struct cli_bench bench;
+    struct cli_tally tally = {0};
+    struct ip_error err = {0};
+    enum ip_status status = cli_forms_prepare(&forms, settings, &err);
+    if (status == IP_OK) {
+        status = cli_bench_open(&bench, settings, &err);
+        for (size_t at = 0; status == IP_OK && at < forms.count; at += CHUNK) {
+            size_t count = forms.count - at < CHUNK ? forms.count - at : CHUNK;
+            cli_bench_progress(&bench, "forms", at, forms.count);
+            status = chunk_run(&bench, &forms, at, count, &output, &tally, &err);
+        }
+        status = cli_bench_close(&bench, status, &err);
+    }
+    code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
+                           : cli_report(command->name, &err);
+    cli_forms_fini(&forms);
+    return cli_output_close(&output, code);
+}
+
+const struct cli_command cli_cmd_latency = {
+    .name = "latency",
+    .summary = "measure the latency of every operand pair of a form",
+    .arguments = "FORM...",
+    .description =
+        "FORM is a mnemonic in any case (ADDPD: all its forms), a pattern with * and ?, or a quoted syntax\n"
+        "(\"add r64, imm32\"). Each pair src->dst has the core cycles from the source operand to the\n"
+        "destination operand; <= marks an upper bound, ? a value that is not to be trusted. Of a memory\n"
+        "operand, op2:address is the way through its address, op2:content through what is stored there.\n",
+    .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .run = latency_run,
+};

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/block.h"
+#include "cli/kernels.h"
+#include "cli/output.h"
+#include "generator/shapes.h"
+#include "isa/decode.h"
+
+enum { GROUP = 64 }; /* blocks that are assembled and measured together */
+
+/* What the registers and the memory of a block begin with, in this order of trial. The first is the BHive
+ * protocol's (Chen et al. 2019): a mappable address, also after some arithmetic. Blocks that shift or
+ * multiply it out of the address space, or divide by it, may run with the others. */
+static const uint64_t fills[] = {0x12345600, 0x20000, 1};
+enum { FILLS = sizeof fills / sizeof fills[0] };
+
+struct block {
+    struct ip_text code;
+    unsigned line;   /* of the list; 0: the only one */
+    const char *why; /* the input itself is at fault; owned by `why_text` */
+    char why_text[160];
+    struct hx_stat stat;
+    uint64_t fill;
+    bool done;
+};
+
+struct blocks {
+    struct block *items;
+    size_t count, capacity;
+};
+
+static void blocks_fini(struct blocks *blocks) {
+    for (size_t i = 0; i < blocks->count; i++) {
+        ip_text_fini(&blocks->items[i].code);
+    }
+    free(blocks->items);
+    memset(blocks, 0, sizeof *blocks);
+}
+
+static struct block *block_add(struct blocks *blocks, struct ip_error *err) {
+    if (blocks->count == blocks->capacity) {
+        size_t capacity = blocks->capacity != 0 ? 2 * blocks->capacity : 64;
+        struct block *items = realloc(blocks->items, capacity * sizeof *items);
+        if (items == NULL) {
+            (void)ip_fail(err, IP_NO_MEMORY, "out of memory for %zu blocks", capacity);
+            return NULL;
+        }
+        blocks->items = items;
+        blocks->capacity = capacity;
+    }
+    struct block *block = &blocks->items[blocks->count++];
+    memset(block, 0, sizeof *block);
+    return block;
+}
+
+/* One hex block per line, or in the first column of CSV; a first line "hex,..." is a header; '#' begins a
+ * comment line. A bad line becomes a row with its reason. */
+static enum ip_status list_read(struct blocks *blocks, const char *path, struct ip_error *err) {
+    struct ip_text text = {0};
+    enum ip_status status = ip_file_read(&text, path, 1u << 26, err);
+    unsigned line = 0;
+    char *rest = status == IP_OK && text.length > 0 ? text.data : NULL;
+    while (rest != NULL && status == IP_OK) {
+        char *start = rest;
+        rest = strchr(start, '\n');
+        if (rest != NULL) {
+            *rest++ = '\0';
+        }
+        line++;
+        start += strspn(start, " \t\"");
+        start[strcspn(start, ",;\"\r")] = '\0';
+        if (start[0] == '\0' || start[0] == '#' || (line == 1 && strcmp(start, "hex") == 0)) {
+            continue;
+        }
+        struct block *block = block_add(blocks, err);
+        if (block == NULL) {
+            status = IP_NO_MEMORY;
+            break;
+        }
+        block->line = line;
+        struct ip_error reason = {0};
+        if (cli_hex_parse(&block->code, start, &reason) != IP_OK) {
+            (void)snprintf(block->why_text, sizeof block->why_text, "bad hex: %.140s", reason.text);
+            block->why = block->why_text;
+            block->done = true;
+        }
+    }
+    ip_text_fini(&text);
+    if (status == IP_OK && blocks->count == 0) {
+        status = ip_fail(err, IP_SYNTAX, "'%s' holds no block: one per line, in hex digits", path);
+    }
+    return status;
+}
+
+/* Would other contents of registers and memory help? */
+static bool worth_another_fill(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_FAULT &&
+           (stat->outcome == HX_OUTCOME_ARITHMETIC || stat->outcome == HX_OUTCOME_PAGES ||
+            stat->outcome == HX_OUTCOME_SEGFAULT || stat->outcome == HX_OUTCOME_TIMEOUT ||
+            stat->outcome == HX_OUTCOME_WRECKED);
+}
+
+/* Measures those of blocks[0..count) that are not done with one fill. */
+static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, size_t count, uint64_t fill,
+                               unsigned copies, struct ip_error *err) {
+    struct cli_kernels kernels;
+    size_t todo[GROUP], todo_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!blocks[i].done) {
+            todo[todo_count++] = i;
+        }
+    }
+    if (todo_count == 0) {
+        return IP_OK;
+    }
+    enum ip_status status = cli_kernels_init(&kernels, todo_count, err);
+    for (size_t i = 0; status == IP_OK && i < todo_count; i++) {
+        const struct ip_text *code = &blocks[todo[i]].code;
+        status =
+            gen_block_program(&kernels.programs[i], (const uint8_t *)code->data, code->length, fill, err);
+        status = cli_kernels_note(&kernels, i, status, err);
+    }
+    if (status == IP_OK) {
+        status = cli_kernels_measure(&kernels, bench, copies, err);
+    }
+    for (size_t i = 0; status == IP_OK && i < todo_count; i++) {
+        struct block *block = &blocks[todo[i]];
+        const struct hx_stat *stat = &kernels.stats[i];
+        bool better = stat->verdict != HX_VERDICT_FAULT;
+        if (better || block->fill == 0) { /* the first reason is kept */
+            block->stat = *stat;
+            block->fill = fill;
+        }
+        block->done = !worth_another_fill(stat);
+    }
+    cli_kernels_fini(&kernels);
+    return status;
+}
+
+static enum ip_status group_run(struct cli_bench *bench, struct block *blocks, size_t count, unsigned copies,
+                                struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < FILLS; i++) {
+        status = fill_run(bench, blocks, count, fills[i], copies, err);
+    }
+    return status;
+}
+
+static const struct cli_column columns[] = {
+    {.name = "line"},
+    {.name = "block"},
+    {.name = "instructions"},
+    {.name = "cycles"},
+    {.name = "spread", .text_hidden = true},
+    {.name = "fill", .text_hidden = true},
+    {.name = "status"},
+    {.name = NULL},
+};
+
+/* 0 when the bytes do not decode to the end. */
+static int64_t instructions_count(const struct ip_text *code) {
+    char buffer[128];
+    int64_t count = 0;
+    for (size_t at = 0; at < code->length; count++) {
+        size_t length = isa_disassemble_one((const uint8_t *)code->data + at, code->length - at, 0, buffer,
+                                            sizeof buffer);
+        if (length == 0) {
+            return 0;
+        }
+        at += length;
+    }
+    return count;
+}
+
+static void block_row(struct cli_output *output, const struct block *block, struct cli_tally *tally) {
+    struct ip_text hex = {0};
+    char fill[32], buffer[160];
+    for (size_t i = 0; i < block->code.length; i++) {
+        ip_text_printf(&hex, "%02x", (unsigned char)block->code.data[i]);
+    }
+    bool measured = block->why == NULL && block->stat.verdict != HX_VERDICT_FAULT;
+    cli_tally_add(tally, measured, block->stat.verdict);
+    const char *status = cli_status_text(measured, block->stat.verdict,
+                                         block->why != NULL ? block->why : block->stat.why, buffer);
+    (void)snprintf(fill, sizeof fill, "0x%" PRIx64, block->fill);
+    if (output->format == CLI_FORMAT_TEXT && hex.length > 40) {
+        hex.length = 37; /* the start is enough for people */
+        hex.data[37] = '\0';
+        ip_text_append(&hex, "...");
+    }
+    const struct cli_value row[] = {
+        cli_integer(block->line),
+        cli_text(ip_text_string(&hex)),
+        cli_integer(instructions_count(&block->code)),
+        cli_number(measured ? block->stat.cycles : NAN),
+        cli_number(measured ? block->stat.spread : NAN),
+        cli_text(measured ? fill : NULL),
+        cli_text(status),
+    };
+    output->failed = output->failed || hex.failed;
+    cli_output_row(output, row, NULL);
+    ip_text_fini(&hex);
+}
+
+static enum ip_status blocks_read(struct blocks *blocks, const struct cli_settings *settings,
+                                  struct ip_error *err) {
+    if (settings->hex_list != NULL) {
+        if (settings->argument_count > 0 || settings->hex != NULL || settings->file != NULL) {
+            return ip_fail(err, IP_USAGE, "--hex-list goes with no other block");
+        }
+        return list_read(blocks, settings->hex_list, err);
+    }
+    struct block *block = block_add(blocks, err);
+    if (block == NULL) {
+        return IP_NO_MEMORY;
+    }
+    block->line = 1;
+    return cli_block_read(&block->code, settings, err);
+}
+
+static int measure_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct cli_output output;
+    int code = cli_output_open(&output, command, settings, columns);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct blocks blocks = {0};
+    struct cli_bench bench;
+    struct cli_tally tally = {0};
+    struct ip_error err = {0};
+    enum ip_status status = blocks_read(&blocks, settings, &err);
+    if (status == IP_OK) {
+        status = cli_bench_open(&bench, settings, &err);
+        for (size_t at = 0; status == IP_OK && at < blocks.count; at += GROUP) {
+            size_t count = blocks.count - at < GROUP ? blocks.count - at : GROUP;
+            cli_bench_progress(&bench, "blocks", at, blocks.count);
+            status = group_run(&bench, blocks.items + at, count, (unsigned)settings->unroll, &err);
+            for (size_t i = 0; status == IP_OK && i < count; i++) {
+                block_row(&output, &blocks.items[at + i], &tally);
+            }
+        }
+        status = cli_bench_close(&bench, status, &err);
+    }
+    code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "blocks")
+                           : cli_report(command->name, &err);
+    blocks_fini(&blocks);
+    return cli_output_close(&output, code);
+}
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"hex", 'x', "HEX", "the block as machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},
+    {"file", 'f', "FILE", "the block as NASM source; - is standard input", CLI_KIND_FILE, AT(file), 0, 0,
+     NULL},
+    {"hex-list", 'l', "FILE", "many blocks: hex digits, one block per line or first CSV column",
+     CLI_KIND_FILE, AT(hex_list), 0, 0, NULL},
+    {"unroll", 'u', "N", "so many copies of the block in the loop (and twice as many, for the difference)",
+     CLI_KIND_NUMBER, AT(unroll), 1, 4096, NULL},
+    {0},
+};
+
+const struct cli_command cli_cmd_measure = {
+    .name = "measure",
+    .summary = "measure a block of instructions: cycles per iteration",
+    .arguments = "[BLOCK]",
+    .description =
+        "BLOCK is NASM text with ';' between instructions ('imul rax, rbx; add rax, rcx'), or - for source "
+        "from\n"
+        "standard input. It is repeated in a loop; pages that it touches are mapped for it. Registers and\n"
+        "memory begin with a mappable address, or with small values where the block faults with it.\n",
+    .options = options,
+    .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = measure_run,
+};

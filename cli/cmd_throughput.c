@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/forms.h"
+#include "cli/kernels.h"
+#include "cli/output.h"
+#include "generator/shapes.h"
+#include "probe/throughput.h"
+
+enum { CHUNK = 64 }; /* forms between two progress lines */
+
+static const struct cli_column columns[] = {
+    {.name = "form"},
+    {.name = "isa", .text_hidden = true},
+    {.name = "throughput"},
+    {.name = "spread", .text_hidden = true},
+    {.name = "registers", .text_hidden = true},
+    {.name = "how"},
+    {.name = "status"},
+    {.name = NULL},
+};
+
+static void form_row(struct cli_output *output, const struct isa_form *form,
+                     const struct probe_throughput *result, const char *status) {
+    bool measured = result != NULL && result->measured;
+    const struct cli_value row[] = {
+        cli_text(form->syntax),
+        cli_text(form->extension),
+        cli_number(measured ? result->cycles : NAN),
+        cli_number(measured ? result->spread : NAN),
+        measured ? cli_integer(result->registers) : cli_text(NULL),
+        cli_text(measured ? result->how : NULL),
+        cli_text(status),
+    };
+    cli_output_row(output, row, NULL);
+}
+
+/* The kernels that --registers and --unroll describe, instead of the probe's choice. */
+static enum ip_status given_measure(struct cli_bench *bench, const struct cli_settings *settings,
+                                    struct isa_form *const *forms, size_t count,
+                                    struct probe_throughput *results, struct ip_error *err) {
+    struct cli_kernels kernels;
+    enum ip_status status = cli_kernels_init(&kernels, count, err);
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        struct gen_independence how = {.registers = (unsigned)settings->registers};
+        long instances = settings->unroll != 0 ? settings->unroll : settings->registers;
+        status = gen_throughput_program(&kernels.programs[i], forms[i], &how, (unsigned)instances, err);
+        status = cli_kernels_note(&kernels, i, status, err);
+    }
+    if (status == IP_OK) {
+        /* A given unroll factor is the number of instances in the loop: the short kernel has the unit once.
+         */
+        status = cli_kernels_measure(&kernels, bench, settings->unroll != 0 ? 1 : 0, err);
+    }
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        const struct hx_stat *stat = &kernels.stats[i];
+        struct probe_throughput *result = &results[i];
+        memset(result, 0, sizeof *result);
+        result->measured = stat->verdict != HX_VERDICT_FAULT;
+        result->cycles = stat->cycles;
+        result->spread = stat->spread;
+        result->registers = (unsigned)settings->registers;
+        result->verdict = stat->verdict;
+        memcpy(result->how, "as given", sizeof "as given");
+        memcpy(result->why, stat->why, sizeof result->why);
+    }
+    cli_kernels_fini(&kernels);
+    return status;
+}
+
+static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settings *settings,
+                                struct cli_forms *forms, size_t from, size_t count, struct cli_output *output,
+                                struct cli_tally *tally, struct ip_error *err) {
+    struct isa_form *chosen[CHUNK];
+    struct probe_throughput results[CHUNK];
+    memset(results, 0, sizeof results);
+    size_t chosen_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (forms->items[from + i]->obstacle == ISA_OBSTACLE_NONE) {
+            chosen[chosen_count++] = forms->items[from + i];
+        }
+    }
+    if (chosen_count > 0) {
+        bool given = settings->registers != 0 || settings->unroll != 0;
+        enum ip_status status = given ? given_measure(bench, settings, chosen, chosen_count, results, err)
+                                      : probe_throughput_measure(&bench->meter, &bench->bench.encoder, chosen,
+                                                                 chosen_count, results, err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct isa_form *form = forms->items[from + i];
+        char buffer[160];
+        const char *obstacle = cli_form_obstacle(form, buffer);
+        if (obstacle != NULL) {
+            cli_tally_add(tally, false, HX_VERDICT_FAULT);
+            form_row(output, form, NULL, obstacle);
+            continue;
+        }
+        const struct probe_throughput *result = &results[next++];
+        cli_tally_add(tally, result->measured, result->verdict);
+        form_row(output, form, result,
+                 cli_status_text(result->measured, result->verdict, result->why, buffer));
+    }
+    return IP_OK;
+}
+
+static int throughput_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct cli_output output;
+    int code = cli_output_open(&output, command, settings, columns);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct cli_forms forms = {0};
+    struct cli_bench bench;
+    struct cli_tally tally = {0};
+    struct ip_error err = {0};
+    enum ip_status status = cli_forms_prepare(&forms, settings, &err);
+    if (status == IP_OK) {
+        status = cli_bench_open(&bench, settings, &err);
+        for (size_t at = 0; status == IP_OK && at < forms.count; at += CHUNK) {
+            size_t count = forms.count - at < CHUNK ? forms.count - at : CHUNK;
+            cli_bench_progress(&bench, "forms", at, forms.count);
+            status = chunk_run(&bench, settings, &forms, at, count, &output, &tally, &err);
+        }
+        status = cli_bench_close(&bench, status, &err);
+    }
+    code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
+                           : cli_report(command->name, &err);
+    cli_forms_fini(&forms);
+    return cli_output_close(&output, code);
+}
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"registers", 'r', "N", "so many independent chains instead of the best of several (1: always the same)",
+     CLI_KIND_NUMBER, AT(registers), 1, 32, NULL},
+    {"unroll", 'u', "N", "so many instances in the loop (and twice as many, for the difference)",
+     CLI_KIND_NUMBER, AT(unroll), 1, 4096, NULL},
+    {0},
+};
+
+const struct cli_command cli_cmd_throughput = {
+    .name = "throughput",
+    .summary = "measure the reciprocal throughput of a form",
+    .arguments = "FORM...",
+    .description =
+        "Prints core cycles per instance when many independent ones run: the minimum over several numbers "
+        "of\n"
+        "register chains. FORM is a mnemonic in any case, a pattern with * and ?, or a quoted syntax.\n",
+    .options = options,
+    .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .run = throughput_run,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum ip_status cli_kernels_init(struct cli_kernels *kernels, size_t count, struct ip_error *err) {
+    memset(kernels, 0, sizeof *kernels);
+    kernels->programs = calloc(count + 1, sizeof *kernels->programs);
+    kernels->usable = calloc(count + 1, sizeof *kernels->usable);
+    kernels->kernels = calloc(count + 1, sizeof *kernels->kernels);
+    kernels->stats = calloc(count + 1, sizeof *kernels->stats);
+    if (kernels->programs == NULL || kernels->usable == NULL || kernels->kernels == NULL ||
+        kernels->stats == NULL) {
+        cli_kernels_fini(kernels);
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
+    }
+    kernels->count = count;
+    return IP_OK;
+}
+
+void cli_kernels_fini(struct cli_kernels *kernels) {
+    for (size_t i = 0; i < kernels->count; i++) {
+        if (kernels->usable[i]) {
+            gen_program_fini(&kernels->programs[i]);
+        }
+        gen_kernel_fini(&kernels->kernels[i]);
+    }
+    free(kernels->programs);
+    free(kernels->usable);
+    free(kernels->kernels);
+    free(kernels->stats);
+    memset(kernels, 0, sizeof *kernels);
+}
+
+static void fault_note(struct hx_stat *stat, const char *why) {
+    memset(stat, 0, sizeof *stat);
+    stat->verdict = HX_VERDICT_FAULT;
+    stat->outcome = HX_OUTCOME_DIED;
+    stat->cycles = stat->spread = stat->low = stat->high = NAN;
+    (void)snprintf(stat->why, sizeof stat->why, "%.127s", why);
+}
+
+/* A reason to record, not a failure of the program. */
+static bool is_fact(enum ip_status status) {
+    return status == IP_SYNTAX || status == IP_UNSUPPORTED;
+}
+
+enum ip_status cli_kernels_note(struct cli_kernels *kernels, size_t i, enum ip_status status,
+                                struct ip_error *err) {
+    if (status == IP_OK) {
+        kernels->usable[i] = true;
+        return IP_OK;
+    }
+    fault_note(&kernels->stats[i], err->text);
+    return is_fact(status) ? IP_OK : status;
+}
+
+/* Builds what can be built; the others get their reason. */
+static enum ip_status kernels_build(struct cli_kernels *kernels, struct gen_encoder *encoder, unsigned copies,
+                                    struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < kernels->count; i++) {
+        if (kernels->usable[i]) {
+            status = gen_encoder_program_add(encoder, &kernels->programs[i], err);
+        }
+    }
+    if (status == IP_OK) {
+        status = gen_encoder_flush(encoder, err);
+    }
+    for (size_t i = 0; status == IP_OK && i < kernels->count; i++) {
+        if (!kernels->usable[i]) {
+            continue;
+        }
+        status = gen_kernel_build(&kernels->kernels[i], &kernels->programs[i], encoder, copies, err);
+        if (is_fact(status)) {
+            fault_note(&kernels->stats[i], err->text);
+            gen_program_fini(&kernels->programs[i]);
+            kernels->usable[i] = false;
+            status = IP_OK;
+        }
+    }
+    return status;
+}
+
+enum ip_status cli_kernels_measure(struct cli_kernels *kernels, struct cli_bench *bench, unsigned copies,
+                                   struct ip_error *err) {
+    enum ip_status status = kernels_build(kernels, &bench->bench.encoder, copies, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    const struct gen_kernel **run = calloc(kernels->count + 1, sizeof *run);
+    struct hx_stat *stats = calloc(kernels->count + 1, sizeof *stats);
+    size_t count = 0;
+    if (run == NULL || stats == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", kernels->count);
+    }
+    for (size_t i = 0; status == IP_OK && i < kernels->count; i++) {
+        if (kernels->usable[i]) {
+            run[count++] = &kernels->kernels[i];
+        }
+    }
+    if (status == IP_OK && count > 0) {
+        status = hx_measure(&bench->meter, run, count, stats, err);
+    }
+    for (size_t i = 0, next = 0; status == IP_OK && i < kernels->count; i++) {
+        if (kernels->usable[i]) {
+            kernels->stats[i] = stats[next++];
+        }
+    }
+    free(run);
+    free(stats);
+    return status;
+}

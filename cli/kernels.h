@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/kernels.h - kernels that the user describes himself, measured together. */
+#ifndef ISAPROBE_CLI_KERNELS_H
+#define ISAPROBE_CLI_KERNELS_H
+
+#include "cli/bench.h"
+#include "generator/program.h"
+
+struct cli_kernels {
+    struct gen_program *programs; /* to be filled by the caller, who notes the outcome of each */
+    bool *usable;
+    struct gen_kernel *kernels;
+    struct hx_stat *stats;
+    size_t count;
+};
+
+IP_CHECK enum ip_status cli_kernels_init(struct cli_kernels *kernels, size_t count, struct ip_error *err);
+void cli_kernels_fini(struct cli_kernels *kernels);
+
+/* Notes how programs[i] came out: IP_SYNTAX and IP_UNSUPPORTED become the reason why stats[i] is a fault, and
+ * the call succeeds; what else went wrong is passed on. */
+IP_CHECK enum ip_status cli_kernels_note(struct cli_kernels *kernels, size_t i, enum ip_status status,
+                                         struct ip_error *err);
+
+/* Assembles and measures all usable programs: one NASM run, one batch. `copies` as in gen_kernel_build. */
+IP_CHECK enum ip_status cli_kernels_measure(struct cli_kernels *kernels, struct cli_bench *bench,
+                                            unsigned copies, struct ip_error *err);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/host.h"
+
+#include <errno.h>
+#include <libcpuid/libcpuid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/host_cpuid.h"
+#include "harness/host_files.h"
+
+#define XCR0_AVX    UINT64_C(0x6)     /* SSE and AVX state */
+#define XCR0_AVX512 UINT64_C(0xe6)    /* and the masks and ZMM state */
+#define XCR0_AMX    UINT64_C(0x60000) /* tile configuration and data */
+
+/* A short file below the root, without its newline. False, and "", when it cannot be read. */
+static bool word_read(const char *root, const char *path, char *word, size_t size) {
+    char name[4200];
+    word[0] = '\0';
+    if (snprintf(name, sizeof name, "%s%s", root, path) >= (int)sizeof name) {
+        return false;
+    }
+    FILE *file = fopen(name, "re");
+    if (file == NULL) {
+        return false;
+    }
+    bool good = fgets(word, (int)size, file) != NULL;
+    (void)fclose(file);
+    if (!good) {
+        word[0] = '\0';
+    }
+    word[strcspn(word, "\n")] = '\0';
+    return good;
+}
+
+/* Number of CPUs in a list such as "0-3,8". 0 when it is none. */
+static int list_count(const char *list) {
+    int count = 0;
+    while (*list != '\0') {
+        char *end = NULL;
+        long first = strtol(list, &end, 10), last = first;
+        if (end == list || first < 0) {
+            return 0;
+        }
+        if (*end == '-') {
+            list = end + 1;
+            last = strtol(list, &end, 10);
+            if (end == list || last < first || last - first > 65535) {
+                return 0;
+            }
+        }
+        count += (int)(last - first + 1);
+        if (*end != ',' && *end != '\0') {
+            return 0;
+        }
+        list = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+/* The value behind "name<blanks>: " on the first line that begins so; NULL if none. Not terminated. */
+static const char *field_find(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, length) == 0) {
+            const char *at = line + length + strspn(line + length, " \t");
+            if (*at == ':') {
+                return at + 1 + strspn(at + 1, " \t");
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool flag_present(const char *flags, const char *flag) {
+    size_t length = strlen(flag);
+    while (flags != NULL && *flags != '\0' && *flags != '\n') {
+        size_t span = strcspn(flags, " \n");
+        if (span == length && strncmp(flags, flag, length) == 0) {
+            return true;
+        }
+        flags += span + (flags[span] == ' ');
+    }
+    return false;
+}
+
+static void cpuinfo_read(struct hx_host *host, const char *text) {
+    for (const char *at = text; at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        host->cpus += strncmp(at, "processor\t", 10) == 0;
+    }
+    const char *flags = field_find(text, "flags");
+    host->tsc_invariant =
+        host->tsc_invariant || (flag_present(flags, "constant_tsc") && flag_present(flags, "nonstop_tsc"));
+    const char *bogomips = field_find(text, "bogomips");
+    if (host->tsc_hz == 0 && bogomips != NULL && flag_present(flags, "constant_tsc")) {
+        /* Linux derives it from the TSC: two per tick. It is cut to 0.01, so 10 kHz are lost at most. */
+        host->tsc_hz = (uint64_t)(strtod(bogomips, NULL) * 500000.0 + 0.5);
+    }
+}
+
+static int word_compare(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void hypervisor_name(char name[16], const char *signature) {
+    static const char *const known[][2] = {
+        {"KVMKVMKVM", "KVM"},      {"Microsoft Hv", "Hyper-V"},  {"VMwareVMware", "VMware"},
+        {"XenVMMXenVMM", "Xen"},   {"TCGTCGTCGTCG", "QEMU"},     {"VBoxVBoxVBox", "VirtualBox"},
+        {"bhyve bhyve ", "bhyve"}, {" lrpepyh vr", "Parallels"}, {"prl hyperv  ", "Parallels"},
+        {"ACRNACRNACRN", "ACRN"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(signature, known[i][0]) == 0) {
+            signature = known[i][1];
+            break;
+        }
+    }
+    (void)snprintf(name, 16, "%.15s", signature[0] != '\0' ? signature : "unnamed");
+}
+
+static uint64_t cache_bytes(int32_t kib) {
+    return kib > 0 ? (uint64_t)kib * 1024 : 0;
+}
+
+static void identity_take(struct hx_host *host, const struct cpu_raw_data_t *raw, const struct cpu_id_t *id,
+                          uint64_t xcr0) {
+    (void)snprintf(host->vendor, sizeof host->vendor, "%.15s", id->vendor_str);
+    (void)snprintf(host->brand, sizeof host->brand, "%.63s", id->brand_str);
+    (void)snprintf(host->codename, sizeof host->codename, "%.63s", id->cpu_codename);
+    host->family = id->ext_family;
+    host->model = id->ext_model;
+    host->stepping = id->stepping;
+    host->l1d_bytes = cache_bytes(id->l1_data_cache);
+    host->l1i_bytes = cache_bytes(id->l1_instruction_cache);
+    host->l2_bytes = cache_bytes(id->l2_cache);
+    host->l3_bytes = cache_bytes(id->l3_cache);
+
+    const uint32_t *leaf1 = raw->basic_cpuid[1], *leaf7 = raw->basic_cpuid[7],
+                   *clock = raw->basic_cpuid[0x15];
+    uint32_t highest = raw->basic_cpuid[0][EAX];
+    host->hypervisor = (leaf1[ECX] >> 31 & 1) != 0;
+    bool ymm = (xcr0 & XCR0_AVX) == XCR0_AVX, zmm = (xcr0 & XCR0_AVX512) == XCR0_AVX512;
+    host->avx = ymm && (leaf1[ECX] >> 28 & 1) != 0;
+    host->avx2 = ymm && highest >= 7 && (leaf7[EBX] >> 5 & 1) != 0;
+    host->avx512 = zmm && highest >= 7 && (leaf7[EBX] >> 16 & 1) != 0;
+    host->amx = (xcr0 & XCR0_AMX) == XCR0_AMX && highest >= 7 && (leaf7[EDX] >> 24 & 1) != 0;
+    host->tsc_invariant = raw->ext_cpuid[0][EAX] >= 0x80000007u && (raw->ext_cpuid[7][EDX] >> 8 & 1) != 0;
+    if (highest >= 0x15 && clock[EAX] != 0 && clock[EBX] != 0 && clock[ECX] != 0) {
+        host->tsc_hz = (uint64_t)clock[ECX] * clock[EBX] / clock[EAX];
+    }
+    for (int feature = 0; feature < NUM_CPU_FEATURES; feature++) {
+        if (id->flags[feature] != 0) {
+            ip_lines_add(&host->features, cpu_feature_str((cpu_feature_t)feature));
+        }
+    }
+    if (host->features.count > 1) {
+        qsort(host->features.items, host->features.count, sizeof *host->features.items, word_compare);
+    }
+}
+
+static void warning_drop(const char *text) {
+    (void)text; /* libcpuid would write it to stderr; what it means shows in the values */
+}
+
+static enum ip_status identity_read(struct hx_host *host, const char *root, struct ip_error *err) {
+    bool recorded = root[0] != '\0';
+    char name[4200], word[64];
+    struct cpu_raw_data_t *raw = calloc(1, sizeof *raw);
+    struct cpu_id_t *id = calloc(1, sizeof *id);
+    if (raw == NULL || id == NULL) {
+        free(raw);
+        free(id);
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the CPU's identity");
+    }
+    (void)snprintf(name, sizeof name, "%s%s", root, HX_HOST_CPUID);
+    (void)cpuid_set_warn_function(warning_drop);
+    enum ip_status status = IP_OK;
+    if (recorded) {
+        /* An empty name would be standard output to libcpuid; ours never is. */
+        FILE *file = fopen(name, "re");
+        if (file == NULL) {
+            status = ip_fail_errno(err, IP_IO, errno, "cannot open '%s'", name);
+        } else {
+            (void)fclose(file);
+        }
+    }
+    if (status == IP_OK &&
+        (recorded ? cpuid_deserialize_raw_data(raw, name) : cpuid_get_raw_data(raw)) != 0) {
+        status = ip_fail(err, recorded ? IP_SYNTAX : IP_CAPABILITY, "cannot read CPUID%s%s: %s",
+                         recorded ? " from " : "", recorded ? name : "", cpuid_error());
+    }
+    if (status == IP_OK && cpu_identify(raw, id) != 0) {
+        status = ip_fail(err, recorded ? IP_SYNTAX : IP_CAPABILITY, "libcpuid cannot identify this CPU: %s",
+                         cpuid_error());
+    }
+    if (status == IP_OK) {
+        uint64_t xcr0 = hx_host_xcr0();
+        char signature[13];
+        hx_host_signature(signature);
+        if (recorded) {
+            xcr0 = word_read(root, HX_HOST_XCR0, word, sizeof word) ? strtoull(word, NULL, 16) : 0;
+            (void)word_read(root, HX_HOST_HYPERVISOR, signature, sizeof signature);
+        }
+        identity_take(host, raw, id, xcr0);
+        if (host->hypervisor) {
+            hypervisor_name(host->hypervisor_name, signature);
+        }
+    }
+    free(raw);
+    free(id);
+    return status;
+}
+
+static void kernel_read(struct hx_host *host, const char *root) {
+    char word[128];
+    if (word_read(root, HX_HOST_SIBLINGS, word, sizeof word)) {
+        host->smt_siblings = list_count(word);
+    }
+    (void)word_read(root, HX_HOST_SMT, host->smt_active, sizeof host->smt_active);
+    (void)word_read(root, HX_HOST_GOVERNOR, host->governor, sizeof host->governor);
+    (void)word_read(root, HX_HOST_DRIVER, host->scaling_driver, sizeof host->scaling_driver);
+    (void)word_read(root, HX_HOST_CLOCKSOURCE, host->clocksource, sizeof host->clocksource);
+    if (word_read(root, HX_HOST_NO_TURBO, word, sizeof word)) {
+        memcpy(host->turbo, word[0] == '0' ? "on" : "off", word[0] == '0' ? 3 : 4);
+    } else if (word_read(root, HX_HOST_BOOST, word, sizeof word)) {
+        memcpy(host->turbo, word[0] == '1' ? "on" : "off", word[0] == '1' ? 3 : 4);
+    }
+    host->perf_event_paranoid = -99;
+    if (word_read(root, HX_HOST_PARANOID, word, sizeof word)) {
+        char *end = NULL;
+        long value = strtol(word, &end, 10);
+        host->perf_event_paranoid =
+            end != word && *end == '\0' && value > -99 && value < 99 ? (int)value : -99;
+    }
+}
+
+static enum ip_status proc_read(struct hx_host *host, const char *root, struct ip_error *err) {
+    char name[4200];
+    struct ip_text text = {0};
+    (void)snprintf(name, sizeof name, "%s%s", root, HX_HOST_CPUINFO);
+    enum ip_status status = ip_file_read(&text, name, 1u << 26, err);
+    if (status == IP_OK) {
+        cpuinfo_read(host, ip_text_string(&text));
+        (void)snprintf(name, sizeof name, "%s%s", root, HX_HOST_STATUS);
+        struct ip_error ignored = {0};
+        if (ip_file_read(&text, name, 1u << 20, &ignored) == IP_OK) {
+            const char *allowed = field_find(ip_text_string(&text), "Cpus_allowed_list");
+            char list[512] = "";
+            if (allowed != NULL) {
+                (void)snprintf(list, sizeof list, "%.*s", (int)strcspn(allowed, "\n"), allowed);
+            }
+            host->cpus_allowed = list_count(list);
+        }
+    }
+    ip_text_fini(&text);
+    return status;
+}
+
+enum ip_status hx_host_read(struct hx_host *host, const char *root, struct ip_error *err) {
+    if (strlen(root) > 4000) {
+        return ip_fail(err, IP_USAGE, "the name of the root directory is too long");
+    }
+    struct hx_host made = {0};
+    enum ip_status status = identity_read(&made, root, err);
+    if (status == IP_OK) {
+        status = proc_read(&made, root, err);
+    }
+    if (status == IP_OK && made.features.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the CPU's features");
+    }
+    if (status != IP_OK) {
+        hx_host_fini(&made);
+        return status;
+    }
+    kernel_read(&made, root);
+    *host = made;
+    return IP_OK;
+}
+
+void hx_host_fini(struct hx_host *host) {
+    ip_lines_fini(&host->features);
+    memset(host, 0, sizeof *host);
+}

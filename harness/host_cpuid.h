@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/host_cpuid.h - what the CPUID and XGETBV instructions of this machine say. */
+#ifndef ISAPROBE_HARNESS_HOST_CPUID_H
+#define ISAPROBE_HARNESS_HOST_CPUID_H
+
+#include <stdint.h>
+
+/* XCR0, or 0 when the operating system has not enabled XGETBV. */
+uint64_t hx_host_xcr0(void);
+/* The hypervisor's signature ("KVMKVMKVM"), "" without one. `signature` holds 13 bytes. */
+void hx_host_signature(char *signature);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/host_files.h - the files that describe a host, shared by the reader and the recorder. */
+#ifndef ISAPROBE_HARNESS_HOST_FILES_H
+#define ISAPROBE_HARNESS_HOST_FILES_H
+
+#define HX_HOST_CPUINFO     "/proc/cpuinfo"
+#define HX_HOST_STATUS      "/proc/self/status"
+#define HX_HOST_PARANOID    "/proc/sys/kernel/perf_event_paranoid"
+#define HX_HOST_SMT         "/sys/devices/system/cpu/smt/active"
+#define HX_HOST_SIBLINGS    "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
+#define HX_HOST_GOVERNOR    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+#define HX_HOST_DRIVER      "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"
+#define HX_HOST_NO_TURBO    "/sys/devices/system/cpu/intel_pstate/no_turbo"
+#define HX_HOST_BOOST       "/sys/devices/system/cpu/cpufreq/boost"
+#define HX_HOST_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+/* What only instructions tell; in a recorded tree these are files. */
+#define HX_HOST_CPUID      "/cpuid.raw"  /* libcpuid's raw dump */
+#define HX_HOST_XCR0       "/xcr0"       /* hexadecimal */
+#define HX_HOST_HYPERVISOR "/hypervisor" /* the signature in CPUID leaf 0x40000000 */
+
+#endif
