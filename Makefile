@@ -120,7 +120,7 @@ check: deps ## every gate: both compilers, sanitizers, valgrind, cli, docs, form
 	@bash tests/check.sh
 
 tests: $(TEST_BINS)
-benches: $(BENCH_BINS)
+benches: $(BENCH_BINS) $(BUILD)/accuracy
 unit: $(TEST_BINS) ## run the unit tests of this CC and MODE
 	@bash tests/unit.sh $(TEST_BINS)
 unit-valgrind: $(TEST_BINS) ## run under valgrind the unit tests that run no generated code
@@ -140,7 +140,7 @@ install-test: $(BUILD)/isaprobe ## install into an empty directory, build agains
 	@bash tests/install.sh $(BUILD)
 
 # One stamp for each file: only what changed is looked at again.
-TIDY_SOURCES := $(LIB_SOURCES) $(CLI_SOURCES) $(TESTS) $(BENCHES) $(BENCH_PARTS) $(FUZZERS)
+TIDY_SOURCES := $(LIB_SOURCES) $(CLI_SOURCES) $(TESTS) $(BENCHES) $(BENCH_PARTS) $(wildcard tests/accuracy/*.c) $(FUZZERS)
 TIDY_STAMPS  := $(TIDY_SOURCES:%=$(BUILD)/tidy/%.ok)
 tidy: $(TIDY_STAMPS) ## clang-tidy of everything
 $(BUILD)/tidy/%.ok: % .clang-tidy $(foreach m,$(MODULES) cli,$(wildcard $(m)/*.h))

@@ -4,9 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __clang_analyzer__ /* the functions themselves are meant here */
+#undef ip_fail
+#undef ip_fail_errno
+#undef ip_fail_at
+#endif
+
 IP_PRINTF(3, 0)
 static void error_set(struct ip_error *err, enum ip_status status, const char *format, va_list args) {
-    /* By way of a copy, so that an argument may be err->text itself: "while reading X: <the earlier text>". */
+    /* By way of a copy, so that an argument may be err->text itself: "while reading X: <the earlier text>".
+     */
     char text[sizeof err->text];
     (void)vsnprintf(text, sizeof text, format, args);
     memcpy(err->text, text, strlen(text) + 1);

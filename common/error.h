@@ -43,4 +43,12 @@ enum ip_status ip_fail_errno(struct ip_error *err, enum ip_status status, int er
 enum ip_status ip_fail_at(struct ip_error *err, enum ip_status status, const char *file, unsigned line,
                           unsigned column, const char *format, ...) IP_PRINTF(6, 7);
 
+/* Clang's analyzer sees one file at a time: tell it that these return what they are given. */
+#ifdef __clang_analyzer__
+#define ip_fail(err, status, ...)              (ip_fail(err, status, __VA_ARGS__), (status))
+#define ip_fail_errno(err, status, value, ...) (ip_fail_errno(err, status, value, __VA_ARGS__), (status))
+#define ip_fail_at(err, status, file, line, column, ...)                                                     \
+    (ip_fail_at(err, status, file, line, column, __VA_ARGS__), (status))
+#endif
+
 #endif
