@@ -30,7 +30,7 @@ enum gen_uses {
 };
 
 struct gen_program {
-    char title[192];         /* for people; first comment of the source */
+    char title[256];         /* for people; first comment of the source */
     struct ip_lines init;    /* single instructions, once, after the register files are filled */
     struct ip_lines unit;    /* single instructions that are repeated; no labels */
     uint32_t forms_per_unit; /* > 0: instances of the measured form in the unit; divides the result */

@@ -18,16 +18,24 @@ struct gen_link {
     const struct isa_form *form;
     int src, dst;
     bool src_address;
+    bool src_index;     /* `src` is a gather's or scatter's memory: the chain goes through its index vector */
     bool same_register; /* every other source of the same kind as `src` is the same register as it */
 };
+
+/* Cycles that gen_latency_program itself adds to each round. Some sources must keep their value (a pointer, a
+ * divisor), whatever the chain computes: the chain then passes through `xor rbp, V` twice, V being the
+ * previous link's destination (any general-purpose register), which leaves rbp's value but makes it depend on
+ * V. That is two cycles on every CPU since it is two dependent one-cycle operations; 0 where no link needs
+ * it. A load that is itself a `mov` from its address (pointer chase) needs none. */
+unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count);
 
 /* The latency chain over links[0..count): links[0] is the form under test, the others are transfers that
  * bring the value back from the kind of its destination to the kind of its source; count 1 chains the form to
  * itself. Every other dependence is broken: other sources get registers that nobody writes, flags that are
  * read get a fresh write, destinations that are merged rotate. forms_per_unit counts rounds of the chain:
  * cycles are those of the whole round, transfers included. `registers`: how many registers rotate (0: as many
- * as there are; 1: always the same, where the operands allow it). `filler` independent NOPs follow each round
- * (0: none). IP_UNSUPPORTED: no legal chain exists, a fact to record. */
+ * as there are, at most 12; 1: always the same, where the operands allow it). `filler` independent NOPs
+ * follow each round (0: none). IP_UNSUPPORTED: no legal chain exists, a fact to record. */
 IP_CHECK enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links,
                                             unsigned count, unsigned registers, unsigned filler,
                                             struct ip_error *err);

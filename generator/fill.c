@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "generator/operands.h"
+#include "generator/shapes.h"
+
+/* Repeats `value` of `bytes` bytes, little-endian. */
+static void fill_repeat(uint8_t fill[64], uint64_t value, unsigned bytes) {
+    for (unsigned i = 0; i < 64; i++) {
+        fill[i] = (uint8_t)(value >> (8 * (i % bytes)));
+    }
+}
+
+/* 1.0 stays normal under any number of additions, multiplications, divisions and square roots of itself. */
+static void fill_floating(uint8_t fill[64], const struct isa_form *form) {
+    switch (form->element_bits) {
+    case 16:
+        fill_repeat(fill, strstr(form->mnemonic, "bf16") != NULL ? 0x3f80 : 0x3c00, 2);
+        break;
+    case 32:
+        fill_repeat(fill, 0x3f800000, 4);
+        break;
+    default:
+        fill_repeat(fill, UINT64_C(0x3ff0000000000000), 8);
+        break;
+    }
+}
+
+void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]) {
+    uint8_t fill[64];
+    int memory = isa_form_memory_operand(form);
+    bool divides = strcmp(form->mnemonic, "div") == 0 || strcmp(form->mnemonic, "idiv") == 0;
+    if (gen_form_is_gather(form)) {
+        memset(fill, 0, sizeof fill); /* indices: every element is at the base, whatever was loaded */
+    } else if (strstr(form->mnemonic, "maskmov") != NULL) {
+        memset(fill, 0xff, sizeof fill); /* masks: elements whose sign bit is clear would not be moved */
+    } else if (divides && memory >= 0) {
+        unsigned bytes = form->operands[memory].bits / 8u;
+        fill_repeat(fill, 1, bytes >= 1 && bytes <= 8 ? bytes : 8);
+    } else if (form->floating) {
+        fill_floating(fill, form);
+    } else {
+        /* Integers and bits: 1 in each element. General-purpose forms see the quadword 0x101 that their
+         * registers hold, too. */
+        unsigned bytes = form->element_bits / 8u;
+        bool element = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+        fill_repeat(fill, element ? 1 : 0x101, element ? bytes : 8);
+    }
+    memcpy(memory_fill, fill, sizeof fill);
+    memcpy(vector_fill, fill, sizeof fill);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dependent chain (Putigny 2014, 2.2.2), with every dependence but the one under test broken. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "generator/abi.h"
+#include "generator/chain.h"
+#include "generator/operands.h"
+
+enum {
+    STORE_DISP = -0x1800, /* stores beside the chain: other lines and other page offsets than the loads */
+    LINE_BYTES = 64,
+    ROUND_STORES = 8
+};
+
+/* Sources that belong to no chain read registers that nobody writes, each its own: equal sources would make
+ * an idiom of some forms (vpxor x, y, y). */
+struct constants {
+    unsigned next[GEN_FILES];
+};
+
+static unsigned constant_take(struct constants *constants, const struct gen_pool *pool, enum gen_file file) {
+    unsigned i = constants->next[file];
+    constants->next[file] += i + 1 < GEN_POOL_CONSTANTS ? 1 : 0;
+    return pool->constant[file][i];
+}
+
+static enum ip_status source_break(struct gen_program *program, const struct gen_chain *chain,
+                                   const struct gen_link_plan *plan, unsigned o,
+                                   const struct gen_location *at, struct ip_error *err) {
+    const struct isa_operand *operand = &plan->form->operands[o];
+    if (operand->kind == ISA_OPERAND_FLAGS) {
+        if (gen_chain_writes_flags(chain)) {
+            ip_lines_add(&program->unit, "test r13, r13");
+        }
+        return IP_OK;
+    }
+    enum gen_file file = gen_file_of(operand->reg_class);
+    unsigned number = (unsigned)operand->reg;
+    if (file == GEN_FILES || !gen_chain_writes_fixed(chain, file, number)) {
+        return IP_OK;
+    }
+    char src[16], other[16];
+    bool live = !plan->keeps && at->place == GEN_PLACE_REGISTER && at->file == file && at->number == number;
+    if (live || file == GEN_FILE_X87) {
+        return ip_fail(
+            err, IP_UNSUPPORTED,
+            "operands %s and %s of '%s' would carry the chain together: a transfer is needed between",
+            isa_operand_name(plan->form, (unsigned)plan->src, src), isa_operand_name(plan->form, o, other),
+            plan->form->syntax);
+    }
+    uint64_t value = gen_fixed_value(plan->form, number, program->gpr_fill);
+    bool quotient_as_upper_half = chain->pool.division && number == 0 && !plan->in_place &&
+                                  plan->in.place == GEN_PLACE_REGISTER && plan->in.number == 2;
+    gen_renew(&program->unit, &chain->pool, file, number, quotient_as_upper_half ? 0 : value, false);
+    return IP_OK;
+}
+
+/* Fresh writes for all that the link reads beside its source. */
+static enum ip_status sources_break(struct gen_program *program, const struct gen_chain *chain,
+                                    const struct gen_link_plan *plan, const struct gen_location *at,
+                                    struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned o = 0; o < plan->form->operand_count && status == IP_OK; o++) {
+        const struct isa_operand *operand = &plan->form->operands[o];
+        bool breakable = operand->kind == ISA_OPERAND_FLAGS || gen_operand_is_fixed(operand);
+        if (breakable && operand->read && (int)o != plan->src) {
+            status = source_break(program, chain, plan, o, at, err);
+        }
+    }
+    return status;
+}
+
+static void memory_bind(struct isa_binding *binding, const struct gen_chain *chain, unsigned l,
+                        unsigned round, struct constants *constants) {
+    const struct gen_link_plan *plan = &chain->links[l];
+    int o = isa_form_memory_operand(plan->form);
+    binding->address =
+        (struct isa_address){.base = (int8_t)chain->pool.base, .index = -1, .scale = 1, .disp = 0};
+    if (o < 0) {
+        return;
+    }
+    const struct isa_operand *operand = &plan->form->operands[o];
+    if (isa_reg_is_vector(operand->reg_class)) {
+        binding->address.index = (int8_t)constant_take(constants, &chain->pool, GEN_FILE_VECTOR);
+    }
+    if ((o == plan->src && !plan->address && !plan->index) || o == plan->dst) {
+        return; /* the chain's own memory: one address, so that the load takes what the store left */
+    }
+    if (operand->write) {
+        binding->address.disp = STORE_DISP + (int32_t)(l * ROUND_STORES + round % ROUND_STORES) * LINE_BYTES;
+    } else if (chain->memory) {
+        binding->address.disp = LINE_BYTES;
+    }
+}
+
+/* Chooses what the operands beside the chain are. */
+static void others_bind(struct gen_program *program, struct isa_binding *binding,
+                        const struct gen_chain *chain, const struct gen_link_plan *plan, unsigned round,
+                        struct constants *constants) {
+    for (unsigned o = 0; o < plan->form->explicit_count; o++) {
+        const struct isa_operand *operand = &plan->form->operands[o];
+        binding->imm[o] = gen_immediate(operand);
+        if (!gen_operand_is_free(operand)) {
+            continue;
+        }
+        enum gen_file file = gen_file_of(operand->reg_class);
+        if (plan->scratch[o] != 0) {
+            binding->reg[o] = (uint8_t)gen_chain_slice(chain, file, plan->scratch[o] - 1u, round);
+            if (gen_form_is_gather(plan->form) && operand->read) {
+                gen_renew(&program->unit, &chain->pool, file, binding->reg[o], 0, true);
+            }
+        } else if ((int)o != plan->src && (int)o != plan->dst) {
+            bool same = plan->same && file == plan->in.file && !operand->mask;
+            binding->reg[o] =
+                same ? binding->reg[plan->src] : (uint8_t)constant_take(constants, &chain->pool, file);
+        }
+    }
+}
+
+/* Where the value goes: the named register, or the next of the rotation. */
+static void location_advance(struct gen_location *at, struct gen_chain *chain,
+                             const struct gen_link_plan *plan) {
+    if (plan->in_place) {
+        return;
+    }
+    *at = (struct gen_location){plan->out.place, plan->out.file, plan->out.reg_class, 0};
+    if (plan->out.place != GEN_PLACE_REGISTER) {
+        return;
+    }
+    if (plan->fixed_number >= 0) {
+        at->number = (uint8_t)plan->fixed_number;
+    } else {
+        at->number = (uint8_t)gen_chain_slice(chain, plan->out.file, 0, ++chain->cursor[plan->out.file]);
+    }
+}
+
+static void source_bind(struct gen_program *program, struct isa_binding *binding,
+                        const struct gen_link_plan *plan, const struct gen_location *at) {
+    unsigned number = at->number;
+    if (plan->keeps) {
+        for (unsigned i = 0; i < 2; i++) {
+            ip_lines_printf(&program->unit, "xor %s, %s", isa_reg_name(ISA_REG_GPR64, GEN_REG_KEEPER),
+                            isa_reg_name(ISA_REG_GPR64, at->number));
+        }
+        number = GEN_REG_KEEPER;
+    }
+    if (plan->address) {
+        binding->address.base = (int8_t)number;
+    } else if (plan->index) {
+        binding->address.index = (int8_t)number;
+    } else if (plan->in.place == GEN_PLACE_REGISTER) {
+        binding->reg[plan->src] = (uint8_t)number;
+    }
+}
+
+static enum ip_status link_emit(struct gen_program *program, struct gen_chain *chain, unsigned l,
+                                unsigned round, struct gen_location *at, struct ip_error *err) {
+    const struct gen_link_plan *plan = &chain->links[l];
+    struct isa_binding binding;
+    struct constants constants = {{0}};
+    memset(&binding, 0, sizeof binding);
+    memory_bind(&binding, chain, l, round, &constants);
+    source_bind(program, &binding, plan, at);
+    enum ip_status status = sources_break(program, chain, plan, at, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    others_bind(program, &binding, chain, plan, round, &constants);
+    location_advance(at, chain, plan);
+    if (plan->out.place == GEN_PLACE_REGISTER && plan->dst < plan->form->explicit_count) {
+        binding.reg[plan->dst] = at->number;
+    }
+    char line[ISA_LINE_MAX];
+    status = isa_form_print(plan->form, &binding, line, err);
+    if (status == IP_OK) {
+        ip_lines_add(&program->unit, line);
+    }
+    return status;
+}
+
+static void init_emit(struct gen_program *program, const struct gen_chain *chain) {
+    const struct isa_form *forms[GEN_LINKS_MAX];
+    for (unsigned l = 0; l < chain->count; l++) {
+        const struct gen_link_plan *plan = &chain->links[l];
+        forms[l] = plan->form;
+        if (plan->keeps) {
+            gen_renew(&program->init, &chain->pool, GEN_FILE_GPR, GEN_REG_KEEPER,
+                      plan->address ? GEN_DATA_BASE : 1, false);
+        }
+    }
+    gen_init_lines(program, &chain->pool, forms, chain->count);
+    for (unsigned i = 0; i < chain->rotation && chain->pointers; i++) {
+        gen_renew(&program->init, &chain->pool, GEN_FILE_GPR, gen_chain_slice(chain, GEN_FILE_GPR, 0, i),
+                  GEN_DATA_BASE, false);
+    }
+    for (unsigned i = 0; i < sizeof program->memory_fill && chain->pointers; i++) {
+        program->memory_fill[i] = (uint8_t)((uint64_t)GEN_DATA_BASE >> (8 * (i % 8)));
+    }
+}
+
+static void title_print(struct gen_program *program, const struct gen_chain *chain) {
+    size_t used = 0;
+    for (unsigned l = 0; l < chain->count && used < sizeof program->title; l++) {
+        const struct gen_link_plan *plan = &chain->links[l];
+        char src[16], dst[16];
+        int length = snprintf(program->title + used, sizeof program->title - used, "%s%s (%s%s -> %s)",
+                              l == 0 ? "latency of " : ", back through ", plan->form->syntax,
+                              isa_operand_name(plan->form, (unsigned)plan->src, src),
+                              plan->index ? " index" : (plan->address ? " address" : ""),
+                              isa_operand_name(plan->form, (unsigned)plan->dst, dst));
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
+enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links, unsigned count,
+                                   unsigned registers, unsigned filler, struct ip_error *err) {
+    struct gen_chain chain;
+    enum ip_status status = gen_chain_plan(&chain, links, count, registers, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    struct gen_program made;
+    gen_program_init(&made);
+    gen_fill_for_form(links[0].form, made.memory_fill, made.vector_fill);
+    made.uses = chain.pool.uses;
+    made.forms_per_unit = chain.rounds;
+    title_print(&made, &chain);
+    init_emit(&made, &chain);
+    /* The first round reads where the last one writes. */
+    const struct gen_link_plan *last = &chain.links[count - 1];
+    struct gen_location at = {last->out.place, last->out.file, last->out.reg_class, 0};
+    if (at.place == GEN_PLACE_REGISTER) {
+        at.number = last->fixed_number >= 0 ? (uint8_t)last->fixed_number
+                                            : (uint8_t)gen_chain_slice(&chain, at.file, 0, 0);
+    }
+    for (unsigned round = 0; round < chain.rounds && status == IP_OK; round++) {
+        for (unsigned l = 0; l < count && status == IP_OK; l++) {
+            status = link_emit(&made, &chain, l, round, &at, err);
+        }
+        for (unsigned i = 0; i < filler; i++) {
+            ip_lines_add(&made.unit, "nop dword [rax+8]");
+        }
+    }
+    if (status == IP_OK && (made.unit.failed || made.init.failed)) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing the chain of '%s'",
+                         links[0].form->syntax);
+    }
+    if (status != IP_OK) {
+        gen_program_fini(&made);
+        return status;
+    }
+    *program = made;
+    return IP_OK;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generator/operands.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "generator/abi.h"
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
+
+int64_t gen_immediate(const struct isa_operand *operand) {
+    switch (operand->bits) {
+    case 16:
+        return 0x101;
+    case 32:
+        return 0x10101;
+    case 64:
+        return INT64_C(0x101010101);
+    default:
+        return 1;
+    }
+}
+
+static bool is_one_of(const char *mnemonic, const char *const *list) {
+    for (; *list != NULL; list++) {
+        if (strcmp(mnemonic, *list) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool form_divides(const struct isa_form *form) {
+    static const char *const list[] = {"div", "idiv", NULL};
+    return is_one_of(form->mnemonic, list);
+}
+
+bool gen_form_is_string(const struct isa_form *form) {
+    static const char *const list[] = {
+        "movsb", "movsw", "movsd",    "movsq",      "stosb",       "stosw", "stosd", "stosq", "lodsb",
+        "lodsw", "lodsd", "lodsq",    "cmpsb",      "cmpsw",       "cmpsd", "cmpsq", "scasb", "scasw",
+        "scasd", "scasq", "maskmovq", "maskmovdqu", "vmaskmovdqu", "xlat",  "xlatb", NULL};
+    /* movsd and cmpsd are SSE2 instructions too: those have explicit operands. */
+    bool addressed = form->explicit_count == 0 || strstr(form->mnemonic, "maskmov") != NULL;
+    return addressed && is_one_of(form->mnemonic, list);
+}
+
+bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr) {
+    if (!gen_form_is_string(form)) {
+        return false;
+    }
+    return strncmp(form->mnemonic, "xlat", 4) == 0 ? gpr == RBX : (gpr == RSI || gpr == RDI);
+}
+
+uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t otherwise) {
+    if (gen_fixed_is_pointer(form, gpr)) {
+        return gpr == RDI ? GEN_DATA_BASE - 0x1800 : GEN_DATA_BASE;
+    }
+    if (form->prefix[0] == 'r' && gpr == RCX) {
+        return 4; /* repetitions of a string operation */
+    }
+    if (form_divides(form)) {
+        /* rdx:rax = 0x11, divisor 1: the quotient fits and the next division sees the same again. */
+        return gpr == RAX ? 0x11 : 0;
+    }
+    if (strcmp(form->mnemonic, "xgetbv") == 0 && gpr == RCX) {
+        return 0;
+    }
+    return otherwise;
+}
+
+bool gen_form_is_stack(const struct isa_form *form) {
+    for (unsigned o = form->explicit_count; o < form->operand_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        if (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->reg == RSP &&
+            operand->write) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gen_form_is_gather(const struct isa_form *form) {
+    int memory = isa_form_memory_operand(form);
+    return memory >= 0 && isa_reg_is_vector(form->operands[memory].reg_class);
+}
+
+void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_file file, unsigned number,
+               uint64_t value, bool ones) {
+    switch (file) {
+    case GEN_FILE_GPR:
+        ip_lines_printf(lines, "mov %s, 0x%" PRIx32, isa_reg_name(ISA_REG_GPR32, number), (uint32_t)value);
+        break;
+    case GEN_FILE_VECTOR: {
+        const char *ymm = isa_reg_name(ISA_REG_YMM, number), *xmm = isa_reg_name(ISA_REG_XMM, number);
+        if (ones) {
+            ip_lines_printf(lines, "vpcmpeqd %s, %s, %s", ymm, ymm, ymm);
+        } else if (pool->legacy_vectors) {
+            ip_lines_printf(lines, "pxor %s, %s", xmm, xmm);
+        } else if (number < 16) {
+            ip_lines_printf(lines, "vpxor %s, %s, %s", xmm, xmm, xmm);
+        } else {
+            const char *zmm = isa_reg_name(ISA_REG_ZMM, number);
+            const char *name = (pool->uses & GEN_USES_EVEX_256) != 0 ? xmm : zmm;
+            ip_lines_printf(lines, "vpxord %s, %s, %s", name, name, name);
+        }
+        break;
+    }
+    case GEN_FILE_MASK: {
+        /* Not an idiom: it reads a constant register instead of the one that it renews. */
+        unsigned constant = pool->constant[GEN_FILE_MASK][0];
+        ip_lines_printf(lines, "kxnor%c k%u, k%u, k%u", (pool->uses & GEN_USES_MASK_64) != 0 ? 'q' : 'w',
+                        number, constant, constant);
+        break;
+    }
+    case GEN_FILE_MMX:
+        ip_lines_printf(lines, "pxor mm%u, mm%u", number, number);
+        break;
+    default:
+        break; /* x87 registers have no cheap renewal: callers do not ask */
+    }
+}
+
+enum ip_status gen_x87_check(const struct isa_form *form, struct ip_error *err) {
+    static const char *const list[] = {
+        "fadd",   "fsub",    "fsubr",  "fmul",    "fdiv",    "fdivr",    "fchs",    "fabs",    "fsqrt",
+        "fxch",   "fcom",    "fucom",  "fcomi",   "fucomi",  "ftst",     "fxam",    "frndint", "fcmovb",
+        "fcmove", "fcmovbe", "fcmovu", "fcmovnb", "fcmovne", "fcmovnbe", "fcmovnu", NULL};
+    bool touches = false;
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        touches = touches || (operand->kind == ISA_OPERAND_REG && operand->reg_class == ISA_REG_X87);
+    }
+    if (touches && !is_one_of(form->mnemonic, list)) {
+        return ip_fail(err, IP_UNSUPPORTED,
+                       "'%s' moves the x87 stack or needs special operands, which kernels do not prepare",
+                       form->syntax);
+    }
+    return IP_OK;
+}
+
+void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
+                    const struct isa_form *const *forms, unsigned count) {
+    if (pool->base != GEN_REG_BASE) {
+        gen_renew(&program->init, pool, GEN_FILE_GPR, pool->base, GEN_DATA_BASE, false);
+    }
+    if (pool->division) {
+        for (unsigned i = 0; i < GEN_POOL_CONSTANTS; i++) {
+            if (i == 0 || pool->constant[GEN_FILE_GPR][i] != pool->constant[GEN_FILE_GPR][i - 1]) {
+                gen_renew(&program->init, pool, GEN_FILE_GPR, pool->constant[GEN_FILE_GPR][i], 1, false);
+            }
+        }
+    }
+    uint32_t done = 0;
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned gpr = 0; gpr < 8; gpr++) {
+            uint64_t value = gen_fixed_value(forms[i], gpr, program->gpr_fill);
+            bool own = false;
+            for (unsigned o = 0; o < forms[i]->operand_count; o++) {
+                const struct isa_operand *operand = &forms[i]->operands[o];
+                own = own || (gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class) &&
+                              operand->reg == (int)gpr);
+            }
+            bool pointer = gen_fixed_is_pointer(forms[i], gpr);
+            if ((own || pointer) && value != program->gpr_fill && (done >> gpr & 1) == 0) {
+                gen_renew(&program->init, pool, GEN_FILE_GPR, gpr, value, false);
+                done |= UINT32_C(1) << gpr;
+            }
+        }
+    }
+    for (unsigned i = 0; i < 8 && (program->uses & GEN_USES_X87) != 0; i++) {
+        ip_lines_add(&program->init, "fld1");
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generator/operands.h - values that operands need, and lines that renew them. */
+#ifndef ISAPROBE_GENERATOR_OPERANDS_H
+#define ISAPROBE_GENERATOR_OPERANDS_H
+
+#include "generator/pool.h"
+#include "generator/program.h"
+
+/* An immediate that fills its width, so that NASM picks the encoding that the form means. */
+int64_t gen_immediate(const struct isa_operand *operand);
+
+/* What a fixed general-purpose register of the form must hold (a pointer for string operations, zero for the
+ * upper half of a dividend, ...), else `otherwise`. */
+uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t otherwise);
+/* True when the register is a pointer that the form moves on (string operations). */
+bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
+/* True when the form has a memory operand that it addresses through a fixed register. */
+bool gen_form_is_string(const struct isa_form *form);
+/* True when the form pushes or pops: RSP is an implicit operand that it writes. */
+bool gen_form_is_stack(const struct isa_form *form);
+/* True for gathers and scatters: they consume their mask. */
+bool gen_form_is_gather(const struct isa_form *form);
+
+/* Appends the instruction that gives a register a value that depends on nothing: `mov r32, value`, a zero
+ * idiom in the encoding that the pool's forms have, all ones for masks and the masks of gathers. */
+void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_file file, unsigned number,
+               uint64_t value, bool ones);
+
+/* The x87 forms that neither push nor pop are the ones whose operands can be prepared. */
+IP_CHECK enum ip_status gen_x87_check(const struct isa_form *form, struct ip_error *err);
+
+/* Init lines that the forms need: pointers, divisors, a full x87 stack. */
+void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
+                    const struct isa_form *const *forms, unsigned count);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generator/pool.h"
+
+#include <string.h>
+
+#include "generator/abi.h"
+
+/* Candidates in the order of preference; the last ones become the constants. */
+static const uint8_t gpr_candidates[] = {0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
+/* ah, ch, dh, bh exclude the REX prefix, and without it byte registers end at bl. */
+static const uint8_t gpr_candidates_no_rex[] = {0, 1, 2, 3};
+
+enum gen_file gen_file_of(enum isa_reg_class reg_class) {
+    if (isa_reg_is_gpr(reg_class)) {
+        return GEN_FILE_GPR;
+    }
+    if (isa_reg_is_vector(reg_class)) {
+        return GEN_FILE_VECTOR;
+    }
+    switch (reg_class) {
+    case ISA_REG_MASK:
+        return GEN_FILE_MASK;
+    case ISA_REG_MMX:
+        return GEN_FILE_MMX;
+    case ISA_REG_X87:
+        return GEN_FILE_X87;
+    default:
+        return GEN_FILES;
+    }
+}
+
+bool gen_operand_is_free(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_REG && !operand->implicit && operand->reg < 0;
+}
+
+bool gen_operand_is_fixed(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_REG && operand->reg >= 0;
+}
+
+struct survey {
+    uint32_t fixed[GEN_FILES];   /* bit per register that a form uses by itself */
+    unsigned sources[GEN_FILES]; /* most constants that one form needs */
+    bool used[GEN_FILES];
+    bool no_rex, all_evex, any_zmm, any_evex, any_vex, any_legacy, byte_masks;
+};
+
+static enum ip_status form_check(const struct isa_form *form, struct ip_error *err) {
+    if (!form->derived) {
+        return ip_fail(err, IP_USAGE, "form '%s' was not derived: run isa_forms_derive on it first",
+                       form->syntax);
+    }
+    if (form->obstacle != ISA_OBSTACLE_NONE) {
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' cannot run in a kernel: %s", form->syntax,
+                       form->note[0] != '\0' ? form->note : "the instruction tables say so");
+    }
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        if (operand->kind == ISA_OPERAND_REG && operand->reg_class == ISA_REG_TILE) {
+            return ip_fail(err, IP_UNSUPPORTED, "'%s' needs configured tiles, which kernels do not prepare",
+                           form->syntax);
+        }
+        if (!operand->implicit && operand->kind == ISA_OPERAND_REG &&
+            gen_file_of(operand->reg_class) == GEN_FILES) {
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "'%s' takes a register that kernels must leave alone (segment, control or debug)",
+                           form->syntax);
+        }
+    }
+    return IP_OK;
+}
+
+static void survey_encoding(struct survey *survey, const struct isa_form *form, bool xmm_or_wider) {
+    if (form->evex) {
+        survey->any_evex = true;
+        survey->any_zmm = survey->any_zmm || isa_form_vector_bits(form) == 512;
+    } else if (form->vex) {
+        survey->any_vex = survey->any_vex || xmm_or_wider;
+    } else {
+        survey->any_legacy = survey->any_legacy || xmm_or_wider;
+    }
+    if (xmm_or_wider && !form->evex) {
+        survey->all_evex = false;
+    }
+}
+
+static void survey_form(struct survey *survey, const struct isa_form *form) {
+    unsigned sources[GEN_FILES] = {0};
+    bool wide = false;
+    bool masks = false;
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        bool indexed = operand->kind == ISA_OPERAND_MEM && isa_reg_is_vector(operand->reg_class);
+        if (indexed) {
+            sources[GEN_FILE_VECTOR]++;
+            survey->used[GEN_FILE_VECTOR] = true;
+            wide = true;
+        }
+        enum gen_file file = operand->kind == ISA_OPERAND_REG ? gen_file_of(operand->reg_class) : GEN_FILES;
+        if (file == GEN_FILES) {
+            continue;
+        }
+        survey->used[file] = true;
+        wide = wide || file == GEN_FILE_VECTOR;
+        masks = masks || file == GEN_FILE_MASK;
+        if (gen_operand_is_fixed(operand)) {
+            survey->fixed[file] |= UINT32_C(1) << operand->reg;
+        } else if (!operand->write) {
+            sources[file]++;
+        }
+        survey->no_rex = survey->no_rex || (operand->reg_class == ISA_REG_GPR8H && !operand->implicit);
+    }
+    /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
+    survey->byte_masks = survey->byte_masks || (masks && strstr(form->isa_set, "BW") != NULL);
+    survey_encoding(survey, form, wide);
+    for (unsigned f = 0; f < GEN_FILES; f++) {
+        survey->sources[f] = sources[f] > survey->sources[f] ? sources[f] : survey->sources[f];
+    }
+}
+
+/* Splits the candidates of a file that no form fixes into rotating and constant ones. */
+static bool file_split(struct gen_pool *pool, enum gen_file file, const uint8_t *candidates, unsigned count,
+                       const struct survey *survey) {
+    uint8_t *rotating = pool->rotating[file];
+    unsigned left = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if ((survey->fixed[file] >> candidates[i] & 1) == 0) {
+            rotating[left++] = candidates[i];
+        }
+    }
+    unsigned constants = survey->sources[file] > 0 ? survey->sources[file] : 1;
+    constants = constants > GEN_POOL_CONSTANTS ? GEN_POOL_CONSTANTS : constants;
+    if (left < constants + 1) {
+        return false;
+    }
+    for (unsigned i = 0; i < GEN_POOL_CONSTANTS; i++) {
+        unsigned back = i < constants ? i : constants - 1;
+        pool->constant[file][i] = rotating[left - 1 - back];
+    }
+    pool->rotating_count[file] = (uint8_t)(left - constants);
+    return true;
+}
+
+static unsigned survey_uses(const struct survey *survey) {
+    unsigned uses = 0;
+    if (survey->used[GEN_FILE_VECTOR]) {
+        if (survey->any_legacy) {
+            uses |= GEN_USES_XMM;
+        } else if (survey->any_evex) {
+            uses |= GEN_USES_EVEX | (survey->any_zmm ? 0u : (unsigned)GEN_USES_EVEX_256);
+        } else {
+            uses |= GEN_USES_YMM;
+        }
+    }
+    if (survey->used[GEN_FILE_MASK]) {
+        uses |= GEN_USES_MASK | (survey->byte_masks ? (unsigned)GEN_USES_MASK_64 : 0u);
+    }
+    uses |= survey->used[GEN_FILE_MMX] ? (unsigned)GEN_USES_MMX : 0u;
+    uses |= survey->used[GEN_FILE_X87] ? (unsigned)GEN_USES_X87 : 0u;
+    return uses;
+}
+
+static bool form_divides(const struct isa_form *form) {
+    return strcmp(form->mnemonic, "div") == 0 || strcmp(form->mnemonic, "idiv") == 0;
+}
+
+enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const *forms, unsigned count,
+                             struct ip_error *err) {
+    struct survey survey = {.all_evex = true};
+    struct gen_pool made = {.base = GEN_REG_BASE};
+    for (unsigned i = 0; i < count; i++) {
+        enum ip_status status = form_check(forms[i], err);
+        if (status != IP_OK) {
+            return status;
+        }
+        survey_form(&survey, forms[i]);
+        made.division = made.division || form_divides(forms[i]);
+    }
+    made.legacy_vectors = survey.any_legacy;
+    made.vex_vectors = survey.any_vex || (survey.any_evex && survey.used[GEN_FILE_VECTOR]);
+    if (made.legacy_vectors && made.vex_vectors) {
+        return ip_fail(
+            err, IP_UNSUPPORTED,
+            "'%s': legacy SSE and VEX/EVEX instructions do not meet in one kernel (dirty upper halves "
+            "cost hundreds of cycles); choose forms of one encoding",
+            forms[0]->syntax);
+    }
+    uint8_t numbers[32];
+    for (unsigned i = 0; i < 32; i++) {
+        numbers[i] = (uint8_t)i;
+    }
+    unsigned vectors = survey.used[GEN_FILE_VECTOR] && survey.all_evex ? 32 : 16;
+    /* k0 cannot be a {k} operand. */
+    bool fits = file_split(&made, GEN_FILE_VECTOR, numbers, vectors, &survey) &&
+                file_split(&made, GEN_FILE_MASK, numbers + 1, 7, &survey) &&
+                file_split(&made, GEN_FILE_MMX, numbers, 8, &survey) &&
+                file_split(&made, GEN_FILE_X87, numbers + 1, 7, &survey);
+    if (survey.no_rex) {
+        made.base = 6;
+        fits = fits &&
+               file_split(&made, GEN_FILE_GPR, gpr_candidates_no_rex, sizeof gpr_candidates_no_rex, &survey);
+    } else {
+        fits = fits && file_split(&made, GEN_FILE_GPR, gpr_candidates, sizeof gpr_candidates, &survey);
+    }
+    if (!fits) {
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' leaves no register of its class for a kernel",
+                       forms[0]->syntax);
+    }
+    made.uses = survey_uses(&survey);
+    *pool = made;
+    return IP_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generator/pool.h - which registers the instances of some forms may use.
+ *
+ * Of each register file some registers rotate (are written by the kernel), a few are constant (nobody writes
+ * them: sources that belong to no chain), and those that a form uses implicitly or names are kept out of
+ * both. r13 (constant), r14 (base), r15 (counter), RSP and rbp (the keeper, see GEN_REG_KEEPER) never rotate.
+ */
+#ifndef ISAPROBE_GENERATOR_POOL_H
+#define ISAPROBE_GENERATOR_POOL_H
+
+#include "common/error.h"
+#include "generator/program.h"
+#include "isa/form.h"
+
+/* Registers of different classes that overlap: al, ax, eax and rax are number 0 of one file. */
+enum gen_file { GEN_FILE_GPR, GEN_FILE_VECTOR, GEN_FILE_MASK, GEN_FILE_MMX, GEN_FILE_X87, GEN_FILES };
+
+enum {
+    GEN_POOL_CONSTANTS = 3,
+    GEN_REG_CONSTANT = 13, /* r13: never written; `test r13, r13` writes flags that depend on nothing */
+    GEN_REG_KEEPER = 5,    /* rbp: an operand whose value must survive while the chain passes through it */
+};
+
+struct gen_pool {
+    uint8_t rotating[GEN_FILES][32], rotating_count[GEN_FILES];
+    uint8_t constant[GEN_FILES][GEN_POOL_CONSTANTS];
+    uint8_t base;  /* GPR64 that holds GEN_DATA_BASE: r14, or rsi in kernels that cannot have a REX prefix */
+    bool division; /* a form divides: constants are 1 */
+    unsigned uses; /* for gen_program */
+    bool legacy_vectors, vex_vectors;
+};
+
+/* IP_UNSUPPORTED when a form cannot run in a kernel (its obstacle), when legacy SSE and VEX meet, or when no
+ * register is left. */
+IP_CHECK enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const *forms,
+                                      unsigned count, struct ip_error *err);
+
+/* GEN_FILES for classes that are in no file (segments, control registers, tiles). */
+enum gen_file gen_file_of(enum isa_reg_class reg_class);
+
+/* True when operand `o` is a register that the generator chooses. */
+bool gen_operand_is_free(const struct isa_operand *operand);
+/* True when the operand names its register: implicit, or as CL in "shl r64, cl". */
+bool gen_operand_is_fixed(const struct isa_operand *operand);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Independent instances of one form, or of two interleaved (Putigny 2014, Listings 2.4 and 2.6; 2.2.3). */
+#include <stdio.h>
+#include <string.h>
+
+#include "generator/abi.h"
+#include "generator/operands.h"
+#include "generator/shapes.h"
+
+enum {
+    WINDOW_BYTES = 0x800, /* loads walk through so many bytes from the base on ... */
+    STORE_DISP = -0x1800, /* ... stores from here on: other page offsets, so that they do not alias */
+    STRIDE_MIN = 32,      /* at 64 loads would meet in one bank of the L1 cache */
+    INSTANCES_MAX = 4096
+};
+
+/* Where the operands of one form find their registers. */
+struct stream {
+    const struct isa_form *form;
+    const struct gen_pool *pool;
+    struct gen_independence how;
+    uint8_t first[ISA_OPERANDS_MAX], count[ISA_OPERANDS_MAX]; /* slice of the rotating registers */
+    unsigned emitted;                                         /* instances so far */
+    int32_t window_disp;                                      /* where this form's accesses begin */
+};
+
+static unsigned written_count(const struct isa_form *form, enum gen_file file) {
+    unsigned count = 0;
+    for (unsigned o = 0; o < form->explicit_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        count += gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) == file;
+    }
+    return count;
+}
+
+/* Deals the rotating registers of each file to the written operands of both forms (b may be NULL). */
+static enum ip_status streams_deal(struct stream *a, struct stream *b, struct ip_error *err) {
+    const struct gen_pool *pool = a->pool;
+    for (unsigned f = 0; f < GEN_FILES; f++) {
+        unsigned shares = written_count(a->form, f) + (b != NULL ? written_count(b->form, f) : 0);
+        if (shares == 0) {
+            continue;
+        }
+        unsigned share = pool->rotating_count[f] / shares;
+        if (share == 0) {
+            return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are", a->form->syntax);
+        }
+        unsigned dealt = 0;
+        for (struct stream *stream = a; stream != NULL; stream = stream == a ? b : NULL) {
+            unsigned wanted = stream->how.registers != 0 ? stream->how.registers : share;
+            for (unsigned o = 0; o < stream->form->explicit_count; o++) {
+                const struct isa_operand *operand = &stream->form->operands[o];
+                if (gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) == f) {
+                    stream->first[o] = (uint8_t)(share * dealt++);
+                    stream->count[o] = (uint8_t)(wanted < share ? wanted : share);
+                }
+            }
+        }
+    }
+    return IP_OK;
+}
+
+static void address_bind(struct isa_binding *binding, const struct stream *stream,
+                         unsigned *vector_constants) {
+    binding->address = (struct isa_address){.base = (int8_t)stream->pool->base, .index = -1, .scale = 1};
+    int o = isa_form_memory_operand(stream->form);
+    if (o < 0) {
+        return;
+    }
+    const struct isa_operand *operand = &stream->form->operands[o];
+    if (isa_reg_is_vector(operand->reg_class)) {
+        binding->address.index = (int8_t)stream->pool->constant[GEN_FILE_VECTOR][(*vector_constants)++];
+    }
+    unsigned stride = operand->bits / 8u > STRIDE_MIN ? operand->bits / 8u : STRIDE_MIN;
+    if (operand->bits == 0) {
+        stride = 64;
+    }
+    int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
+    binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
+}
+
+/* The register of each explicit operand of the next instance. */
+static void instance_bind(struct isa_binding *binding, const struct stream *stream) {
+    unsigned constants[GEN_FILES] = {0};
+    int shared[GEN_FILES];
+    memset(binding, 0, sizeof *binding);
+    for (unsigned f = 0; f < GEN_FILES; f++) {
+        shared[f] = -1;
+    }
+    address_bind(binding, stream, &constants[GEN_FILE_VECTOR]);
+    for (unsigned pass = 0; pass < 2; pass++) { /* destinations first: `same_register` follows them */
+        for (unsigned o = 0; o < stream->form->explicit_count; o++) {
+            const struct isa_operand *operand = &stream->form->operands[o];
+            if (!gen_operand_is_free(operand)) {
+                binding->imm[o] = gen_immediate(operand);
+                continue;
+            }
+            enum gen_file file = gen_file_of(operand->reg_class);
+            if (operand->write != (pass == 0)) {
+                continue;
+            }
+            if (stream->how.same_register && shared[file] >= 0 && !operand->mask) {
+                binding->reg[o] = (uint8_t)shared[file];
+            } else if (operand->write) {
+                unsigned position = stream->first[o] + stream->emitted % stream->count[o];
+                binding->reg[o] = stream->pool->rotating[file][position];
+            } else {
+                binding->reg[o] = stream->pool->constant[file][constants[file]];
+                constants[file] += constants[file] + 1 < GEN_POOL_CONSTANTS;
+            }
+            if (shared[file] < 0 && !operand->mask) {
+                shared[file] = binding->reg[o];
+            }
+        }
+    }
+}
+
+/* Renews what the instance would otherwise wait for, and what it cannot do without. */
+static void instance_break(struct gen_program *program, const struct stream *stream,
+                           const struct isa_binding *binding) {
+    const struct isa_form *form = stream->form;
+    bool gather = gen_form_is_gather(form), string = gen_form_is_string(form);
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        if (operand->kind != ISA_OPERAND_REG || !operand->read || !operand->write) {
+            continue;
+        }
+        enum gen_file file = gen_file_of(operand->reg_class);
+        bool fixed = gen_operand_is_fixed(operand);
+        unsigned number = fixed ? (unsigned)operand->reg : binding->reg[o];
+        if (file == GEN_FILES || file == GEN_FILE_X87 || (file == GEN_FILE_GPR && number == 4)) {
+            continue;
+        }
+        /* The mask is the last vector or mask operand of a gather; its destination comes first. */
+        bool consumed = gather && (file == GEN_FILE_MASK || o > 0);
+        if (consumed || stream->how.break_registers || (string && file == GEN_FILE_GPR)) {
+            uint64_t value = fixed && file == GEN_FILE_GPR ? gen_fixed_value(form, number, program->gpr_fill)
+                                                           : program->gpr_fill;
+            gen_renew(&program->unit, stream->pool, file, number, value, consumed);
+        }
+    }
+    if (stream->how.break_flags && form->flags_read != 0) {
+        ip_lines_add(&program->unit, "test r13, r13");
+    }
+}
+
+static enum ip_status instance_emit(struct gen_program *program, struct stream *stream,
+                                    struct ip_error *err) {
+    struct isa_binding binding;
+    instance_bind(&binding, stream);
+    instance_break(program, stream, &binding);
+    char line[ISA_LINE_MAX];
+    enum ip_status status = isa_form_print(stream->form, &binding, line, err);
+    if (status == IP_OK) {
+        ip_lines_add(&program->unit, line);
+        stream->emitted++;
+    }
+    return status;
+}
+
+/* What both shapes have in common once the pool is known. */
+static void program_prepare(struct gen_program *program, const struct gen_pool *pool,
+                            const struct isa_form *const *forms, unsigned count) {
+    gen_program_init(program);
+    gen_fill_for_form(forms[0], program->memory_fill, program->vector_fill);
+    program->uses = pool->uses;
+    for (unsigned i = 0; i < count; i++) {
+        program->uses |= gen_form_is_stack(forms[i]) ? (unsigned)GEN_USES_STACK : 0u;
+        if (gen_form_is_gather(forms[i])) {
+            gen_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
+        }
+    }
+    gen_init_lines(program, pool, forms, count);
+}
+
+static enum ip_status program_finish(struct gen_program *program, struct gen_program *made,
+                                     enum ip_status status, struct ip_error *err) {
+    if (status == IP_OK && (made->uses & GEN_USES_STACK) != 0) {
+        /* Pushes and pops do not balance: RSP is set back at the end of each unit. */
+        ip_lines_printf(&made->unit, "mov esp, 0x%x", GEN_STACK_TOP - 0x4000);
+    }
+    if (status == IP_OK && (made->unit.failed || made->init.failed)) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing kernel '%s'", made->title);
+    }
+    if (status != IP_OK) {
+        gen_program_fini(made);
+        return status;
+    }
+    *program = *made;
+    return IP_OK;
+}
+
+static enum ip_status forms_check(const struct isa_form *const *forms, unsigned count, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        status = gen_x87_check(forms[i], err);
+        bool frame = strcmp(forms[i]->mnemonic, "leave") == 0 || strcmp(forms[i]->mnemonic, "enter") == 0;
+        if (status == IP_OK && frame) {
+            status = ip_fail(err, IP_UNSUPPORTED,
+                             "'%s' rebuilds the stack frame, which kernels do not prepare", forms[i]->syntax);
+        }
+    }
+    return status;
+}
+
+enum ip_status gen_throughput_program(struct gen_program *program, const struct isa_form *form,
+                                      const struct gen_independence *how, unsigned count,
+                                      struct ip_error *err) {
+    if (count == 0 || count > INSTANCES_MAX) {
+        return ip_fail(err, IP_USAGE, "a unit has 1 to %d instances of '%s', not %u", INSTANCES_MAX,
+                       form->syntax, count);
+    }
+    struct gen_pool pool;
+    enum ip_status status = gen_pool_init(&pool, &form, 1, err);
+    if (status == IP_OK) {
+        status = forms_check(&form, 1, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    struct stream stream = {.form = form, .pool = &pool, .how = *how};
+    status = streams_deal(&stream, NULL, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    struct gen_program made;
+    program_prepare(&made, &pool, &form, 1);
+    made.forms_per_unit = count;
+    (void)snprintf(made.title, sizeof made.title, "throughput of %s%s%s%s", form->syntax,
+                   how->break_registers ? ", registers renewed" : "",
+                   how->break_flags ? ", flags renewed" : "", how->same_register ? ", same register" : "");
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        status = instance_emit(&made, &stream, err);
+    }
+    return program_finish(program, &made, status, err);
+}
+
+enum ip_status gen_pair_program(struct gen_program *program, const struct isa_form *form_a, unsigned count_a,
+                                const struct isa_form *form_b, unsigned count_b, struct ip_error *err) {
+    if (count_a > INSTANCES_MAX || count_b > INSTANCES_MAX || count_a + count_b == 0) {
+        return ip_fail(err, IP_USAGE, "a unit has 1 to %d instances of '%s' and '%s'", INSTANCES_MAX,
+                       form_a->syntax, form_b->syntax);
+    }
+    const struct isa_form *forms[2] = {form_a, form_b};
+    struct gen_pool pool;
+    enum ip_status status = gen_pool_init(&pool, forms, 2, err);
+    if (status == IP_OK) {
+        status = forms_check(forms, 2, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    struct stream a = {.form = form_a, .pool = &pool};
+    struct stream b = {.form = form_b, .pool = &pool, .window_disp = 2 * WINDOW_BYTES};
+    status = streams_deal(&a, &b, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    struct gen_program made;
+    program_prepare(&made, &pool, forms, 2);
+    made.forms_per_unit = 1;
+    (void)snprintf(made.title, sizeof made.title, "%u x %s beside %u x %s", count_a, form_a->syntax, count_b,
+                   form_b->syntax);
+    /* Evenly: the next instance is of the form that is further behind its share (Bresenham). */
+    while (status == IP_OK && (a.emitted < count_a || b.emitted < count_b)) {
+        bool take_a = b.emitted == count_b ||
+                      (a.emitted < count_a && (uint64_t)a.emitted * count_b <= (uint64_t)b.emitted * count_a);
+        status = instance_emit(&made, take_a ? &a : &b, err);
+    }
+    return program_finish(program, &made, status, err);
+}
