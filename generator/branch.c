@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Branches, each to the next instruction (Putigny 2014, Listing 2.3). */
+#include <stdio.h>
+#include <string.h>
+
+#include "generator/operands.h"
+#include "generator/shapes.h"
+
+enum { BRANCHES = 16 /* in a unit; one more instruction prepares the flags for all of them */ };
+
+/* The instruction that prepares the flags, and the conditions that then hold. r13 = 1, r12 = 0, r11 =
+ * INT64_MIN.
+ */
+struct preparation {
+    const char *line;
+    const char *holds; /* condition codes, each between blanks */
+};
+
+/* Between them each condition holds once and fails once. */
+static const struct preparation preparations[] = {
+    {"test r13, r13", " no nb ae nc nz ne nbe a ns np po nl ge nle g "}, /* all flags clear */
+    {"cmp r12, r13", " no b nae c nz ne be na s p pe l nge le ng "},     /* CF SF PF */
+    {"cmp r13, r13", " no nb ae nc z e be na ns p pe nl ge le ng "},     /* ZF PF */
+    {"cmp r11, r13", " o nb ae nc nz ne nbe a ns p pe l nge le ng "},    /* OF PF */
+};
+
+static const struct preparation *preparation_find(const char *condition, bool taken) {
+    char word[ISA_MNEMONIC_MAX + 2];
+    (void)snprintf(word, sizeof word, " %s ", condition);
+    bool known = false;
+    for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++) {
+        known = known || strstr(preparations[i].holds, word) != NULL;
+    }
+    for (size_t i = 0; known && i < sizeof preparations / sizeof preparations[0]; i++) {
+        if ((strstr(preparations[i].holds, word) != NULL) == taken) {
+            return &preparations[i];
+        }
+    }
+    return NULL;
+}
+
+static void conditional_prepare(struct gen_program *program, const struct preparation *preparation) {
+    ip_lines_add(&program->init, "mov r13d, 1");
+    ip_lines_add(&program->init, "mov r12d, 0");
+    ip_lines_add(&program->init, "mov r11, 0x8000000000000000");
+    ip_lines_add(&program->unit, preparation->line);
+    /* Keeps the comparison from fusing with the first branch. */
+    ip_lines_add(&program->unit, "nop dword [rax+8]");
+}
+
+enum ip_status gen_branch_program(struct gen_program *program, const struct isa_form *form, bool taken,
+                                  struct ip_error *err) {
+    const struct isa_form *forms[1] = {form};
+    struct gen_pool pool;
+    enum ip_status status = gen_pool_init(&pool, forms, 1, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    const char *mnemonic = form->mnemonic;
+    bool relative = form->explicit_count == 1 && form->operands[0].kind == ISA_OPERAND_REL;
+    bool unconditional = strcmp(mnemonic, "jmp") == 0;
+    size_t length = strlen(mnemonic);
+    bool by_counter = length >= 4 && strcmp(mnemonic + length - 3, "cxz") == 0; /* jecxz, jrcxz */
+    const struct preparation *preparation =
+        mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(mnemonic + 1, taken) : NULL;
+    if (!relative || !(unconditional || by_counter || preparation != NULL)) {
+        return ip_fail(
+            err, IP_UNSUPPORTED,
+            "'%s' is no jump to an offset; branch chains are made of JMP and the conditional jumps",
+            form->syntax);
+    }
+    if (unconditional && !taken) {
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
+    }
+    struct gen_program made;
+    gen_program_init(&made);
+    made.forms_per_unit = BRANCHES;
+    (void)snprintf(made.title, sizeof made.title, "branches: %s, %s", form->syntax,
+                   taken ? "taken" : "not taken");
+    if (by_counter) {
+        ip_lines_add(&made.init, taken ? "mov ecx, 0" : "mov ecx, 1");
+    } else if (preparation != NULL) {
+        conditional_prepare(&made, preparation);
+    }
+    struct isa_binding binding;
+    memset(&binding, 0, sizeof binding);
+    char line[ISA_LINE_MAX];
+    status = isa_form_print(form, &binding, line, err);
+    for (unsigned i = 0; i < BRANCHES && status == IP_OK; i++) {
+        ip_lines_add(&made.unit, line);
+    }
+    if (status == IP_OK && (made.unit.failed || made.init.failed)) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing branches of '%s'", form->syntax);
+    }
+    if (status != IP_OK) {
+        gen_program_fini(&made);
+        return status;
+    }
+    *program = made;
+    return IP_OK;
+}
