@@ -23,6 +23,6 @@ void bench_program(const struct bench_options *options);
 void bench_invariants(struct tool *tool);
 void bench_neighbour(struct tool *tool);
 /* bench_bhive.c: blocks of real programs. */
-void bench_bhive(struct tool *tool, const struct bench_options *options);
+void bench_bhive(const struct tool *tool, const struct bench_options *options);
 
 #endif

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of real programs (BHive; Chen et al. 2019), as hex, one in a line, the first column of a CSV file:
- * how many can be measured, and why not the others. */
+ * how many `isaprobe measure` can measure, and why not the others. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "generator/shapes.h"
 #include "tests/bench/bench.h"
 
-enum { BLOCK_BYTES_MAX = 4096, BATCH = 50, REASONS_MAX = 64, FILE_BYTES_MAX = 16 << 20 };
-static const uint64_t gpr_fill = 0x12345600; /* as in the BHive protocol */
+enum { REASONS_MAX = 64, REASON_BYTES = 96, FILE_BYTES_MAX = 16 << 20 };
 
 struct reasons {
     struct {
-        char text[96];
+        char text[REASON_BYTES];
         size_t count;
     } items[REASONS_MAX];
     size_t count;
@@ -21,7 +19,7 @@ struct reasons {
 
 /* Counts `text` with its numbers left out, so that one reason is one line. */
 static void reason_count(struct reasons *reasons, const char *text) {
-    char general[sizeof reasons->items[0].text];
+    char general[REASON_BYTES];
     size_t length = 0;
     bool number = false;
     for (const char *at = text; *at != '\0' && length + 2 < sizeof general; at++) {
@@ -41,82 +39,81 @@ static void reason_count(struct reasons *reasons, const char *text) {
         }
     }
     if (reasons->count < REASONS_MAX) {
-        (void)snprintf(reasons->items[reasons->count].text, sizeof general, "%s", general);
+        (void)snprintf(reasons->items[reasons->count].text, REASON_BYTES, "%s", general);
         reasons->items[reasons->count++].count = 1;
     }
 }
 
-static int hex_value(char c) {
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-                                        : -1;
-}
-
-/* Bytes of the hex digits at the start of `line`; 0: none, or not hex. */
-static size_t hex_decode(const char *line, uint8_t *code) {
-    size_t bytes = 0;
-    for (; bytes < BLOCK_BYTES_MAX; line += 2) {
-        int high = hex_value(line[0]);
-        int low = high >= 0 ? hex_value(line[1]) : -1;
-        if (low < 0) {
-            break;
+/* Writes every `step`-th block to a temporary file; returns how many. `path` is a template of mkstemp. */
+static size_t sample_write(const struct ip_text *text, size_t wanted, char *path) {
+    size_t rows = 0;
+    for (const char *at = ip_text_string(text); (at = strchr(at, '\n')) != NULL; at++) {
+        rows++;
+    }
+    size_t step = wanted > 0 && rows > wanted ? rows / wanted : 1;
+    int descriptor = mkstemp(path);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (file == NULL) {
+        return 0;
+    }
+    size_t written = 0;
+    size_t row = 0;
+    /* The first row is the header. */
+    for (const char *line = strchr(ip_text_string(text), '\n');
+         line != NULL && line[1] != '\0' && written < wanted; line = strchr(line + 1, '\n')) {
+        if (row++ % step == 0) {
+            (void)fprintf(file, "%.*s\n", (int)strcspn(line + 1, ",\r\n"), line + 1);
+            written++;
         }
-        code[bytes++] = (uint8_t)(16 * high + low);
     }
-    return *line == ',' || *line == '\n' || *line == '\0' ? bytes : 0;
+    return fclose(file) == 0 ? written : 0;
 }
 
-struct tally {
-    size_t blocks, measured, marked, refused;
-    struct reasons reasons;
-};
-
-static void batch_measure(struct tool *tool, struct gen_kernel *kernels, size_t count, struct tally *tally) {
-    struct ip_error err = {0};
-    const struct gen_kernel *pointers[BATCH];
-    struct hx_stat stats[BATCH];
-    for (size_t i = 0; i < count; i++) {
-        pointers[i] = &kernels[i];
-    }
-    tool_must(tool, hx_measure(&tool->meter, pointers, count, stats, &err), &err);
-    for (size_t i = 0; i < count; i++) {
-        if (stats[i].verdict == HX_VERDICT_OK) {
-            tally->measured++;
-        } else if (stats[i].verdict == HX_VERDICT_FAULT) {
-            reason_count(&tally->reasons, stats[i].why);
-        } else {
-            tally->marked++;
-            reason_count(&tally->reasons, stats[i].why);
+/* The string behind "status" in a line of JSON; "" if there is none. */
+static void status_find(const char *line, char status[REASON_BYTES]) {
+    const char *at = strstr(line, "\"status\"");
+    size_t length = 0;
+    if (at != NULL) {
+        at += strlen("\"status\"");
+        at += strspn(at, ": \"");
+        while (at[length] != '\0' && at[length] != '"' && length + 1 < REASON_BYTES) {
+            status[length] = at[length];
+            length++;
         }
-        gen_kernel_fini(&kernels[i]);
-        kernels[i] = (struct gen_kernel){0};
     }
+    status[length] = '\0';
 }
 
-/* False: the block was refused and the reason counted. */
-static bool block_prepare(struct tool *tool, const char *line, struct gen_kernel *kernel,
-                          struct tally *tally) {
-    struct ip_error err = {0};
-    uint8_t code[BLOCK_BYTES_MAX];
-    struct gen_program program;
-    size_t bytes = hex_decode(line, code);
-    if (bytes == 0) {
-        reason_count(&tally->reasons, "not hexadecimal");
-        return false;
+static void output_read(FILE *output, size_t blocks, double begin) {
+    struct reasons *reasons = calloc(1, sizeof *reasons);
+    char *line = NULL;
+    size_t capacity = 0;
+    size_t answers = 0;
+    size_t measured = 0;
+    size_t marked = 0;
+    while (reasons != NULL && getline(&line, &capacity, output) > 0) {
+        char status[REASON_BYTES];
+        status_find(line, status);
+        answers++;
+        if (strcmp(status, "ok") == 0) {
+            measured++;
+            continue;
+        }
+        marked += strncmp(status, "not ", 4) != 0;
+        reason_count(reasons, status);
     }
-    if (gen_block_program(&program, code, bytes, gpr_fill, &err) != IP_OK) {
-        reason_count(&tally->reasons, err.text);
-        return false;
+    free(line);
+    (void)printf("%-44s %zu of %zu, %.1f %% (aim: 95 %%), %.2f s\n", "blocks measured", measured, blocks,
+                 blocks != 0 ? 100.0 * (double)measured / (double)blocks : 0.0, tool_seconds() - begin);
+    (void)printf("%-44s %zu\n", "blocks with a number marked untrustworthy", marked);
+    (void)printf("%-44s %zu\n", "blocks without an answer (aim: 0)", blocks - answers);
+    for (size_t i = 0; reasons != NULL && i < reasons->count; i++) {
+        (void)printf("  %4zu  %s\n", reasons->items[i].count, reasons->items[i].text);
     }
-    enum ip_status status = gen_kernel_make(kernel, &program, &tool->bench.encoder, 0, &err);
-    gen_program_fini(&program);
-    if (status != IP_OK) {
-        reason_count(&tally->reasons, err.text);
-    }
-    return status == IP_OK;
+    free(reasons);
 }
 
-void bench_bhive(struct tool *tool, const struct bench_options *options) {
+void bench_bhive(const struct tool *tool, const struct bench_options *options) {
     (void)printf("\n## Blocks of real programs\n");
     if (access(options->bhive, R_OK) != 0) {
         (void)printf("skipped: no '%s'\n", options->bhive);
@@ -125,40 +122,20 @@ void bench_bhive(struct tool *tool, const struct bench_options *options) {
     struct ip_error err = {0};
     struct ip_text text = {0};
     tool_must(tool, ip_file_read(&text, options->bhive, FILE_BYTES_MAX, &err), &err);
-    size_t rows = 0;
-    for (const char *at = text.data; (at = strchr(at, '\n')) != NULL; at++) {
-        rows++;
-    }
-    size_t step = rows > options->blocks && options->blocks > 0 ? rows / options->blocks : 1;
-    struct tally *tally = tool_alloc(tool, 1, sizeof *tally);
-    struct gen_kernel kernels[BATCH] = {0};
-    size_t waiting = 0;
-    size_t row = 0;
-    double begin = tool_seconds();
-    /* The first row is the header. */
-    for (const char *line = strchr(text.data, '\n');
-         line != NULL && line[1] != '\0' && tally->blocks < options->blocks; line = strchr(line + 1, '\n')) {
-        if (row++ % step != 0) {
-            continue;
-        }
-        tally->blocks++;
-        waiting += block_prepare(tool, line + 1, &kernels[waiting], tally);
-        if (waiting == BATCH) {
-            batch_measure(tool, kernels, waiting, tally);
-            waiting = 0;
-        }
-    }
-    if (waiting > 0) {
-        batch_measure(tool, kernels, waiting, tally);
-    }
-    (void)printf("%-44s %zu of %zu, %.1f %% (aim: 95 %%), %.2f s\n", "blocks measured", tally->measured,
-                 tally->blocks,
-                 tally->blocks != 0 ? 100.0 * (double)tally->measured / (double)tally->blocks : 0.0,
-                 tool_seconds() - begin);
-    (void)printf("%-44s %zu\n", "blocks with a number marked untrustworthy", tally->marked);
-    for (size_t i = 0; i < tally->reasons.count; i++) {
-        (void)printf("  %4zu  %s\n", tally->reasons.items[i].count, tally->reasons.items[i].text);
-    }
-    free(tally);
+    char path[] = "/tmp/isaprobe-bench-XXXXXX";
+    size_t blocks = sample_write(&text, options->blocks, path);
     ip_text_fini(&text);
+    struct ip_text command = {0};
+    ip_text_printf(&command, "'%s' measure --quiet --format json --hex-list '%s'", options->isaprobe, path);
+    (void)fflush(stdout);
+    double begin = tool_seconds();
+    FILE *output = command.failed ? NULL : popen(ip_text_string(&command), "r"); /* NOLINT(cert-env33-c) */
+    if (output == NULL) {
+        (void)printf("skipped: cannot run '%s'\n", options->isaprobe);
+    } else {
+        output_read(output, blocks, begin);
+        (void)pclose(output);
+    }
+    ip_text_fini(&command);
+    (void)unlink(path);
 }
