@@ -55,7 +55,8 @@ struct isa_operand {
     enum isa_reg_class reg_class; /* REG: its class. MEM with VSIB: the class of the index register */
     int8_t reg;                   /* fixed register number within the class; -1: any may be chosen */
     uint8_t broadcast;            /* MEM: N of {1toN}; 0: none */
-    uint16_t bits;                /* width of the register, the memory access or the immediate; 0: unsized */
+    uint16_t bits;                /* width of the register, the memory access or the immediate; 0: unsized;
+                                     VSIB: of one index */
     bool imm_fixed;               /* IMM: only the value `imm` is meant ("shl r64, 1", "add r64, 0") */
     int64_t imm;
     bool implicit; /* not written in the source */
@@ -64,7 +65,8 @@ struct isa_operand {
     bool read, write; /* conditional accesses count */
     bool cond_read,
         cond_write;   /* the access happens only under a condition (CMOV's destination, a masked one) */
-    int8_t other_reg; /* ISA_REG_OTHER: 0; reserved */
+    int8_t other_reg; /* ISA_REG_OTHER: which file (isa/kind.h); else 0 */
+    bool absolute;    /* MEM: a 64-bit absolute address without registers ("mov al, moffs8") */
 };
 
 /* Why a form cannot be measured by running it in a loop. */
@@ -85,6 +87,7 @@ struct isa_form {
     char extension[20];              /* the row's extension: "BASE", "SSE2", "AVX512F" ... */
     bool zeroing;                    /* {z} behind the mask */
     bool encode_raw;                 /* NASM cannot write it: print `db` from Zydis's encoder */
+    bool memory_unsized;             /* NASM takes its memory operand only without a size keyword */
 
     /* Operands in Intel order, the mask (if any) right behind operand 0; then the implicit ones.
      * Memory base and index registers are not operands; the flags are one, if read or written. */
@@ -128,6 +131,10 @@ struct isa_binding {
  * line is "db 0x62,..." followed by a comment with the instruction. `buffer` holds ISA_LINE_MAX bytes. */
 IP_CHECK enum ip_status isa_form_print(const struct isa_form *form, const struct isa_binding *binding,
                                        char *buffer, struct ip_error *err);
+
+/* Fills `binding` with distinct registers, an address on rsi and immediates that need their full width: a
+ * sample of the form. No register that a short encoding of its own exists for (rax) comes first. */
+void isa_binding_init(const struct isa_form *form, struct isa_binding *binding);
 
 /* "rax", "r10d", "ah", "zmm17", "k3", "st2" ... NULL when there is no such register. Static storage. */
 const char *isa_reg_name(enum isa_reg_class reg_class, unsigned number);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "isa/encode.h"
+
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "isa/kind.h"
+#include "isa/mapping.h"
+
+/* Zydis has no function from names to mnemonics; raw forms are few, so a walk over all names will do. */
+static ZydisMnemonic mnemonic_find(const char *name) {
+    for (int m = ZYDIS_MNEMONIC_INVALID + 1; m <= ZYDIS_MNEMONIC_MAX_VALUE; m++) {
+        const char *known = ZydisMnemonicGetString((ZydisMnemonic)m);
+        if (known != NULL && strcmp(known, name) == 0)
+            return (ZydisMnemonic)m;
+    }
+    return ZYDIS_MNEMONIC_INVALID;
+}
+
+static ZydisBroadcastMode broadcast_mode(unsigned n) {
+    switch (n) {
+    case 2:
+        return ZYDIS_BROADCAST_MODE_1_TO_2;
+    case 4:
+        return ZYDIS_BROADCAST_MODE_1_TO_4;
+    case 8:
+        return ZYDIS_BROADCAST_MODE_1_TO_8;
+    case 16:
+        return ZYDIS_BROADCAST_MODE_1_TO_16;
+    case 32:
+        return ZYDIS_BROADCAST_MODE_1_TO_32;
+    default:
+        return ZYDIS_BROADCAST_MODE_INVALID;
+    }
+}
+
+static ZydisRoundingMode rounding_mode(const char *decorator) {
+    switch (decorator[0] == '\0' ? '\0' : decorator[2]) {
+    case 'n':
+        return ZYDIS_ROUNDING_MODE_RN;
+    case 'd':
+        return ZYDIS_ROUNDING_MODE_RD;
+    case 'u':
+        return ZYDIS_ROUNDING_MODE_RU;
+    case 'z':
+        return ZYDIS_ROUNDING_MODE_RZ;
+    default:
+        return ZYDIS_ROUNDING_MODE_INVALID;
+    }
+}
+
+static bool operand_fill(ZydisEncoderOperand *out, const struct isa_form *form, unsigned i,
+                         const struct isa_binding *binding) {
+    const struct isa_operand *op = &form->operands[i];
+    const struct isa_address *address = &binding->address;
+    switch (op->kind) {
+    case ISA_OPERAND_REG:
+        out->type = ZYDIS_OPERAND_TYPE_REGISTER;
+        out->reg.value = isa_zydis_register(op, op->reg >= 0 ? (unsigned)op->reg : binding->reg[i]);
+        return out->reg.value != ZYDIS_REGISTER_NONE;
+    case ISA_OPERAND_MEM:
+    case ISA_OPERAND_AGEN:
+        out->type = ZYDIS_OPERAND_TYPE_MEMORY;
+        out->mem.base = address->base < 0 ? ZYDIS_REGISTER_NONE
+                                          : ZydisRegisterEncode(ZYDIS_REGCLASS_GPR64, (ZyanU8)address->base);
+        out->mem.index = ZYDIS_REGISTER_NONE;
+        if (address->index >= 0) {
+            struct isa_operand index = {.kind = ISA_OPERAND_REG, .reg_class = op->reg_class};
+            if (op->reg_class == ISA_REG_NONE)
+                index.reg_class = ISA_REG_GPR64;
+            out->mem.index = isa_zydis_register(&index, (unsigned)address->index);
+            out->mem.scale = address->scale;
+        }
+        out->mem.displacement = op->absolute ? INT64_C(0x1122334400000000) + address->disp : address->disp;
+        out->mem.size = (ZyanU16)(op->kind == ISA_OPERAND_AGEN ? 8 : op->bits / 8);
+        return true;
+    case ISA_OPERAND_IMM:
+        out->type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        out->imm.s = op->imm_fixed ? op->imm : binding->imm[i];
+        if (op->bits == 8 && !op->imm_fixed)
+            out->imm.s = (int8_t)(uint8_t)out->imm.s;
+        return true;
+    case ISA_OPERAND_REL:
+        out->type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        out->imm.s = 0;
+        return true;
+    case ISA_OPERAND_FLAGS:
+        break;
+    }
+    return false;
+}
+
+static bool request_fill(ZydisEncoderRequest *request, const struct isa_form *form,
+                         const struct isa_binding *binding) {
+    memset(request, 0, sizeof *request);
+    request->machine_mode = ZYDIS_MACHINE_MODE_LONG_64;
+    request->mnemonic = mnemonic_find(form->mnemonic);
+    if (request->mnemonic == ZYDIS_MNEMONIC_INVALID || form->explicit_count > ZYDIS_ENCODER_MAX_OPERANDS)
+        return false;
+    static const struct {
+        const char *prefix;
+        ZydisInstructionAttributes attribute;
+    } prefixes[] = {{"lock", ZYDIS_ATTRIB_HAS_LOCK},
+                    {"rep", ZYDIS_ATTRIB_HAS_REP},
+                    {"repe", ZYDIS_ATTRIB_HAS_REPE},
+                    {"repne", ZYDIS_ATTRIB_HAS_REPNE}};
+    for (unsigned i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strcmp(form->prefix, prefixes[i].prefix) == 0)
+            request->prefixes = prefixes[i].attribute;
+    }
+    if (strcmp(form->prefix, "{vex}") == 0)
+        request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_VEX;
+    else if (strcmp(form->prefix, "{evex}") == 0)
+        request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_EVEX;
+    request->evex.rounding = rounding_mode(form->decorator);
+    request->evex.sae = strcmp(form->decorator, "{sae}") == 0;
+    request->evex.zeroing_mask = form->zeroing;
+    request->operand_count = form->explicit_count;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (!operand_fill(&request->operands[i], form, i, binding))
+            return false;
+        if (form->operands[i].kind == ISA_OPERAND_MEM && form->operands[i].broadcast != 0)
+            request->evex.broadcast = broadcast_mode(form->operands[i].broadcast);
+        if (form->operands[i].kind == ISA_OPERAND_REL)
+            request->branch_width =
+                form->operands[i].bits == 8 ? ZYDIS_BRANCH_WIDTH_8 : ZYDIS_BRANCH_WIDTH_32;
+    }
+    return true;
+}
+
+/* EVEX instructions without a mask are, to Zydis, masked with k0. */
+static bool mask_insert(ZydisEncoderRequest *request, const struct isa_form *form) {
+    if (request->operand_count == 0 || request->operand_count == ZYDIS_ENCODER_MAX_OPERANDS ||
+        (form->explicit_count > 1 && form->operands[1].mask))
+        return false;
+    memmove(&request->operands[2], &request->operands[1],
+            (request->operand_count - 1u) * sizeof request->operands[0]);
+    memset(&request->operands[1], 0, sizeof request->operands[1]);
+    request->operands[1].type = ZYDIS_OPERAND_TYPE_REGISTER;
+    request->operands[1].reg.value = ZYDIS_REGISTER_K0;
+    request->operand_count++;
+    return true;
+}
+
+enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
+                          size_t *length, struct ip_error *err) {
+    ZydisEncoderRequest request;
+    ZyanU8 bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+    ZyanUSize size = sizeof bytes;
+    if (request_fill(&request, form, binding)) {
+        bool done = ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&request, bytes, &size));
+        if (!done && mask_insert(&request, form)) {
+            size = sizeof bytes;
+            done = ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&request, bytes, &size));
+        }
+        if (done && size > 0 && size <= ISA_CODE_MAX) {
+            memcpy(code, bytes, size);
+            *length = size;
+            return IP_OK;
+        }
+    }
+    return ip_fail(err, IP_UNSUPPORTED, "%s: Zydis's encoder cannot write it", form->syntax);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "isa/nasm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* The child's descriptors. Files in memory leave nothing behind, however this process ends. */
+enum { FD_SOURCE = 3, FD_CODE, FD_LIST, FD_WORDS, FD_FIRST_FREE };
+enum { FILES = 4, OUTPUT_MAX = 256 << 20 };
+
+void isa_nasm_result_fini(struct isa_nasm_result *result) {
+    ip_text_fini(&result->code);
+    ip_text_fini(&result->list);
+    ip_text_fini(&result->words);
+}
+
+/* Looks for NASM as a shell would. */
+static bool nasm_find(char *path, size_t size) {
+    const char *given = getenv("ISAPROBE_NASM");
+    if (given != NULL && given[0] != '\0') {
+        if (strlen(given) >= size || access(given, X_OK) != 0)
+            return false;
+        strcpy(path, given);
+        return true;
+    }
+    const char *search = getenv("PATH");
+    while (search != NULL && search[0] != '\0') {
+        size_t length = strcspn(search, ":");
+        const char *folder = length == 0 ? "." : search;
+        size_t folder_length = length == 0 ? 1 : length;
+        if (folder_length + sizeof "/nasm" <= size) {
+            struct stat about;
+            memcpy(path, folder, folder_length);
+            strcpy(path + folder_length, "/nasm");
+            if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0)
+                return true;
+        }
+        search += length;
+        search += search[0] == ':';
+    }
+    return false;
+}
+
+/* A file in memory at a descriptor that dup2 in the child cannot overwrite. */
+static int memory_file(const char *name) {
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd < 0 || fd >= FD_FIRST_FREE)
+        return fd;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST_FREE);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return high;
+}
+
+static enum ip_status write_all(int fd, const struct ip_text *text, struct ip_error *err) {
+    const char *data = ip_text_string(text);
+    size_t at = 0;
+    while (at < text->length) {
+        ssize_t count = write(fd, data + at, text->length - at);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return ip_fail_errno(err, IP_IO, errno, "cannot hand the source to NASM");
+        at += (size_t)count;
+    }
+    return IP_OK;
+}
+
+static enum ip_status read_all(int fd, struct ip_text *text, struct ip_error *err) {
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        return ip_fail_errno(err, IP_IO, errno, "cannot read NASM's output");
+    if (about.st_size > OUTPUT_MAX)
+        return ip_fail(err, IP_UNSUPPORTED, "NASM's output is larger than %d MiB; split the source",
+                       OUTPUT_MAX >> 20);
+    char buffer[65536];
+    off_t at = 0;
+    for (;;) {
+        ssize_t count = pread(fd, buffer, sizeof buffer, at);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return ip_fail_errno(err, IP_IO, errno, "cannot read NASM's output");
+        if (count == 0)
+            break;
+        ip_text_append_bytes(text, buffer, (size_t)count);
+        at += count;
+    }
+    return text->failed ? ip_fail(err, IP_NO_MEMORY, "no memory for NASM's output") : IP_OK;
+}
+
+/* Starts NASM on the files and waits for it. */
+static enum ip_status run_child(const char *path, const int fds[FILES], bool preprocess, bool listing,
+                                bool *success, struct ip_error *err) {
+    char *arguments[16];
+    unsigned count = 0;
+    arguments[count++] = "nasm";
+    if (!preprocess)
+        arguments[count++] = "-a";
+    arguments[count++] = "-w+error";
+    arguments[count++] = "-f";
+    arguments[count++] = "bin";
+    if (listing) {
+        arguments[count++] = "-l";
+        arguments[count++] = "/dev/fd/5";
+    }
+    arguments[count++] = "-o";
+    arguments[count++] = "/dev/fd/4";
+    arguments[count++] = ISA_NASM_SOURCE;
+    arguments[count] = NULL;
+
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ip_fail(err, IP_NO_MEMORY, "no memory to start NASM");
+    int failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    for (int i = 0; i < FILES && failure == 0; i++)
+        failure = posix_spawn_file_actions_adddup2(&actions, fds[i], FD_SOURCE + i);
+    for (int fd = 1; fd <= 2 && failure == 0; fd++)
+        failure = posix_spawn_file_actions_adddup2(&actions, fds[FD_WORDS - FD_SOURCE], fd);
+    pid_t child = -1;
+    if (failure == 0)
+        failure = posix_spawn(&child, path, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure != 0)
+        return ip_fail_errno(err, failure == ENOMEM ? IP_NO_MEMORY : IP_CAPABILITY, failure,
+                             "cannot start %.200s", path);
+    int state;
+    while (waitpid(child, &state, 0) < 0) {
+        if (errno != EINTR)
+            return ip_fail_errno(err, IP_FAILED, errno, "lost NASM (process %ld)", (long)child);
+    }
+    if (WIFSIGNALED(state))
+        return ip_fail(err, IP_FAILED, "%.200s was killed by signal %d", path, WTERMSIG(state));
+    *success = WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    return IP_OK;
+}
+
+enum ip_status isa_nasm_run(const struct ip_text *source, bool preprocess, bool listing,
+                            struct isa_nasm_result *result, struct ip_error *err) {
+    static const char *const names[FILES] = {"source", "code", "list", "words"};
+    char path[4096];
+    if (!nasm_find(path, sizeof path)) {
+        const char *given = getenv("ISAPROBE_NASM");
+        if (given != NULL && given[0] != '\0')
+            return ip_fail(err, IP_CAPABILITY,
+                           "no NASM at '%.200s' (ISAPROBE_NASM); correct or unset that variable", given);
+        return ip_fail(err, IP_CAPABILITY,
+                       "no nasm on PATH; install NASM 2.16 or set ISAPROBE_NASM to the program");
+    }
+    int fds[FILES] = {-1, -1, -1, -1};
+    enum ip_status status =
+        source->failed ? ip_fail(err, IP_NO_MEMORY, "no memory for NASM's source") : IP_OK;
+    for (int i = 0; i < FILES && status == IP_OK; i++) {
+        fds[i] = memory_file(names[i]);
+        if (fds[i] < 0)
+            status = ip_fail_errno(err, IP_IO, errno, "cannot make a file in memory for NASM");
+    }
+    if (status == IP_OK)
+        status = write_all(fds[0], source, err);
+    if (status == IP_OK)
+        status = run_child(path, fds, preprocess, listing, &result->success, err);
+    if (status == IP_OK)
+        status = read_all(fds[FD_WORDS - FD_SOURCE], &result->words, err);
+    if (status == IP_OK && result->success)
+        status = read_all(fds[FD_CODE - FD_SOURCE], &result->code, err);
+    if (status == IP_OK && result->success && listing)
+        status = read_all(fds[FD_LIST - FD_SOURCE], &result->list, err);
+    for (int i = 0; i < FILES; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+    return status;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which forms a user means. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/parse.h"
+#include "isa/table.h"
+
+struct selection {
+    size_t *positions;
+    size_t count, capacity;
+    bool failed;
+};
+
+static bool selection_has(const struct selection *selection, size_t position) {
+    for (size_t i = 0; i < selection->count; i++) {
+        if (selection->positions[i] == position)
+            return true;
+    }
+    return false;
+}
+
+static void selection_add(struct selection *selection, size_t position) {
+    if (selection->count == selection->capacity) {
+        size_t capacity = selection->capacity == 0 ? 64 : selection->capacity * 2;
+        size_t *positions = realloc(selection->positions, capacity * sizeof *positions);
+        if (positions == NULL) {
+            selection->failed = true;
+            return;
+        }
+        selection->positions = positions;
+        selection->capacity = capacity;
+    }
+    selection->positions[selection->count++] = position;
+}
+
+/* Shell-like: * is any string, ? any character. */
+static bool pattern_matches(const char *pattern, const char *text) {
+    const char *star = NULL, *retry = NULL;
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+/* Optimal string alignment distance, so that swapped letters count once. */
+static unsigned edit_distance(const char *a, const char *b) {
+    unsigned rows[3][ISA_MNEMONIC_MAX + 1];
+    size_t la = strlen(a), lb = strlen(b);
+    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= lb; j++)
+        last[j] = (unsigned)j;
+    for (size_t i = 1; i <= la; i++) {
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= lb; j++) {
+            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        unsigned *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[lb];
+}
+
+enum { NEAREST_MAX = 4 };
+
+static enum ip_status unknown_mnemonic(const struct isa_table *table, const char *mnemonic,
+                                       struct ip_error *err) {
+    const char *names[NEAREST_MAX];
+    unsigned distances[NEAREST_MAX], count = 0;
+    unsigned limit = strlen(mnemonic) < 4 ? 1 : strlen(mnemonic) < 8 ? 2 : 3;
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->forms[i].mnemonic;
+        if (i > 0 && strcmp(name, table->forms[i - 1].mnemonic) == 0)
+            continue;
+        unsigned distance = edit_distance(mnemonic, name), at = count;
+        bool known = distance > limit;
+        for (unsigned k = 0; k < count && !known; k++)
+            known = strcmp(names[k], name) == 0;
+        if (known)
+            continue;
+        while (at > 0 && distances[at - 1] > distance)
+            at--;
+        if (at == NEAREST_MAX)
+            continue;
+        if (count < NEAREST_MAX)
+            count++;
+        for (unsigned k = count - 1; k > at; k--) {
+            names[k] = names[k - 1];
+            distances[k] = distances[k - 1];
+        }
+        names[at] = name;
+        distances[at] = distance;
+    }
+    if (count == 0)
+        return ip_fail(err, IP_USAGE,
+                       "no instruction is called '%s'; 'isaprobe list' names all, --isa FILE adds rows",
+                       mnemonic);
+    char list[NEAREST_MAX * (ISA_MNEMONIC_MAX + 2)] = "";
+    for (unsigned k = 0; k < count; k++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k > 0 ? ", " : "", names[k]);
+    return ip_fail(err, IP_USAGE, "no instruction is called '%s'; nearest: %s", mnemonic, list);
+}
+
+static enum ip_status unknown_form(const struct isa_table *table, const char *query, const char *mnemonic,
+                                   struct ip_error *err) {
+    char list[360] = "";
+    size_t length = 0, shown = 0, total = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->forms[i].mnemonic, mnemonic) != 0)
+            continue;
+        total++;
+        size_t needed = strlen(table->forms[i].syntax) + 2;
+        if (shown + 1 == total && length + needed < sizeof list - 40) {
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", shown > 0 ? "; " : "",
+                                       table->forms[i].syntax);
+            shown++;
+        }
+    }
+    if (total == 0)
+        return unknown_mnemonic(table, mnemonic, err);
+    if (shown < total)
+        snprintf(list + length, sizeof list - length, " ... and %zu more", total - shown);
+    return ip_fail(err, IP_USAGE, "no form '%.60s'; forms of %s: %s", query, mnemonic, list);
+}
+
+/* A mnemonic or a pattern, in canonical spelling. */
+static bool bare_mnemonic(const char *query, char *mnemonic) {
+    while (*query == ' ' || *query == '\t')
+        query++;
+    size_t length = strcspn(query, " \t");
+    if (length == 0 || length >= ISA_MNEMONIC_MAX || query[0] == '{' ||
+        query[length + strspn(query + length, " \t")] != '\0')
+        return false;
+    memcpy(mnemonic, query, length);
+    mnemonic[length] = '\0';
+    isa_mnemonic_canonicalise(mnemonic);
+    return true;
+}
+
+static enum ip_status select_query(const struct isa_table *table, const char *query,
+                                   struct selection *selection, struct ip_error *err) {
+    char mnemonic[ISA_MNEMONIC_MAX];
+    if (bare_mnemonic(query, mnemonic)) {
+        bool pattern = strpbrk(mnemonic, "*?") != NULL;
+        for (size_t i = 0; i < table->count; i++) {
+            const char *name = table->forms[i].mnemonic;
+            if (pattern ? pattern_matches(mnemonic, name) : strcmp(mnemonic, name) == 0)
+                selection_add(selection, i);
+        }
+        if (selection->count > 0)
+            return IP_OK;
+        if (pattern)
+            return ip_fail(err, IP_USAGE, "no mnemonic matches '%s'; 'isaprobe list' names all", mnemonic);
+        return unknown_mnemonic(table, mnemonic, err);
+    }
+    struct isa_row row;
+    unsigned column = 0;
+    enum ip_status status = isa_row_parse(&row, query, strlen(query), &column, err);
+    if (status != IP_OK) {
+        struct ip_error inner = *err;
+        /* The mnemonic is read before the operands, so it may be known already. */
+        if (row.base.mnemonic[0] != '\0') {
+            bool known = false;
+            for (size_t i = 0; i < table->count && !known; i++)
+                known = strcmp(table->forms[i].mnemonic, row.base.mnemonic) == 0;
+            if (!known)
+                return unknown_mnemonic(table, row.base.mnemonic, err);
+        }
+        return ip_fail(err, IP_USAGE, "'%.60s', column %u: %s", query, column, inner.text);
+    }
+    if (row.operand_count == 0 && row.base.prefix[0] != '\0' && row.base.decorator[0] == '\0') {
+        for (size_t i = 0; i < table->count; i++) { /* "lock add": all of them */
+            if (strcmp(table->forms[i].mnemonic, row.base.mnemonic) == 0 &&
+                strcmp(table->forms[i].prefix, row.base.prefix) == 0)
+                selection_add(selection, i);
+        }
+    }
+    for (unsigned n = 0; n < row.form_count; n++) {
+        struct isa_form form;
+        status = isa_row_form(&row, n, &form, err);
+        if (status != IP_OK)
+            return status;
+        const struct isa_form *found = isa_table_find(table, form.syntax);
+        if (found != NULL && !selection_has(selection, (size_t)(found - table->forms)))
+            selection_add(selection, (size_t)(found - table->forms));
+    }
+    if (selection->count == 0)
+        return unknown_form(table, query, row.base.mnemonic, err);
+    return IP_OK;
+}
+
+enum ip_status isa_table_select(const struct isa_table *table, const char *query, size_t **positions,
+                                size_t *count, struct ip_error *err) {
+    struct selection selection = {0};
+    enum ip_status status = select_query(table, query, &selection, err);
+    if (status == IP_OK && !selection.failed) {
+        size_t *grown = realloc(*positions, (*count + selection.count) * sizeof *grown);
+        if (grown != NULL) {
+            memcpy(grown + *count, selection.positions, selection.count * sizeof *grown);
+            *positions = grown;
+            *count += selection.count;
+        } else {
+            selection.failed = true;
+        }
+    }
+    if (status == IP_OK && selection.failed)
+        status = ip_fail(err, IP_NO_MEMORY, "no memory to select forms");
+    free(selection.positions);
+    return status;
+}
