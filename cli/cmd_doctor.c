@@ -33,9 +33,10 @@ static void line(struct doctor *doctor, const char *check, const char *state, co
 
 static void cpu_lines(struct doctor *doctor) {
     const struct hx_host *host = doctor->host;
-    line(doctor, "cpu", "ok", "", "%s (%s, family 0x%x, model 0x%x, stepping %d)", host->brand,
-         host->codename[0] != '\0' ? host->codename : host->vendor, (unsigned)host->family,
-         (unsigned)host->model, host->stepping);
+    line(doctor, "cpu", "ok", "", "%s (%s, family 0x%x, model 0x%x, stepping %d%s%s)",
+         host->brand[0] != '\0' ? host->brand : "unnamed", host->vendor, (unsigned)host->family,
+         (unsigned)host->model, host->stepping, host->codename[0] != '\0' ? "; libcpuid takes it for " : "",
+         host->codename);
     line(doctor, "caches", "ok", "", "L1d %llu KiB, L1i %llu KiB, L2 %llu KiB, L3 %llu KiB",
          (unsigned long long)host->l1d_bytes / 1024, (unsigned long long)host->l1i_bytes / 1024,
          (unsigned long long)host->l2_bytes / 1024, (unsigned long long)host->l3_bytes / 1024);
@@ -69,6 +70,21 @@ static void clock_lines(struct doctor *doctor) {
     }
 }
 
+static void counter_lines(struct doctor *doctor) {
+    const struct hx_host *host = doctor->host;
+    if (host->perf_event_paranoid == -99) {
+        line(doctor, "perf_event_paranoid", "degraded", "no perf events: counters will not work", "unknown");
+    } else {
+        bool open = host->perf_event_paranoid <= 2;
+        line(doctor, "perf_event_paranoid", open ? "ok" : "degraded",
+             open ? "" : "for --timer papi: sysctl kernel.perf_event_paranoid=2", "%d",
+             host->perf_event_paranoid);
+    }
+    line(doctor, "energy", host->rapl ? "ok" : "degraded",
+         host->rapl ? "" : "time is measured here, energy is not", "%s",
+         host->rapl ? "RAPL through powercap" : "no counter");
+}
+
 static void neighbour_lines(struct doctor *doctor) {
     const struct hx_host *host = doctor->host;
     line(doctor, "cpus", host->cpus_allowed > 0 ? "ok" : "degraded", "", "%d, of which %d allowed",
@@ -89,14 +105,6 @@ static void neighbour_lines(struct doctor *doctor) {
              "none is reported");
     } else {
         line(doctor, "smt", "ok", "", "one thread on a core");
-    }
-    if (host->perf_event_paranoid == -99) {
-        line(doctor, "perf_event_paranoid", "degraded", "no perf events: counters will not work", "unknown");
-    } else {
-        bool open = host->perf_event_paranoid <= 2;
-        line(doctor, "perf_event_paranoid", open ? "ok" : "degraded",
-             open ? "" : "for --timer papi: sysctl kernel.perf_event_paranoid=2", "%d",
-             host->perf_event_paranoid);
     }
 }
 
@@ -179,6 +187,7 @@ static int doctor_run(const struct cli_command *command, struct cli_settings *se
     cpu_lines(&doctor);
     clock_lines(&doctor);
     neighbour_lines(&doctor);
+    counter_lines(&doctor);
     if (settings->root == NULL) {
         bool nasm = nasm_line(&doctor);
         bool timer = timer_lines(&doctor);

@@ -223,6 +223,7 @@ static void kernel_read(struct hx_host *host, const char *root) {
     (void)word_read(root, HX_HOST_GOVERNOR, host->governor, sizeof host->governor);
     (void)word_read(root, HX_HOST_DRIVER, host->scaling_driver, sizeof host->scaling_driver);
     (void)word_read(root, HX_HOST_CLOCKSOURCE, host->clocksource, sizeof host->clocksource);
+    host->rapl = word_read(root, HX_HOST_RAPL, word, sizeof word);
     if (word_read(root, HX_HOST_NO_TURBO, word, sizeof word)) {
         memcpy(host->turbo, word[0] == '0' ? "on" : "off", word[0] == '0' ? 3 : 4);
     } else if (word_read(root, HX_HOST_BOOST, word, sizeof word)) {

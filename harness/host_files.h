@@ -12,6 +12,7 @@
 #define HX_HOST_DRIVER      "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"
 #define HX_HOST_NO_TURBO    "/sys/devices/system/cpu/intel_pstate/no_turbo"
 #define HX_HOST_BOOST       "/sys/devices/system/cpu/cpufreq/boost"
+#define HX_HOST_RAPL        "/sys/class/powercap/intel-rapl:0/name"
 #define HX_HOST_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 /* What only instructions tell; in a recorded tree these are files. */

@@ -55,6 +55,25 @@ static enum ip_status file_copy(const char *directory, const char *path, struct 
     return status;
 }
 
+/* Of the process's status only the CPUs that it may use: the rest is nobody's business. */
+static enum ip_status allowed_record(const char *directory, struct ip_error *err) {
+    static const char field[] = "Cpus_allowed_list:";
+    struct ip_text text = {0}, kept = {0};
+    struct ip_error absent = {0};
+    enum ip_status status = IP_OK;
+    if (ip_file_read(&text, HX_HOST_STATUS, 1u << 20, &absent) == IP_OK) {
+        const char *line = strstr(ip_text_string(&text), field);
+        if (line != NULL) {
+            ip_text_append_bytes(&kept, line, strcspn(line, "\n"));
+            ip_text_append(&kept, "\n");
+            status = file_write(directory, HX_HOST_STATUS, &kept, err);
+        }
+    }
+    ip_text_fini(&text);
+    ip_text_fini(&kept);
+    return status;
+}
+
 static enum ip_status instructions_record(const char *directory, struct ip_error *err) {
     char name[4400], signature[13];
     struct ip_text text = {0};
@@ -84,13 +103,16 @@ static enum ip_status instructions_record(const char *directory, struct ip_error
 
 enum ip_status hx_host_record(const char *directory, struct ip_error *err) {
     static const char *const paths[] = {
-        HX_HOST_CPUINFO,  HX_HOST_STATUS, HX_HOST_PARANOID, HX_HOST_SMT,   HX_HOST_SIBLINGS,
-        HX_HOST_GOVERNOR, HX_HOST_DRIVER, HX_HOST_NO_TURBO, HX_HOST_BOOST, HX_HOST_CLOCKSOURCE,
+        HX_HOST_CPUINFO, HX_HOST_PARANOID, HX_HOST_SMT,   HX_HOST_SIBLINGS,    HX_HOST_GOVERNOR,
+        HX_HOST_DRIVER,  HX_HOST_NO_TURBO, HX_HOST_BOOST, HX_HOST_CLOCKSOURCE, HX_HOST_RAPL,
     };
     if (directory[0] == '\0' || strlen(directory) > 4000) {
         return ip_fail(err, IP_USAGE, "'%.40s' cannot be the name of a directory", directory);
     }
     enum ip_status status = instructions_record(directory, err);
+    if (status == IP_OK) {
+        status = allowed_record(directory, err);
+    }
     for (size_t i = 0; status == IP_OK && i < sizeof paths / sizeof paths[0]; i++) {
         status = file_copy(directory, paths[i], err);
     }

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The description of the host: recorded trees (tests/data/host), broken ones, and this machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/host.h"
+
+static bool has_feature(const struct hx_host *host, const char *name) {
+    for (size_t i = 0; i < host->features.count; i++) {
+        if (strcmp(host->features.items[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void bare_metal_is_described(void **state) {
+    (void)state;
+    struct hx_host host;
+    struct ip_error err = {0};
+    assert_int_equal(hx_host_read(&host, "tests/data/host/metal", &err), IP_OK);
+    assert_string_equal(host.vendor, "GenuineIntel");
+    assert_string_equal(host.brand, "Example CPU bare metal @ 3.45GHz");
+    assert_int_equal(host.family, 6);
+    assert_int_equal(host.model, 0x55);
+    assert_int_equal(host.stepping, 4);
+    assert_false(host.hypervisor);
+    assert_string_equal(host.hypervisor_name, "");
+    assert_int_equal(host.tsc_hz, 3450000000); /* leaf 0x15: 25 MHz * 276 / 2, not the bogomips */
+    assert_true(host.tsc_invariant);
+    assert_int_equal(host.cpus, 8);
+    assert_int_equal(host.cpus_allowed, 5);
+    assert_int_equal(host.smt_siblings, 2);
+    assert_string_equal(host.smt_active, "1");
+    assert_string_equal(host.governor, "powersave");
+    assert_string_equal(host.scaling_driver, "intel_pstate");
+    assert_string_equal(host.turbo, "on"); /* no_turbo is 0 */
+    assert_string_equal(host.clocksource, "tsc");
+    assert_int_equal(host.perf_event_paranoid, 3);
+    assert_true(host.rapl);
+    assert_int_equal(host.l1d_bytes, 32 * 1024);
+    assert_int_equal(host.l2_bytes, 1024 * 1024);
+    assert_true(host.avx && host.avx2 && host.avx512);
+    assert_false(host.amx);
+    assert_true(has_feature(&host, "avx2"));
+    assert_false(has_feature(&host, "hypervisor"));
+    for (size_t i = 1; i < host.features.count; i++) {
+        assert_true(strcmp(host.features.items[i - 1], host.features.items[i]) < 0);
+    }
+    hx_host_fini(&host);
+}
+
+static void guest_without_anything_is_described(void **state) {
+    (void)state;
+    struct hx_host host;
+    struct ip_error err = {0};
+    assert_int_equal(hx_host_read(&host, "tests/data/host/vm", &err), IP_OK);
+    assert_string_equal(host.brand, "Example guest");
+    assert_true(host.hypervisor);
+    assert_string_equal(host.hypervisor_name, "KVM");
+    assert_int_equal(host.tsc_hz, 2599995000); /* from the bogomips */
+    assert_false(host.tsc_invariant);          /* constant, but it stops */
+    assert_int_equal(host.cpus, 1);
+    assert_int_equal(host.cpus_allowed, 0);
+    assert_int_equal(host.smt_siblings, 0);
+    assert_string_equal(host.smt_active, "");
+    assert_string_equal(host.governor, "");
+    assert_string_equal(host.turbo, "");
+    assert_int_equal(host.perf_event_paranoid, -99);
+    assert_false(host.rapl);
+    assert_true(host.avx && host.avx2);
+    assert_false(host.avx512); /* CPUID has it, XCR0 has not */
+    assert_false(host.amx);
+    hx_host_fini(&host);
+}
+
+/* A tree under /tmp with these two files, "" for none. */
+static void tree_make(char *root, const char *cpuid, const char *cpuinfo) {
+    char name[128];
+    strcpy(root, "/tmp/isaprobe-host-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    const char *const files[][2] = {{"cpuid.raw", cpuid}, {"proc/cpuinfo", cpuinfo}};
+    snprintf(name, sizeof name, "%s/proc", root);
+    assert_int_equal(mkdir(name, 0700), 0);
+    for (size_t i = 0; i < 2; i++) {
+        if (files[i][1][0] == '\0') {
+            continue;
+        }
+        snprintf(name, sizeof name, "%s/%s", root, files[i][0]);
+        FILE *file = fopen(name, "w");
+        assert_non_null(file);
+        fputs(files[i][1], file);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static int entry_remove(const char *name, const struct stat *about, int type, struct FTW *walk) {
+    (void)about;
+    (void)type;
+    (void)walk;
+    return remove(name);
+}
+
+static void tree_remove(const char *root) {
+    assert_int_equal(nftw(root, entry_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void broken_trees_are_errors(void **state) {
+    (void)state;
+    static const struct {
+        const char *cpuid, *cpuinfo;
+        enum ip_status status;
+        const char *word;
+    } cases[] = {
+        {"", "processor\t: 0\n", IP_IO, "cpuid.raw"},
+        {"this is no dump\n", "processor\t: 0\n", IP_SYNTAX, "CPU"},
+        {"version=0.6.2\nbasic_cpuid[0]=00000001 756e6547 6c65746e 49656e69\n", "", IP_IO, "cpuinfo"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char root[64];
+        struct hx_host host, before;
+        struct ip_error err = {0};
+        memset(&host, 0x5a, sizeof host);
+        before = host;
+        tree_make(root, cases[i].cpuid, cases[i].cpuinfo);
+        enum ip_status status = hx_host_read(&host, root, &err);
+        tree_remove(root);
+        assert_int_equal(status, cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].word));
+        assert_memory_equal(&host, &before, sizeof host);
+    }
+}
+
+static void absent_tree_is_an_error(void **state) {
+    (void)state;
+    struct hx_host host;
+    struct ip_error err = {0};
+    assert_int_equal(hx_host_read(&host, "tests/data/host/absent", &err), IP_IO);
+    assert_non_null(strstr(err.text, "tests/data/host/absent"));
+}
+
+static void strings_equal(const struct hx_host *a, const struct hx_host *b) {
+    assert_string_equal(a->vendor, b->vendor);
+    assert_string_equal(a->brand, b->brand);
+    assert_string_equal(a->hypervisor_name, b->hypervisor_name);
+    assert_string_equal(a->governor, b->governor);
+    assert_string_equal(a->turbo, b->turbo);
+    assert_string_equal(a->clocksource, b->clocksource);
+}
+
+static void recording_describes_the_same_machine(void **state) {
+    (void)state;
+    char root[64], directory[128];
+    struct hx_host here, recorded;
+    struct ip_error err = {0};
+    tree_make(root, "", "");
+    snprintf(directory, sizeof directory, "%s/new/tree", root);
+    assert_int_equal(hx_host_record(directory, &err), IP_OK);
+    assert_int_equal(hx_host_read(&here, "", &err), IP_OK);
+    assert_int_equal(hx_host_read(&recorded, directory, &err), IP_OK);
+    tree_remove(root);
+    strings_equal(&here, &recorded);
+    assert_int_equal(here.tsc_hz, recorded.tsc_hz);
+    assert_int_equal(here.cpus, recorded.cpus);
+    assert_int_equal(here.cpus_allowed, recorded.cpus_allowed);
+    assert_true(here.cpus_allowed >= 1 && here.cpus_allowed <= here.cpus);
+    assert_int_equal(here.hypervisor, recorded.hypervisor);
+    assert_int_equal(here.avx, recorded.avx);
+    assert_int_equal(here.avx512, recorded.avx512);
+    assert_int_equal(here.amx, recorded.amx);
+    assert_int_equal(here.l1d_bytes, recorded.l1d_bytes);
+    assert_int_equal(here.features.count, recorded.features.count);
+    hx_host_fini(&here);
+    hx_host_fini(&recorded);
+}
+
+static void recording_into_a_file_fails(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    assert_int_equal(hx_host_record("/dev/null/tree", &err), IP_IO);
+    assert_non_null(strstr(err.text, "/dev/null"));
+    assert_int_equal(hx_host_record("", &err), IP_USAGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bare_metal_is_described),
+        cmocka_unit_test(guest_without_anything_is_described),
+        cmocka_unit_test(broken_trees_are_errors),
+        cmocka_unit_test(absent_tree_is_an_error),
+        cmocka_unit_test(recording_describes_the_same_machine),
+        cmocka_unit_test(recording_into_a_file_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
