@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/sim_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/sim_ports.h"
+
+enum {
+    SIM_PERIOD_MAX = 64,          /* iterations after which a steady loop repeats itself */
+    SIM_INSTRUCTIONS_MAX = 40000, /* after so many a loop that never repeats is averaged */
+    SIM_ITERATIONS_MAX = 8192,
+};
+
+struct memory_cell {
+    uint64_t key; /* 0: empty */
+    int64_t ready;
+};
+
+struct core {
+    const struct hx_sim_description *d;
+    struct hx_sim_widths widths;
+    struct hx_sim_ports ports;
+    int64_t ready[HX_SIM_FILE_COUNT];
+    int64_t unit_free[HX_SIM_UNITS_MAX];
+    struct memory_cell *memory; /* owned */
+    size_t memory_size;         /* power of two, larger than the number of stores */
+    int64_t issue_cycle, retire_cycle, branch_cycle;
+    unsigned issued, retired; /* slots of that cycle */
+    int64_t *rob;             /* owned; retire cycle of the last rob slots */
+    uint64_t slots;           /* issued in all */
+    int64_t *waiting;         /* owned; heap of the cycles in which waiting µops start */
+    unsigned waiting_count;
+};
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* A µop leaves the scheduler when it starts: the heap's top is the next to leave. */
+static void waiting_push(struct core *c, int64_t start) {
+    unsigned i = c->waiting_count++;
+    for (; i > 0 && c->waiting[(i - 1) / 2] > start; i = (i - 1) / 2) {
+        c->waiting[i] = c->waiting[(i - 1) / 2];
+    }
+    c->waiting[i] = start;
+}
+
+static int64_t waiting_pop(struct core *c) {
+    int64_t top = c->waiting[0], last = c->waiting[--c->waiting_count];
+    unsigned i = 0;
+    for (unsigned child; (child = 2 * i + 1) < c->waiting_count; i = child) {
+        if (child + 1 < c->waiting_count && c->waiting[child + 1] < c->waiting[child]) {
+            child++;
+        }
+        if (c->waiting[child] >= last) {
+            break;
+        }
+        c->waiting[i] = c->waiting[child];
+    }
+    c->waiting[i] = last;
+    return top;
+}
+
+static void issue_not_before(struct core *c, int64_t cycle) {
+    if (cycle > c->issue_cycle) {
+        c->issue_cycle = cycle;
+        c->issued = 0;
+    }
+}
+
+static void slots_issue(struct core *c, unsigned slots) {
+    for (unsigned i = 0; i < slots; i++) {
+        if (c->slots >= c->d->rob && i < c->d->rob) { /* later ones would wait for the form itself */
+            issue_not_before(c, c->rob[c->slots % c->d->rob]);
+        }
+        if (c->issued == c->widths.issue) {
+            issue_not_before(c, c->issue_cycle + 1);
+        }
+        c->issued++;
+        c->slots++;
+    }
+}
+
+static void slots_retire(struct core *c, unsigned slots, int64_t complete) {
+    for (unsigned i = slots; i > 0; i--) {
+        if (complete > c->retire_cycle) {
+            c->retire_cycle = complete;
+            c->retired = 0;
+        }
+        if (c->retired == c->widths.retire) {
+            c->retire_cycle++;
+            c->retired = 0;
+        }
+        c->retired++;
+        c->rob[(c->slots - i) % c->d->rob] = c->retire_cycle;
+    }
+}
+
+static int64_t uop_start(struct core *c, uint32_t ports, int64_t ready) {
+    int64_t start = hx_sim_ports_take(&c->ports, ports, c->issue_cycle, ready);
+    if (c->waiting_count == c->d->scheduler) {
+        issue_not_before(c, waiting_pop(c));
+    }
+    waiting_push(c, start);
+    return start;
+}
+
+static struct memory_cell *memory_cell(struct core *c, uint64_t key) {
+    size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->memory_size - 1);
+    while (c->memory[slot].key != 0 && c->memory[slot].key != key) {
+        slot = (slot + 1) & (c->memory_size - 1);
+    }
+    return &c->memory[slot];
+}
+
+static int64_t sources_ready(const struct core *c, const struct hx_sim_op *op, bool address, int64_t base) {
+    for (unsigned s = 0; s < op->sources_count; s++) {
+        uint8_t kind = op->sources[s].kind;
+        bool is_address = kind == HX_SIM_SOURCE_LOAD_ADDRESS || kind == HX_SIM_SOURCE_ADDRESS;
+        if (kind != HX_SIM_SOURCE_CONTENT && is_address == address) {
+            base = later(base, c->ready[op->sources[s].resource]);
+        }
+    }
+    return base;
+}
+
+/* When each source can be used, as far as the results are concerned. */
+struct moment {
+    int64_t base, loaded_from, content; /* renamed; the load's start; what was stored there before */
+    int64_t delay;                      /* cycles lost to other instructions' µops and units */
+};
+
+static int64_t result_ready(const struct core *c, const struct hx_sim_op *op, const struct moment *at,
+                            unsigned r) {
+    int64_t ready = -1;
+    for (unsigned s = 0; s < op->sources_count; s++) {
+        int64_t from = 0;
+        switch ((enum hx_sim_source_kind)op->sources[s].kind) {
+        case HX_SIM_SOURCE_VALUE:
+            from = later(at->base, c->ready[op->sources[s].resource]);
+            break;
+        case HX_SIM_SOURCE_LOAD_ADDRESS:
+            from = at->loaded_from;
+            break;
+        case HX_SIM_SOURCE_CONTENT:
+            from = later(at->base, at->content);
+            break;
+        case HX_SIM_SOURCE_ADDRESS:
+            continue;
+        }
+        ready = later(ready, from + op->latency[s][r]);
+    }
+    if (ready < 0) {
+        ready = (op->loads ? at->loaded_from : at->base) + op->plain_latency;
+    }
+    return ready + at->delay;
+}
+
+/* At rename: nothing executes. A result is there when its sources are. */
+static int64_t op_rename_only(struct core *c, const struct hx_sim_op *op) {
+    int64_t ready = sources_ready(c, op, false, 0);
+    for (unsigned r = 0; r < op->results_count; r++) {
+        if (op->results[r] != HX_SIM_FILE_MEMORY) {
+            c->ready[op->results[r]] = ready;
+        }
+    }
+    return c->issue_cycle + 1;
+}
+
+/* Executes the µops; returns the cycle in which everything is done. */
+static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused) {
+    struct moment at = {.base = c->issue_cycle + 1};
+    int64_t address_ready = sources_ready(c, op, true, at.base), done = at.base;
+    struct memory_cell *cell = op->loads || op->stores ? memory_cell(c, op->address) : NULL;
+    at.loaded_from = address_ready;
+    for (unsigned u = 0; !fused && u < op->uops_count; u++) {
+        if (op->uops[u].kind == HX_SIM_UOP_LOAD || op->uops[u].kind == HX_SIM_UOP_ADDRESS) {
+            int64_t start = uop_start(c, op->uops[u].ports, address_ready);
+            done = later(done, start + 1);
+            if (op->uops[u].kind == HX_SIM_UOP_LOAD) {
+                at.loaded_from = later(at.loaded_from, start);
+            }
+        }
+    }
+    int64_t compute_ready = sources_ready(c, op, false, at.base);
+    if (op->loads) {
+        at.content = cell->key != 0 ? cell->ready : 0;
+        int64_t data = later(at.loaded_from + c->d->load_latency, at.content);
+        compute_ready = later(compute_ready, data);
+        done = later(done, data);
+    }
+    bool first = true;
+    for (unsigned u = 0; !fused && u < op->uops_count; u++) {
+        if (op->uops[u].kind != HX_SIM_UOP_COMPUTE) {
+            continue;
+        }
+        int64_t ready = compute_ready;
+        if (first && op->blocking > 0) {
+            ready = later(ready, c->unit_free[op->unit]);
+        }
+        int64_t start = uop_start(c, op->uops[u].ports, ready);
+        if (first && op->blocking > 0) {
+            c->unit_free[op->unit] = start + op->blocking;
+        }
+        first = false;
+        done = later(done, start + 1);
+        at.delay = later(at.delay, start - compute_ready - op->uops[u].offset);
+    }
+    int64_t results[HX_SIM_RESULTS_MAX];
+    for (unsigned r = 0; r < op->results_count; r++) {
+        results[r] = result_ready(c, op, &at, r);
+    }
+    for (unsigned r = 0; r < op->results_count; r++) {
+        if (op->results[r] != HX_SIM_FILE_MEMORY) {
+            c->ready[op->results[r]] = results[r];
+            done = later(done, results[r]);
+            continue;
+        }
+        int64_t stored = results[r];
+        for (unsigned u = 0; !fused && u < op->uops_count; u++) {
+            if (op->uops[u].kind == HX_SIM_UOP_DATA) {
+                stored = later(stored, uop_start(c, op->uops[u].ports, results[r]));
+            }
+        }
+        cell->key = op->address;
+        cell->ready = stored + c->d->forward_latency;
+        done = later(done, stored + 1);
+    }
+    return done;
+}
+
+/* A store whose memory operand is implicit (PUSH) has data µops but no result in memory. */
+static int64_t op_implicit_stores(struct core *c, const struct hx_sim_op *op, int64_t done) {
+    for (unsigned u = 0; !op->stores && u < op->uops_count; u++) {
+        if (op->uops[u].kind == HX_SIM_UOP_DATA) {
+            done = later(
+                done, uop_start(c, op->uops[u].ports, sources_ready(c, op, false, c->issue_cycle + 1)) + 1);
+        }
+    }
+    return done;
+}
+
+static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool taken) {
+    unsigned slots = fused ? 0 : op->slots;
+    issue_not_before(c, c->branch_cycle);
+    slots_issue(c, slots);
+    int64_t issue_cycle = c->issue_cycle;
+    int64_t done = op->eliminated ? op_rename_only(c, op) : op_execute(c, op, fused);
+    if (!fused) {
+        done = op_implicit_stores(c, op, done);
+    }
+    slots_retire(c, slots, done);
+    if (taken) {
+        c->branch_cycle = issue_cycle + c->d->taken_branch;
+    }
+}
+
+/* The costs of the last iterations repeat with some period: returns it, or 0. Three periods must agree. */
+static unsigned period_find(const int64_t *ends, size_t count) {
+    for (unsigned period = 1; period <= SIM_PERIOD_MAX && 3 * (size_t)period < count; period++) {
+        bool same = true;
+        const int64_t *last = ends + count - 1;
+        for (unsigned i = 0; same && i < 2 * period; i++) {
+            same = last[-(ptrdiff_t)i] - last[-(ptrdiff_t)i - 1] ==
+                   last[-(ptrdiff_t)(i + period)] - last[-(ptrdiff_t)(i + period) - 1];
+        }
+        if (same) {
+            return period;
+        }
+    }
+    return 0;
+}
+
+static void range_run(struct core *c, const struct hx_sim_program *p, size_t begin, size_t end, bool loop) {
+    for (size_t i = begin; i < end && !c->ports.failed; i++) {
+        bool taken = p->ops[i]->flow == HX_SIM_FLOW_JUMP || (loop && i + 1 == end);
+        op_run(c, p->ops[i], p->fused[i], taken);
+    }
+}
+
+static void loop_run(struct core *c, const struct hx_sim_program *p, struct hx_sim_cost *cost) {
+    static const size_t check_every = 8;
+    int64_t ends[SIM_ITERATIONS_MAX + 1];
+    size_t size = p->loop_end + 1 - p->loop_begin, n = 0;
+    uint64_t first_slot = c->slots;
+    ends[0] = c->retire_cycle;
+    while (n < SIM_ITERATIONS_MAX && (n < 8 || n * size < SIM_INSTRUCTIONS_MAX) && !c->ports.failed) {
+        range_run(c, p, p->loop_begin, p->loop_end + 1, true);
+        ends[++n] = c->retire_cycle;
+        /* The start-up is over when the reorder buffer has been filled twice. */
+        if (n % check_every == 0 && c->slots - first_slot >= 2 * (uint64_t)c->d->rob) {
+            unsigned period = period_find(ends, n + 1);
+            if (period > 0) {
+                cost->cycles_per_iteration = (double)(ends[n] - ends[n - period]) / period;
+                break;
+            }
+        }
+        cost->cycles_per_iteration = (double)(ends[n] - ends[n / 2]) / (double)(n - n / 2);
+    }
+    cost->fixed_cycles = (double)ends[n] - (double)n * cost->cycles_per_iteration;
+}
+
+static void core_fini(struct core *c) {
+    hx_sim_ports_fini(&c->ports);
+    free(c->memory);
+    free(c->rob);
+    free(c->waiting);
+}
+
+enum ip_status hx_sim_core_run(const struct hx_sim_description *description,
+                               const struct hx_sim_program *program, struct hx_sim_widths widths,
+                               struct hx_sim_cost *cost, struct ip_error *err) {
+    struct core core = {.d = description, .widths = widths};
+    core.ports.policy = description->policy;
+    core.ports.uneven = description->uneven;
+    core.ports.random.state = description->seed ^ program->hash;
+    core.memory_size = 16;
+    while (core.memory_size < 2 * program->count) {
+        core.memory_size *= 2;
+    }
+    core.memory = calloc(core.memory_size, sizeof *core.memory);
+    core.rob = calloc(description->rob, sizeof *core.rob);
+    core.waiting = calloc(description->scheduler + 1, sizeof *core.waiting);
+    if (core.memory == NULL || core.rob == NULL || core.waiting == NULL) {
+        core_fini(&core);
+        return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated core");
+    }
+    struct hx_sim_cost result = {0};
+    size_t behind = program->loop_begin;
+    range_run(&core, program, 0, program->loop_begin, false);
+    if (program->loop_begin < program->count) {
+        loop_run(&core, program, &result);
+        behind = program->loop_end + 1;
+    } else {
+        result.fixed_cycles = (double)core.retire_cycle;
+    }
+    int64_t before = core.retire_cycle;
+    range_run(&core, program, behind, program->count, false);
+    result.fixed_cycles += (double)(core.retire_cycle - before);
+    bool failed = core.ports.failed;
+    core_fini(&core);
+    if (failed) {
+        return ip_fail(err, IP_FAILED,
+                       "the kernel takes too many cycles or too much memory on the simulated CPU; use a "
+                       "shorter one");
+    }
+    *cost = result;
+    return IP_OK;
+}
+
+void hx_sim_program_fini(struct hx_sim_program *program) {
+    free(program->ops);
+    free(program->fused);
+    memset(program, 0, sizeof *program);
+}

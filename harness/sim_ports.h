@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/sim_ports.h - which port is busy in which cycle. Internal to the harness. */
+#ifndef ISAPROBE_HARNESS_SIM_PORTS_H
+#define ISAPROBE_HARNESS_SIM_PORTS_H
+
+#include "common/random.h"
+#include "harness/sim_description.h"
+
+struct hx_sim_port {
+    uint64_t *busy; /* owned; bit c: a µop starts in cycle c */
+    size_t words;
+    uint64_t taken; /* µops so far */
+};
+
+struct hx_sim_ports {
+    struct hx_sim_port port[HX_SIM_PORTS_MAX];
+    enum hx_sim_policy policy;
+    double uneven;
+    struct ip_random random;
+    bool failed; /* no memory, or more cycles than any kernel should need */
+};
+
+void hx_sim_ports_fini(struct hx_sim_ports *ports);
+
+/* Binds a µop that is renamed in cycle `now` and ready in cycle `ready` to a port of `set` and returns the
+ * cycle in which it starts there. */
+int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now, int64_t ready);
+
+#endif
