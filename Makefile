@@ -22,7 +22,7 @@ MODULES := common isa generator harness probe results oncore power scc_model
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
 ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong
-LIBS     := -lZydis -lZycore -lcpuid -lpapi -lseccomp -lm
+LIBS     := -lZydis -lZycore -lcpuid -lpapi -lseccomp -lsqlite3 -lm
 
 ifeq ($(MODE),release)
 ALL_CFLAGS += -O2 -g

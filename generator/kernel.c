@@ -110,7 +110,7 @@ static enum ip_status code_build(struct gen_code *code, const struct parts *part
         *next++ = (uint8_t)(distance >> (8 * i));
     }
     memcpy(next, epilogue->data, epilogue->length);
-    *code = (struct gen_code){.bytes = bytes, .length = length, .copies = copies};
+    *code = (struct gen_code){.bytes = bytes, .length = length, .loop_offset = loop, .copies = copies};
     return IP_OK;
 }
 

@@ -18,7 +18,8 @@
 struct gen_code {
     uint8_t *bytes; /* owned; position-independent; entry at offset 0 (see generator/abi.h) */
     size_t length;
-    uint32_t copies; /* repetitions of the unit in the loop */
+    size_t loop_offset; /* of the loop's first instruction; the first copy of the unit begins there */
+    uint32_t copies;    /* repetitions of the unit in the loop */
 };
 
 struct gen_kernel {

@@ -33,7 +33,8 @@ struct hx_stat {
     double ticks_per_cycle; /* of the bracketing chain */
     double sentinel_cycles; /* cycles of one long NOP beside it */
     uint32_t batches, retakes;
-    char why[128]; /* "" when OK */
+    uint64_t kernel_hash; /* names the kernel in an evidence log (results/evidence.h); 0: none was kept */
+    char why[128];        /* "" when OK */
 };
 
 /* How carefully to measure. */

@@ -24,7 +24,8 @@ struct probe_latency_pair {
     double cycles;
     double spread;
     enum hx_verdict verdict;
-    char via[64]; /* the transfer that closed the chain, "" if none */
+    struct hx_stat stat; /* of the chain that decided, transfers included; all-zero: none was run */
+    char via[64];        /* the transfer that closed the chain, "" if none */
     /* The pair chained straight to itself although its operands differ ("vaddpd xmm1, xmm0, xmm2" after
      * itself): what a run of this one form costs a link. It can be less than `cycles` where the CPU forwards
      * faster between two of a kind. NaN: not measured. */

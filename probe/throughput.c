@@ -137,6 +137,7 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
     if (stat->verdict == HX_VERDICT_FAULT) {
         if (!result->measured) {
             result->verdict = stat->verdict;
+            result->stat = *stat;
             snprintf(result->why, sizeof result->why, "%s", stat->why);
         }
         return;
@@ -149,6 +150,7 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
     result->spread = stat->spread;
     result->registers = variant->how.registers;
     result->verdict = stat->verdict;
+    result->stat = *stat;
     how_name(&variant->how, result->how, sizeof result->how);
     snprintf(result->why, sizeof result->why, "%s", stat->verdict == HX_VERDICT_OK ? "" : stat->why);
 }

@@ -14,7 +14,8 @@ struct probe_throughput {
     double cycles, spread;
     unsigned registers; /* number of independent chains that gave the minimum */
     enum hx_verdict verdict;
-    char how[64]; /* "12 registers", "flags broken" ... */
+    struct hx_stat stat; /* of the kernel that decided, a fault included; all-zero: none was run */
+    char how[64];        /* "12 registers", "flags broken" ... */
     char why[128];
 };
 
