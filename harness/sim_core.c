@@ -243,17 +243,18 @@ static int64_t op_implicit_stores(struct core *c, const struct hx_sim_op *op, in
 
 static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool taken) {
     unsigned slots = fused ? 0 : op->slots;
-    issue_not_before(c, c->branch_cycle);
+    if (taken) { /* the front end follows so many branches only */
+        issue_not_before(c, c->branch_cycle);
+    }
     slots_issue(c, slots);
-    int64_t issue_cycle = c->issue_cycle;
+    if (taken) {
+        c->branch_cycle = c->issue_cycle + c->d->taken_branch;
+    }
     int64_t done = op->eliminated ? op_rename_only(c, op) : op_execute(c, op, fused);
     if (!fused) {
         done = op_implicit_stores(c, op, done);
     }
     slots_retire(c, slots, done);
-    if (taken) {
-        c->branch_cycle = issue_cycle + c->d->taken_branch;
-    }
 }
 
 /* The costs of the last iterations repeat with some period: returns it, or 0. Three periods must agree. */
