@@ -157,6 +157,25 @@ static enum ip_status boundary_fix(struct gen_chain *chain, unsigned l, struct i
     return IP_OK;
 }
 
+/* A destination that is also read must not be the register that the source is: "shl rcx, cl" would carry the
+ * value through both. */
+static enum ip_status merge_check(const struct gen_chain *chain, unsigned l, struct ip_error *err) {
+    const struct gen_link_plan *plan = &chain->links[l];
+    const struct gen_link_plan *before = &chain->links[(l + chain->count - 1) % chain->count];
+    bool registers = plan->in.place == GEN_PLACE_REGISTER && plan->out.place == GEN_PLACE_REGISTER;
+    if (registers && !plan->in_place && !plan->keeps && plan->in.file == plan->out.file &&
+        plan->form->operands[plan->dst].read && plan->fixed_number >= 0 &&
+        plan->fixed_number == before->fixed_number) {
+        char src[16], dst[16];
+        return ip_fail(
+            err, IP_UNSUPPORTED,
+            "operands %s and %s of '%s' would carry the chain together: a transfer is needed between",
+            isa_operand_name(plan->form, (unsigned)plan->src, src),
+            isa_operand_name(plan->form, (unsigned)plan->dst, dst), plan->form->syntax);
+    }
+    return IP_OK;
+}
+
 /* The value must be where the next link looks for it. */
 static enum ip_status boundary_check(const struct gen_chain *chain, unsigned l, struct ip_error *err) {
     const struct gen_link_plan *writer = &chain->links[l], *reader = &chain->links[(l + 1) % chain->count];
@@ -258,6 +277,9 @@ enum ip_status gen_chain_plan(struct gen_chain *chain, const struct gen_link *li
     }
     for (unsigned l = 0; l < count && status == IP_OK; l++) {
         status = boundary_fix(&made, l, err);
+    }
+    for (unsigned l = 0; l < count && status == IP_OK; l++) {
+        status = merge_check(&made, l, err);
     }
     if (status == IP_OK && keepers > 1) {
         status = ip_fail(err, IP_UNSUPPORTED, "the chain of '%s' has two sources whose values must be kept",

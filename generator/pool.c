@@ -59,6 +59,10 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
             return ip_fail(err, IP_UNSUPPORTED, "'%s' needs configured tiles, which kernels do not prepare",
                            form->syntax);
         }
+        if (operand->absolute) {
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "'%s' takes a 64-bit absolute address, where no data is mapped", form->syntax);
+        }
         if (!operand->implicit && operand->kind == ISA_OPERAND_REG &&
             gen_file_of(operand->reg_class) == GEN_FILES) {
             return ip_fail(err, IP_UNSUPPORTED,

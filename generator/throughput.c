@@ -11,7 +11,7 @@ enum {
     WINDOW_BYTES = 0x800, /* loads walk through so many bytes from the base on ... */
     STORE_DISP = -0x1800, /* ... stores from here on: other page offsets, so that they do not alias */
     STRIDE_MIN = 32,      /* at 64 loads would meet in one bank of the L1 cache */
-    INSTANCES_MAX = 4096
+    INSTANCES_MAX = 2000  /* in a unit: so many pushes stay within the stack pages */
 };
 
 /* Where the operands of one form find their registers. */
@@ -237,7 +237,8 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
 
 enum ip_status gen_pair_program(struct gen_program *program, const struct isa_form *form_a, unsigned count_a,
                                 const struct isa_form *form_b, unsigned count_b, struct ip_error *err) {
-    if (count_a > INSTANCES_MAX || count_b > INSTANCES_MAX || count_a + count_b == 0) {
+    if (count_a > INSTANCES_MAX || count_b > INSTANCES_MAX || count_a + count_b > INSTANCES_MAX ||
+        count_a + count_b == 0) {
         return ip_fail(err, IP_USAGE, "a unit has 1 to %d instances of '%s' and '%s'", INSTANCES_MAX,
                        form_a->syntax, form_b->syntax);
     }
