@@ -99,6 +99,7 @@ void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *call,
     put_vectors(&sink, program->uses);
     put_other_files(&sink, program->uses);
     put_gprs(&sink, program);
+    put(&sink, "nothing else is in flight when the loop begins", "lfence");
 }
 
 void gen_frame_count(const struct gen_program *program, char line[GEN_FRAME_LINE_MAX]) {
@@ -111,6 +112,10 @@ void gen_frame_count(const struct gen_program *program, char line[GEN_FRAME_LINE
 
 void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call, void *self) {
     const struct sink sink = {call, self};
+    /* Without this fence the epilogue runs in the shadow of the loop's last chain if the loop's exit was
+     * predicted, and after it if not: two modes that last for many runs and shift short kernels by 3 %
+     * (docs/method.md, "Overhead"). */
+    put(&sink, "nor when it ends", "lfence");
     const char *comment = "restore and return";
     /* Only kernels that move RSP on purpose restore it: from the others a wrecked stack shall be seen. */
     if ((program->uses & (GEN_USES_STACK | GEN_USES_ALL_GPR)) != 0) {

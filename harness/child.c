@@ -14,8 +14,8 @@
 
 enum {
     PAGE_BYTES = 4096,
-    REFERENCE_CYCLES = 3000, /* length of the longer reference and sentinel runs */
-    SENTINEL_CYCLES = 1500,
+    REFERENCE_CYCLES = 6000, /* length of the longer reference and sentinel runs */
+    SENTINEL_CYCLES = 3000,
     TARGET_CYCLES = 6000,
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,

@@ -7,37 +7,64 @@
 
 #include "harness/stats.h"
 
-/* A batch whose chain moved by more than this between its quartiles saw two clock frequencies. */
-static const double CHAIN_QUARTILES_MAX = 0.02;
+/* A batch whose chain moved by more than this between its quartiles saw the clock jump, or a neighbour come
+ * or go. */
+static const double CHAIN_QUARTILES_MAX = 0.08;
 /* Below this many cycles a relative spread says little: results are compared absolutely. */
 static const double SPREAD_FLOOR_CYCLES = 0.05;
 
-/* Ticks per unit of the kernel: difference of the medians of its two lengths. */
-static double ticks_per_unit(const struct gen_kernel *kernel, double *shorter, double *longer,
-                             uint32_t rounds, uint32_t iterations) {
-    double copies = (double)(kernel->longer.copies - kernel->shorter.copies);
-    return (hx_median(longer, rounds) - hx_median(shorter, rounds)) / (copies * iterations);
+/* How many units apart the two lengths are, over all iterations. */
+static double units_apart(const struct gen_kernel *kernel, uint32_t iterations) {
+    return (double)(kernel->longer.copies - kernel->shorter.copies) * iterations;
+}
+
+/* The median over the rounds of the difference of the two lengths, divided by that of the chain in the same
+ * round when there is one: within a round (some microseconds) the clock stands still, within a batch it may
+ * not. */
+static double rounds_median(const double *shorter, const double *longer, const double *chain_shorter,
+                            const double *chain_longer, uint32_t rounds) {
+    double values[HX_ROUNDS_MAX];
+    for (uint32_t i = 0; i < rounds; i++) {
+        values[i] = longer[i] - shorter[i];
+        if (chain_shorter != NULL) {
+            values[i] /= chain_longer[i] - chain_shorter[i];
+        }
+    }
+    return hx_median(values, rounds);
+}
+
+static bool chain_moved(const double *chain_shorter, const double *chain_longer, uint32_t rounds) {
+    double values[HX_ROUNDS_MAX];
+    for (uint32_t i = 0; i < rounds; i++) {
+        values[i] = chain_longer[i] - chain_shorter[i];
+    }
+    hx_sort(values, rounds);
+    double low = hx_quantile(values, rounds, 0.25);
+    double high = hx_quantile(values, rounds, 0.75);
+    return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(values, rounds, 0.5));
 }
 
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
-                                     struct hx_samples *samples, uint32_t rounds) {
+                                     const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = {.cycles = NAN};
-    double chain = ticks_per_unit(&references->chain, samples->reference_shorter, samples->reference_longer,
-                                  rounds, samples->reference_iterations) /
-                   references->chain.forms_per_unit;
-    double sentinel = ticks_per_unit(&references->sentinel, samples->sentinel_shorter,
-                                     samples->sentinel_longer, rounds, samples->sentinel_iterations) /
-                      references->sentinel.forms_per_unit;
-    /* hx_median left the arrays sorted. */
-    double low = hx_quantile(samples->reference_longer, rounds, 0.25);
-    double high = hx_quantile(samples->reference_longer, rounds, 0.75);
-    double middle = hx_quantile(samples->reference_longer, rounds, 0.5);
-    estimate.clock_moved = !(chain > 0.0) || !(high - low <= CHAIN_QUARTILES_MAX * middle);
-    estimate.ticks_per_cycle = chain;
-    estimate.sentinel_cycles = chain > 0.0 ? sentinel / chain : NAN;
+    const double *chain_shorter = samples->reference_shorter;
+    const double *chain_longer = samples->reference_longer;
+    /* The chain takes a cycle for each of its forms. */
+    double chain_cycles =
+        units_apart(&references->chain, samples->reference_iterations) * references->chain.forms_per_unit;
+    estimate.ticks_per_cycle = rounds_median(chain_shorter, chain_longer, NULL, NULL, rounds) / chain_cycles;
+    estimate.clock_moved =
+        !(estimate.ticks_per_cycle > 0.0) || chain_moved(chain_shorter, chain_longer, rounds);
+    double nops = units_apart(&references->sentinel, samples->sentinel_iterations) *
+                  references->sentinel.forms_per_unit;
+    estimate.sentinel_cycles = rounds_median(samples->sentinel_shorter, samples->sentinel_longer,
+                                             chain_shorter, chain_longer, rounds) *
+                               chain_cycles / nops;
     if (kernel != NULL) {
-        double unit = ticks_per_unit(kernel, samples->shorter, samples->longer, rounds, samples->iterations);
-        estimate.cycles = chain > 0.0 ? unit / chain / kernel->forms_per_unit : NAN;
+        double forms = units_apart(kernel, samples->iterations) * kernel->forms_per_unit;
+        estimate.cycles =
+            rounds_median(samples->shorter, samples->longer, chain_shorter, chain_longer, rounds) *
+            chain_cycles / forms;
     }
     return estimate;
 }

@@ -18,12 +18,13 @@ struct hx_estimate {
     bool clock_moved;       /* the chain itself was unsteady during the batch: void */
 };
 
-/* Median of each length, then the difference; the chain's difference is the unit (Putigny 2014, 2.2.2, with
- * the loop's overhead removed). `kernel` NULL: only chain and sentinel. Sorts the samples' arrays. */
+/* In each round the difference of the two lengths (free of overhead; Putigny 2014, 2.2.2, divides one length
+ * only) over that of the chain, which is the unit; then the median over the rounds. `kernel` NULL: only chain
+ * and sentinel. rounds <= HX_ROUNDS_MAX. */
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
-                                     struct hx_samples *samples, uint32_t rounds);
+                                     const struct hx_samples *samples, uint32_t rounds);
 
-enum { HX_BATCHES_MAX = 64 };
+enum { HX_BATCHES_MAX = 64, HX_ROUNDS_MAX = 256 };
 
 /* The batches of one kernel so far. */
 struct hx_tally {
