@@ -48,6 +48,9 @@ enum ip_status hx_clock_papi_init(struct hx_clock *clock, const char *event, str
         (void)PAPI_cleanup_eventset(event_set);
         (void)PAPI_destroy_eventset(&event_set);
     }
+    char reason[128];
+    const char *text = PAPI_strerror(code);
+    (void)snprintf(reason, sizeof reason, "%s", text != NULL ? text : "PAPI cannot be initialised");
     /* The child initialises the library again for itself: what was opened here counts this process. */
     PAPI_shutdown();
     if (code != PAPI_OK) {
@@ -55,7 +58,7 @@ enum ip_status hx_clock_papi_init(struct hx_clock *clock, const char *event, str
             err, IP_CAPABILITY,
             "timer papi: event %s cannot be counted here: %s; use --timer tsc, or ask for access to the "
             "counters (kernel.perf_event_paranoid, a PMU in the virtual machine)",
-            name, PAPI_strerror(code));
+            name, reason);
     }
     memset(clock, 0, sizeof *clock);
     clock->unit = "counts";

@@ -69,9 +69,11 @@ static void fault_handle(int signal_number, siginfo_t *info, void *context) {
     if (signal_number != SIGSEGV || !wanted) {
         fault_end(child, HX_OUTCOME_SEGFAULT, address, 0);
     }
-    if (info->si_code !=
-        SEGV_MAPERR) { /* a protected page, or (SI_KERNEL) a non-canonical or misaligned access */
-        fault_end(child, info->si_code == SEGV_ACCERR ? HX_OUTCOME_SEGFAULT : HX_OUTCOME_PAGES, address, 0);
+    if (info->si_code == SEGV_ACCERR) {
+        fault_end(child, HX_OUTCOME_SEGFAULT, address, 0); /* a page of ours that is protected */
+    }
+    if (info->si_code != SEGV_MAPERR) {
+        fault_end(child, HX_OUTCOME_PAGES, address, 0); /* SI_KERNEL: a non-canonical or misaligned access */
     }
     if (child->shared->pages >= PAGES_MAX) {
         fault_end(child, HX_OUTCOME_PAGES, address, E2BIG);
