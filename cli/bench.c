@@ -121,6 +121,10 @@ const char *cli_status_text(bool measured, enum hx_verdict verdict, const char *
             break;
         }
     }
-    (void)snprintf(buffer, 160, why[0] != '\0' ? "%s: %.128s" : "%s", word, why);
+    if (strncmp(why, word, strlen(word)) == 0) { /* the reason says it already */
+        (void)snprintf(buffer, 160, "%.159s", why);
+    } else {
+        (void)snprintf(buffer, 160, why[0] != '\0' ? "%s: %.128s" : "%s", word, why);
+    }
     return buffer;
 }

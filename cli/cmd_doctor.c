@@ -27,6 +27,16 @@ static void line(struct doctor *doctor, const char *check, const char *state, co
     va_start(args, format);
     (void)vsnprintf(value, sizeof value, format, args);
     va_end(args);
+    if (doctor->output.format == CLI_FORMAT_TEXT) { /* sentences make no table */
+        struct ip_text text = {0};
+        ip_text_printf(&text, "%-20s %-9s %s\n", check, state, value);
+        if (advice[0] != '\0') {
+            ip_text_printf(&text, "%-30s (%s)\n", "", advice);
+        }
+        cli_output_raw(&doctor->output, &text);
+        ip_text_fini(&text);
+        return;
+    }
     const struct cli_value row[] = {cli_text(check), cli_text(value), cli_text(state), cli_text(advice)};
     cli_output_row(&doctor->output, row, NULL);
 }

@@ -1,0 +1,2 @@
+# A CPU that is not there: this host lacks it, exit 3.
+isaprobe latency --cpu 9999 "addpd xmm, xmm"

@@ -1,0 +1,1 @@
+isaprobe doctor --root tests/data/host/metal

@@ -1,0 +1,2 @@
+isaprobe doctor --root tests/data/host/vm
+isaprobe doctor --root tests/data/host/vm --format csv | tr -d '\r' | tail -n 3

@@ -1,0 +1,14 @@
+try() {
+    isaprobe emit "$@"
+    echo "exit $?" >&2
+}
+try
+try ADDPD
+try --shape pair "addpd xmm, xmm"
+try --src op9 "addpd xmm, xmm"
+try "movq r64, xmm"
+try --via "movq xmm, r64" "movq r64, xmm"
+try --src op2 --dst op1 --via "imul r64, r64" "movq r64, xmm"
+try --shape branch "addpd xmm, xmm"
+try --shape block --hex c3
+true

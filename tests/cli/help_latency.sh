@@ -1,0 +1,1 @@
+isaprobe latency --help

@@ -1,0 +1,1 @@
+isaprobe latency --isa "$T/absent.isa" ADDPD

@@ -1,0 +1,1 @@
+isaprobe latency --timer sim:tests/data/skl.sim "addpd xmm, xmm" "imul r64, r64"

@@ -1,0 +1,3 @@
+isaprobe list addpd
+isaprobe list --count ADDPD
+isaprobe list "ADD  r64 ,  r64" "add r64, r64/m64"

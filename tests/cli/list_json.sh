@@ -1,0 +1,2 @@
+isaprobe list --format json "addpd xmm, xmm/m128"
+isaprobe list --format json --verbose "imul r64, r64"

@@ -1,0 +1,3 @@
+isaprobe measure --timer sim:tests/data/skl.sim --hex 480
+isaprobe measure --timer sim:tests/data/skl.sim --hex 48zz
+isaprobe measure --timer sim:tests/data/skl.sim --hex ' '

@@ -1,0 +1,6 @@
+# A command that fails leaves the earlier file as it was.
+echo precious >"$T/rows"
+isaprobe list -o "$T/rows" --isa "$T/absent.isa" addpd
+code=$?
+cat "$T/rows"
+exit $code

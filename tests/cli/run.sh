@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the command-line cases, from the root of the project.
+#   tests/cli/run.sh PROGRAM [NAME...]
+# A case is NAME.sh, run by bash with `isaprobe` on PATH and an empty directory in $T; NAME.out and NAME.err are
+# what it prints (nothing where there is no file), NAME.rc its exit status (0). $T is shown as @T@. After each
+# case no process and no temporary file may be left. UPDATE=1 writes the expectations instead: read the diff.
+set -uo pipefail
+
+here=$(dirname "${BASH_SOURCE[0]}")
+program=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$program" "$work/bin/isaprobe"
+export PATH=$work/bin:$PATH LC_ALL=C TERM=dumb
+unset NO_COLOR ISAPROBE_NASM
+
+failed=()
+complain() {
+    echo "cli: $name: $1"
+    bad=1
+}
+
+# expect NAME.KIND FILE: what came is what was expected.
+expect() {
+    local wanted=$here/$1 got=$2
+    sed -i "s#$T#@T@#g" "$got"
+    if [[ -n ${UPDATE-} ]]; then
+        if [[ -s $got ]]; then cp "$got" "$wanted"; else rm -f "$wanted"; fi
+        return
+    fi
+    [[ -e $wanted ]] || wanted=/dev/null
+    diff -u --label "$1 (expected)" --label "$1 (got)" "$wanted" "$got" || complain "$1 differs"
+}
+
+if (($# > 0)); then
+    cases=("${@/%/.sh}")
+else
+    cases=()
+    for path in "$here"/*.sh; do
+        [[ ${path##*/} == run.sh ]] || cases+=("${path##*/}")
+    done
+fi
+
+for file in "${cases[@]}"; do
+    name=${file%.sh}
+    bad=0
+    export T=$work/$name TMPDIR=$work/$name.tmp
+    mkdir "$T" "$TMPDIR"
+    # A session of its own, so that what it leaves behind is found.
+    # shellcheck disable=SC2016
+    timeout 120 setsid --wait bash -c 'echo $$ >"$0.session"; . "$1"' "$work/$name" "$here/$file" \
+        >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    expect "$name.out" "$work/out"
+    expect "$name.err" "$work/err"
+    if ((status != 0)); then echo "$status"; fi >"$work/rc"
+    expect "$name.rc" "$work/rc"
+    if pgrep -s "$(cat "$work/$name.session")" >/dev/null; then
+        complain "left a process behind: $(pgrep -a -s "$(cat "$work/$name.session")" | tr '\n' ';')"
+    fi
+    left=$(ls -A "$TMPDIR")
+    [[ -z $left ]] || complain "left temporary files behind: $left"
+    if ((bad)); then failed+=("$name"); fi
+done
+
+if ((${#failed[@]} > 0)); then
+    echo "cli: ${#failed[@]} of ${#cases[@]} cases failed: ${failed[*]}"
+    exit 1
+fi
+echo "cli: ${#cases[@]} cases passed"

@@ -1,0 +1,1 @@
+isaprobe latency --timer "sim:$T/absent.sim" "addpd xmm, xmm"

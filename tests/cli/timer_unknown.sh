@@ -1,0 +1,1 @@
+isaprobe latency --timer sundial "addpd xmm, xmm"
