@@ -61,7 +61,9 @@ static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, i
         end->reg_class = operand->reg_class;
         return IP_OK;
     }
-    if (is_source ? !operand->read : !operand->write) {
+    /* Flags that are written under a condition are kept, so read, otherwise. */
+    bool kept = operand->kind == ISA_OPERAND_FLAGS && operand->cond_write;
+    if (is_source ? !operand->read && !kept : !operand->write) {
         return ip_fail(err, IP_UNSUPPORTED, "'%s' does not %s operand %s", form->syntax,
                        is_source ? "read" : "write", isa_operand_name(form, (unsigned)number, name));
     }

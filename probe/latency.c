@@ -19,6 +19,7 @@ struct experiment {
     int via[VIA_MAX];  /* positions of the transfers */
     unsigned via_count;
     bool same_register;
+    double keeper_cycles; /* what the generator adds to a round, exactly, to keep the source's value */
 };
 
 /* Everything that one call works on. */
@@ -70,18 +71,20 @@ static bool operand_is_source(const struct isa_operand *operand) {
     if (operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN) {
         return !operand->implicit;
     }
-    return operand->read && operand_counts(operand);
+    /* Flags that are written under a condition ("shl r64, cl" with a count of zero) are kept otherwise. */
+    bool kept = operand->kind == ISA_OPERAND_FLAGS && operand->cond_write;
+    return (operand->read || kept) && operand_counts(operand);
 }
 
 static bool operand_is_destination(const struct isa_operand *operand) {
     return operand->write && operand_counts(operand) && operand->kind != ISA_OPERAND_MEM;
 }
 
-static void pair_init(struct probe_latency_pair *pair, const struct isa_form *form, int src, int dst) {
+static void pair_init(struct probe_latency_pair *pair, int src, int dst, enum probe_path path) {
     memset(pair, 0, sizeof *pair);
     pair->src = src;
     pair->dst = dst;
-    pair->path = operand_path(&form->operands[src]);
+    pair->path = path;
     pair->cycles = pair->spread = pair->chained_cycles = pair->same_register_cycles = NAN;
     pair->verdict = HX_VERDICT_OK;
 }
@@ -91,15 +94,21 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
     if (form->obstacle != ISA_OBSTACLE_NONE) {
         return IP_OK;
     }
-    struct probe_latency_pair *pairs = calloc((size_t)ISA_OPERANDS_MAX * ISA_OPERANDS_MAX, sizeof *pairs);
+    struct probe_latency_pair *pairs =
+        calloc((size_t)ISA_OPERANDS_MAX * (ISA_OPERANDS_MAX + 1), sizeof *pairs);
     if (pairs == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for the operand pairs of %s", form->syntax);
     }
     size_t count = 0;
     for (unsigned src = 0; src < form->operand_count; src++) {
         for (unsigned dst = 0; dst < form->operand_count; dst++) {
-            if (operand_is_source(&form->operands[src]) && operand_is_destination(&form->operands[dst])) {
-                pair_init(&pairs[count++], form, (int)src, (int)dst);
+            const struct isa_operand *source = &form->operands[src];
+            if (!operand_is_source(source) || !operand_is_destination(&form->operands[dst])) {
+                continue;
+            }
+            pair_init(&pairs[count++], (int)src, (int)dst, operand_path(source));
+            if (source->kind == ISA_OPERAND_MEM && isa_reg_is_vector(source->reg_class)) {
+                pair_init(&pairs[count++], (int)src, (int)dst, PROBE_PATH_INDEX);
             }
         }
     }
@@ -142,6 +151,7 @@ static enum ip_status chain_add(struct session *session, size_t form_index, size
                                            .src = pair->src,
                                            .dst = pair->dst,
                                            .src_address = pair->path == PROBE_PATH_ADDRESS,
+                                           .src_index = pair->path == PROBE_PATH_INDEX,
                                            .same_register = same_register}};
     struct experiment experiment = {
         .form = form_index, .pair = pair_index, .via_count = via_count, .same_register = same_register};
@@ -154,8 +164,11 @@ static enum ip_status chain_add(struct session *session, size_t form_index, size
     struct gen_program program;
     struct ip_error reason;
     gen_program_init(&program);
-    enum ip_status status = gen_latency_program(&program, links, 1 + via_count, 0, 0, &reason);
+    /* A chain of one form with one register: the destination is the source. */
+    unsigned registers = same_register && via_count == 0 ? 1 : 0;
+    enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
     if (status == IP_OK) {
+        experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);
         return experiment_add(session, &experiment, &program, err);
     }
     gen_program_fini(&program);
@@ -169,6 +182,19 @@ static enum ip_status chain_add(struct session *session, size_t form_index, size
     return IP_OK;
 }
 
+/* An address is read as a whole general-purpose register, an index as a whole vector. */
+static bool transfer_closes(const struct probe_transfer *transfer, const struct isa_form *form,
+                            const struct probe_latency_pair *pair) {
+    if (pair->path == PROBE_PATH_REGISTER) {
+        return probe_transfer_fits(transfer, form, pair->dst, pair->src);
+    }
+    const struct isa_operand *written = &transfer->form.operands[transfer->dst];
+    bool whole = pair->path == PROBE_PATH_INDEX
+                     ? transfer->to == PROBE_FILE_VECTOR
+                     : written->reg_class == ISA_REG_GPR64 || written->reg_class == ISA_REG_GPR32;
+    return whole && probe_transfer_fits(transfer, form, pair->dst, -1);
+}
+
 /* Adds the chains through every single transfer that fits; *found counts them. */
 static enum ip_status single_transfers_add(struct session *session, size_t form_index, size_t pair_index,
                                            bool same_register, unsigned *found, struct ip_error *err) {
@@ -176,7 +202,7 @@ static enum ip_status single_transfers_add(struct session *session, size_t form_
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     for (size_t i = 0; i < session->transfers.count; i++) {
         const struct probe_transfer *transfer = &session->transfers.items[i];
-        if (!probe_transfer_fits(transfer, form, pair->dst, pair->src)) {
+        if (!transfer_closes(transfer, form, pair)) {
             continue;
         }
         int via = (int)i;
@@ -219,16 +245,25 @@ static enum ip_status double_transfers_add(struct session *session, size_t form_
     return IP_OK;
 }
 
-/* More than one explicit source of the destination's file: they can be one register. */
-static bool sources_can_be_equal(const struct isa_form *form, int src, int dst) {
-    unsigned sources = 0;
-    enum probe_file file = probe_operand_file(&form->operands[src]);
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        const struct isa_operand *operand = &form->operands[i];
-        sources += operand->kind == ISA_OPERAND_REG && operand->read && !operand->mask && operand->reg < 0 &&
-                   probe_operand_file(operand) == file;
+/* An operand that the generator may give any register of this class. */
+static bool operand_is_choice(const struct isa_operand *operand, enum isa_reg_class reg_class) {
+    return operand->kind == ISA_OPERAND_REG && !operand->implicit && operand->reg < 0 && !operand->mask &&
+           operand->reg_class == reg_class;
+}
+
+/* How many sources there are of the class of `src`, when `src` and `dst` are both free and of that class:
+ * more than one can be the same register (idioms), a single one can be the destination (moves). */
+static unsigned equal_sources_count(const struct isa_form *form, int src, int dst) {
+    enum isa_reg_class reg_class = form->operands[src].reg_class;
+    if (!operand_is_choice(&form->operands[src], reg_class) ||
+        !operand_is_choice(&form->operands[dst], reg_class)) {
+        return 0;
     }
-    return sources > 1 && probe_operand_file(&form->operands[dst]) == file;
+    unsigned sources = 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        sources += operand_is_choice(&form->operands[i], reg_class) && form->operands[i].read;
+    }
+    return sources;
 }
 
 static enum ip_status pair_chains_add(struct session *session, size_t form_index, size_t pair_index,
@@ -240,20 +275,26 @@ static enum ip_status pair_chains_add(struct session *session, size_t form_index
         snprintf(pair->why, sizeof pair->why, "the stack pointer is the harness's own and is not chained");
         return IP_OK;
     }
-    bool address = pair->path == PROBE_PATH_ADDRESS;
+    enum probe_file from = probe_operand_file(src), to = probe_operand_file(dst);
+    if (pair->path != PROBE_PATH_REGISTER) {
+        from = pair->path == PROBE_PATH_INDEX ? PROBE_FILE_VECTOR : PROBE_FILE_GPR;
+    }
     unsigned found = 0;
     enum ip_status status = IP_OK;
-    if (address || probe_operand_file(src) == probe_operand_file(dst)) {
+    if (from == to) {
         status = chain_add(session, form_index, pair_index, NULL, 0, false, err);
     }
     /* An operand that is read and written chains to itself: nothing to transfer. */
-    if (status == IP_OK && pair->src != pair->dst && !address) {
+    if (status == IP_OK && pair->src != pair->dst) {
         status = single_transfers_add(session, form_index, pair_index, false, &found, err);
-        if (status == IP_OK && found == 0 && probe_operand_file(src) != probe_operand_file(dst)) {
+        if (status == IP_OK && found == 0 && from != to && pair->path == PROBE_PATH_REGISTER) {
             status = double_transfers_add(session, form_index, pair_index, &found, err);
         }
-        if (status == IP_OK && sources_can_be_equal(form, pair->src, pair->dst)) {
+        unsigned sources = equal_sources_count(form, pair->src, pair->dst);
+        if (status == IP_OK && sources > 1 && pair->path == PROBE_PATH_REGISTER) {
             status = single_transfers_add(session, form_index, pair_index, true, &found, err);
+        } else if (status == IP_OK && sources == 1 && pair->path == PROBE_PATH_REGISTER) {
+            status = chain_add(session, form_index, pair_index, NULL, 0, true, err);
         }
     }
     if (status == IP_OK && found == 0 && pair->why[0] == '\0') {
@@ -269,6 +310,7 @@ static enum ip_status pair_chains_add(struct session *session, size_t form_index
 static double round_rest(const struct session *session, const struct experiment *experiment, double cycles,
                          bool *exact) {
     *exact = true;
+    cycles -= experiment->keeper_cycles;
     for (unsigned i = 0; i < experiment->via_count; i++) {
         const struct probe_transfer *transfer = &session->transfers.items[experiment->via[i]];
         cycles -= transfer->cycles;
@@ -317,6 +359,7 @@ static void pair_take(const struct session *session, struct probe_latency_pair *
         pair->upper_bound = !exact;
         pair->spread = stat->spread;
         pair->verdict = stat->verdict;
+        pair->stat = *stat;
         via_name(session, experiment, pair->via, sizeof pair->via);
         pair->why[0] = '\0';
         if (stat->verdict != HX_VERDICT_OK) {
@@ -329,35 +372,53 @@ static double least(double a, double b) {
     return isnan(a) || b < a ? b : a;
 }
 
+/* The pair's chain to itself although its operands differ. */
+static bool is_chain_to_itself(const struct experiment *experiment, const struct probe_latency_pair *pair) {
+    return experiment->via_count == 0 && pair->src != pair->dst && pair->path == PROBE_PATH_REGISTER;
+}
+
+static void experiment_interpret(struct session *session, const struct experiment *experiment) {
+    struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+    if (!transfers_run(session, experiment)) {
+        return;
+    }
+    if (isnan(stat->cycles)) { /* a fault, or no sample that could be used */
+        if (!pair->measured) {
+            pair->verdict = stat->verdict;
+            pair->stat = *stat;
+            snprintf(pair->why, sizeof pair->why, "%s", stat->why);
+        }
+        return;
+    }
+    bool exact, steady = stat->verdict == HX_VERDICT_OK;
+    double rest = round_rest(session, experiment, stat->cycles, &exact);
+    if (experiment->same_register) {
+        if (exact && steady) {
+            pair->same_register_cycles = least(pair->same_register_cycles, rest);
+        }
+    } else if (is_chain_to_itself(experiment, pair)) {
+        if (steady) {
+            pair->chained_cycles = rest;
+        }
+    } else {
+        pair_take(session, pair, experiment, stat);
+    }
+}
+
 static void session_interpret(struct session *session) {
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        experiment_interpret(session, &session->experiments[i]);
+    }
+    /* Where no transfer closes a chain, the chain to itself is what is known. */
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (!transfers_run(session, experiment)) {
-            continue;
+        if (!pair->measured && !experiment->same_register && is_chain_to_itself(experiment, pair) &&
+            !isnan(stat->cycles)) {
+            pair_take(session, pair, experiment, stat);
         }
-        if (stat->verdict == HX_VERDICT_FAULT) {
-            if (!pair->measured) {
-                pair->verdict = HX_VERDICT_FAULT;
-                snprintf(pair->why, sizeof pair->why, "%s", stat->why);
-            }
-            continue;
-        }
-        bool exact;
-        double rest = round_rest(session, experiment, stat->cycles, &exact);
-        if (experiment->same_register) {
-            if (exact && stat->verdict == HX_VERDICT_OK) {
-                pair->same_register_cycles = least(pair->same_register_cycles, rest);
-            }
-            continue;
-        }
-        if (experiment->via_count == 0 && pair->src != pair->dst && pair->path == PROBE_PATH_REGISTER) {
-            if (stat->verdict == HX_VERDICT_OK) {
-                pair->chained_cycles = rest;
-            }
-        }
-        pair_take(session, pair, experiment, stat);
     }
 }
 

@@ -144,7 +144,7 @@ static enum ip_status pair_together(const struct hx_meter *meter, struct gen_enc
     if (stats[0].verdict != HX_VERDICT_OK) {
         result->verdict = stats[0].verdict;
         snprintf(result->why, sizeof result->why, "%s", stats[0].why);
-        if (stats[0].verdict == HX_VERDICT_FAULT) {
+        if (isnan(stats[0].cycles)) {
             return IP_OK;
         }
     }
@@ -190,7 +190,7 @@ enum ip_status probe_pair_measure(const struct hx_meter *meter, struct gen_encod
             found.verdict = alone[i].verdict;
         }
         if (found.why[0] == '\0' && (!alone[i].measured || alone[i].verdict != HX_VERDICT_OK)) {
-            snprintf(found.why, sizeof found.why, "%.40s alone: %.80s", copies[i].syntax, alone[i].why);
+            snprintf(found.why, sizeof found.why, "%.40s alone: %.75s", copies[i].syntax, alone[i].why);
         }
     }
     if (alone[0].measured && alone[1].measured) {

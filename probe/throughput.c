@@ -134,7 +134,7 @@ static bool stat_beats(const struct hx_stat *stat, const struct probe_throughput
 
 static void variant_take(const struct variant *variant, const struct hx_stat *stat,
                          struct probe_throughput *result) {
-    if (stat->verdict == HX_VERDICT_FAULT) {
+    if (isnan(stat->cycles)) { /* a fault, or no sample that could be used */
         if (!result->measured) {
             result->verdict = stat->verdict;
             result->stat = *stat;

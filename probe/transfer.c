@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/transfer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,12 @@ static const struct transfer_row ROWS[] = {
     {"movsx r64, r16", 1, 0, 1},
     {"movsx r64, r8", 1, 0, 1},
     {"movsx r32, r8h", 1, 0, 1},
-    /* flags */
+    /* flags: CMP before TEST, because the flags of logic may take longer than those of arithmetic */
+    {"cmp r64, r64", 0, 2, -1},
+    {"cmp r32, r32", 0, 2, -1},
+    {"cmp r16, r16", 0, 2, -1},
+    {"cmp r8, r8", 0, 2, -1},
+    {"cmp r8h, r8h", 0, 2, -1},
     {"test r64, r64", 0, 2, -1},
     {"test r32, r32", 0, 2, -1},
     {"test r16, r16", 0, 2, -1},
@@ -204,8 +210,9 @@ static bool operand_flows(const struct isa_form *writer, int dst, const struct i
         return false;
     }
     if (file == PROBE_FILE_FLAGS) {
-        /* Every flag that is read must come from the writer. */
-        return reader->flags_read != 0 && (reader->flags_read & ~writer->flags_written) == 0;
+        /* Every flag that is read, or kept where a condition fails, must come from the writer. */
+        uint32_t wanted = reader->flags_read | (read->cond_write ? reader->flags_written : 0);
+        return wanted != 0 && (wanted & ~writer->flags_written) == 0;
     }
     if (file == PROBE_FILE_GPR) {
         return gpr_flows(written, read);
@@ -339,7 +346,7 @@ void probe_transfers_calibrate(struct probe_transfers *transfers, const struct h
         if (!transfer->usable) {
             continue;
         }
-        if (transfer->slot == SIZE_MAX || stats[transfer->slot].verdict == HX_VERDICT_FAULT) {
+        if (transfer->slot == SIZE_MAX || isnan(stats[transfer->slot].cycles)) {
             transfer->usable = false;
             continue;
         }

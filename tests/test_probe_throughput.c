@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The throughput and pair probes over a scripted meter: it measures nothing and answers from a list, so that
+ * what is tested is which answer is taken and what is made of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "isa/decode.h"
+#include "isa/table.h"
+#include "probe/pair.h"
+#include "probe/throughput.h"
+
+struct script {
+    /* The call `calls` answers its kernels with answers[calls]: `first` for the first half of them, `second`
+     * for the rest. */
+    struct {
+        double first, second;
+    } answers[4];
+    enum hx_verdict verdict; /* of the kernel at `odd_kernel` in call `odd_call` */
+    size_t odd_kernel;
+    unsigned odd_call;
+    double odd_cycles;
+    bool odd;
+    unsigned calls;
+    size_t kernels; /* of the last call */
+};
+
+static enum ip_status script_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                     struct hx_stat *stats, struct ip_error *err) {
+    struct script *script = self;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(kernels[i]);
+        memset(&stats[i], 0, sizeof stats[i]);
+        stats[i].cycles = i < (count + 1) / 2 ? script->answers[script->calls].first
+                                              : script->answers[script->calls].second;
+        if (script->odd && script->odd_call == script->calls && i == script->odd_kernel) {
+            stats[i].cycles = script->odd_cycles;
+            stats[i].verdict = script->verdict;
+            strcpy(stats[i].why, script->verdict == HX_VERDICT_OK ? "" : "scripted");
+        }
+    }
+    script->calls++;
+    script->kernels = count;
+    return IP_OK;
+}
+
+static void form_make(struct isa_form *form, const char *syntax) {
+    struct ip_error err = {0};
+    struct isa_form *list[1] = {form};
+    assert_int_equal(isa_form_parse(form, syntax, &err), IP_OK);
+    assert_int_equal(isa_forms_derive(list, 1, &err), IP_OK);
+    assert_true(form->derived);
+}
+
+static struct probe_throughput throughput_of(struct script *script, const char *syntax) {
+    struct isa_form form;
+    form_make(&form, syntax);
+    struct isa_form *forms[1] = {&form};
+    struct hx_meter meter = {.measure = script_measure, .self = script};
+    struct gen_encoder encoder = {0};
+    struct probe_throughput result = {0};
+    struct ip_error err = {0};
+    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    gen_encoder_fini(&encoder);
+    return result;
+}
+
+static void the_minimum_is_taken(void **state) {
+    (void)state;
+    struct script script = {.answers = {{2.0, 2.0}}, .odd = true, .odd_kernel = 1, .odd_cycles = 0.5};
+    struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
+    assert_true(result.measured);
+    assert_int_equal(result.verdict, HX_VERDICT_OK);
+    assert_float_equal(result.cycles, 0.5, 1e-9);
+    assert_int_equal(result.registers, 4);
+    assert_string_equal(result.how, "4 registers");
+    assert_true(script.kernels >= 4);
+}
+
+static void an_unsteady_minimum_loses_against_a_steady_value(void **state) {
+    (void)state;
+    struct script script = {.answers = {{2.0, 2.0}},
+                            .odd = true,
+                            .odd_kernel = 1,
+                            .odd_cycles = 0.5,
+                            .verdict = HX_VERDICT_UNSTABLE};
+    struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
+    assert_true(result.measured);
+    assert_int_equal(result.verdict, HX_VERDICT_OK);
+    assert_float_equal(result.cycles, 2.0, 1e-9);
+}
+
+/* A meter that gives every kernel the same verdict. */
+static enum ip_status constant_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        stats[i] = *(const struct hx_stat *)self;
+    }
+    return IP_OK;
+}
+
+static void a_bad_verdict_is_passed_on(void **state) {
+    (void)state;
+    struct hx_stat stat = {.cycles = 1.5, .spread = 0.4, .verdict = HX_VERDICT_UNSTABLE, .why = "too wide"};
+    struct isa_form form;
+    form_make(&form, "imul r64, r64");
+    struct isa_form *forms[1] = {&form};
+    struct hx_meter meter = {.measure = constant_measure, .self = &stat};
+    struct gen_encoder encoder = {0};
+    struct probe_throughput result = {0};
+    struct ip_error err = {0};
+    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    assert_true(result.measured);
+    assert_int_equal(result.verdict, HX_VERDICT_UNSTABLE);
+    assert_string_equal(result.why, "too wide");
+
+    stat.verdict = HX_VERDICT_FAULT;
+    stat.cycles = NAN;
+    strcpy(stat.why, "illegal instruction");
+    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    assert_false(result.measured);
+    assert_true(isnan(result.cycles));
+    assert_int_equal(result.verdict, HX_VERDICT_FAULT);
+    assert_string_equal(result.why, "illegal instruction");
+    gen_encoder_fini(&encoder);
+}
+
+static void forms_that_read_flags_are_tried_with_flags_broken(void **state) {
+    (void)state;
+    struct script plain = {.answers = {{1.0, 1.0}}}, flags = {.answers = {{1.0, 1.0}}};
+    throughput_of(&plain, "vpaddd ymm, ymm, ymm");
+    throughput_of(&flags, "adc r64, r64");
+    assert_true(flags.kernels > plain.kernels);
+}
+
+/* The two forms are both said to take `a` and `b` cycles alone, `together` for the unit. The forms themselves
+ * do not matter to the script, but their kernels must exist and be as many for both. */
+static struct probe_pair pair_of(double a, double b, double together, double nops) {
+    struct script script = {.answers = {{a, b}, {together, nops}}};
+    struct isa_form form_a, form_b;
+    form_make(&form_a, "vpaddd ymm, ymm, ymm");
+    form_make(&form_b, "vpermd ymm, ymm, ymm");
+    struct hx_meter meter = {.measure = script_measure, .self = &script};
+    struct gen_encoder encoder = {0};
+    struct probe_pair result;
+    struct ip_error err = {0};
+    assert_int_equal(probe_pair_measure(&meter, &encoder, &form_a, &form_b, &result, &err), IP_OK);
+    assert_int_equal(script.calls, 2);
+    gen_encoder_fini(&encoder);
+    return result;
+}
+
+static void disjoint_ports(void **state) {
+    (void)state;
+    /* One port each; one of each together takes one cycle: two ports in all. */
+    struct probe_pair pair = pair_of(1.0, 1.0, 1.0, 0.33);
+    assert_int_equal(pair.a_count, 1);
+    assert_int_equal(pair.b_count, 1);
+    assert_float_equal(pair.union_width, 2.0, 1e-9);
+    assert_float_equal(pair.shared_width, 0.0, 1e-9);
+    assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
+    assert_false(pair.issue_limited);
+}
+
+static void equal_ports(void **state) {
+    (void)state;
+    struct probe_pair pair = pair_of(0.5, 0.5, 1.0, 0.33);
+    assert_float_equal(pair.union_width, 2.0, 1e-9);
+    assert_float_equal(pair.shared_width, 2.0, 1e-9);
+    assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
+}
+
+static void nested_ports(void **state) {
+    (void)state;
+    /* Three ports and one of them: three of a and one of b, four uops over three ports. */
+    struct probe_pair pair = pair_of(1.0 / 3, 1.0, 4.0 / 3, 0.67);
+    assert_int_equal(pair.a_count, 3);
+    assert_int_equal(pair.b_count, 1);
+    assert_float_equal(pair.union_width, 3.0, 1e-9);
+    assert_float_equal(pair.shared_width, 1.0, 1e-9);
+    assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
+}
+
+static void overlapping_ports(void **state) {
+    (void)state;
+    /* Two ports each, one in common: two of each on three ports would be 4/3; one of each is 2/3. */
+    struct probe_pair pair = pair_of(0.5, 0.5, 2.0 / 3, 0.33);
+    assert_float_equal(pair.union_width, 3.0, 1e-9);
+    assert_float_equal(pair.shared_width, 1.0, 1e-9);
+    assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
+}
+
+static void the_issue_width_can_hide_sharing(void **state) {
+    (void)state;
+    struct probe_pair pair = pair_of(0.25, 0.25, 0.34, 0.335);
+    assert_true(pair.issue_limited);
+}
+
+static void a_union_that_is_no_integer_is_not_guessed(void **state) {
+    (void)state;
+    struct probe_pair pair = pair_of(1.0, 1.0, 1.3, 0.33);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_float_equal(pair.union_width, 0.0, 1e-9);
+    assert_non_null(strstr(pair.why, "not near an integer"));
+}
+
+static void an_unsteady_mix_is_not_interpreted(void **state) {
+    (void)state;
+    struct script script = {.answers = {{1.0, 1.0}, {1.0, 0.3}},
+                            .odd = true,
+                            .odd_call = 1,
+                            .odd_kernel = 0,
+                            .odd_cycles = 1.0,
+                            .verdict = HX_VERDICT_DISTURBED};
+    struct isa_form form_a, form_b;
+    form_make(&form_a, "vpaddd ymm, ymm, ymm");
+    form_make(&form_b, "vpermd ymm, ymm, ymm");
+    struct hx_meter meter = {.measure = script_measure, .self = &script};
+    struct gen_encoder encoder = {0};
+    struct probe_pair pair;
+    struct ip_error err = {0};
+    assert_int_equal(probe_pair_measure(&meter, &encoder, &form_a, &form_b, &pair, &err), IP_OK);
+    assert_int_equal(pair.verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_string_equal(pair.why, "scripted");
+    gen_encoder_fini(&encoder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_minimum_is_taken),
+        cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
+        cmocka_unit_test(a_bad_verdict_is_passed_on),
+        cmocka_unit_test(forms_that_read_flags_are_tried_with_flags_broken),
+        cmocka_unit_test(disjoint_ports),
+        cmocka_unit_test(equal_ports),
+        cmocka_unit_test(nested_ports),
+        cmocka_unit_test(overlapping_ports),
+        cmocka_unit_test(the_issue_width_can_hide_sharing),
+        cmocka_unit_test(a_union_that_is_no_integer_is_not_guessed),
+        cmocka_unit_test(an_unsteady_mix_is_not_interpreted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
