@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Golden units of every shape, among them the listings of Putigny 2014. */
+#include "tests/generator_testing.h"
+
+struct chain_case {
+    const char *syntax[3];
+    struct gen_link links[3];
+    unsigned registers;
+    const char *unit; /* NULL: IP_UNSUPPORTED, and `error` is part of the text */
+    const char *error;
+};
+
+static void chain_run(const struct chain_case *test) {
+    struct isa_form forms[3];
+    struct gen_link links[3];
+    unsigned count = 0;
+    for (; count < 3 && test->syntax[count] != NULL; count++) {
+        forms[count] = form_of(test->syntax[count]);
+        links[count] = test->links[count];
+        links[count].form = &forms[count];
+    }
+    struct gen_program program;
+    struct ip_error err = {0};
+    gen_program_init(&program);
+    enum ip_status status = gen_latency_program(&program, links, count, test->registers, 0, &err);
+    if (test->unit == NULL) {
+        assert_int_equal(status, IP_UNSUPPORTED);
+        if (strstr(err.text, test->error) == NULL) {
+            fail_msg("'%s' is not in '%s'", test->error, err.text);
+        }
+    } else {
+        if (status != IP_OK) {
+            fail_msg("%s: %s", test->syntax[0], err.text);
+        }
+        assert_unit(&program, test->unit);
+    }
+    gen_program_fini(&program);
+}
+
+static void latency_units(void **state) {
+    (void)state;
+    static const struct chain_case cases[] = {
+        /* Listing 2.2: always the same register. */
+        {{"addpd xmm, xmm"}, {{.src = 1, .dst = 0}}, 1, "addpd xmm0, xmm0\n", NULL},
+        /* Listing 2.5: round-robin; the last writes what the first reads. */
+        {{"addpd xmm, xmm"},
+         {{.src = 1, .dst = 0}},
+         4,
+         "addpd xmm1, xmm0\naddpd xmm2, xmm1\naddpd xmm3, xmm2\naddpd xmm0, xmm3\n",
+         NULL},
+        {{"vaddpd ymm, ymm, ymm"},
+         {{.src = 2, .dst = 0}},
+         2,
+         "vaddpd ymm1, ymm15, ymm0\nvaddpd ymm0, ymm15, ymm1\n",
+         NULL},
+        {{"vaddpd zmm, zmm, zmm"},
+         {{.src = 1, .dst = 0}},
+         2,
+         "vaddpd zmm1, zmm0, zmm31\nvaddpd zmm0, zmm1, zmm31\n",
+         NULL},
+        {{"vaddpd xmm, xmm, xmm", "vmovq r64, xmm", "vmovq xmm, r64"},
+         {{.src = 1, .dst = 0, .same_register = true}, {.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
+         1,
+         "vaddpd xmm0, xmm0, xmm0\nvmovq rax, xmm0\nvmovq xmm0, rax\n",
+         NULL},
+        /* One operand that is read and written. */
+        {{"add r64, imm8"}, {{.src = 0, .dst = 0}}, 0, "add rax, strict byte 1\n", NULL},
+        {{"add m64, r64"}, {{.src = 0, .dst = 0}}, 0, "add qword [r14], r13\n", NULL},
+        /* Flags: the chain through them, and broken. */
+        {{"adc r64, r64"}, {{.src = 2, .dst = 2}}, 2, "adc rax, r13\nadc rcx, r13\n", NULL},
+        {{"adc r64, r64"},
+         {{.src = 1, .dst = 0}},
+         2,
+         "test r13, r13\nadc rcx, rax\ntest r13, r13\nadc rax, rcx\n",
+         NULL},
+        {{"cmp r64, r64", "setb r8"},
+         {{.src = 0, .dst = 2}, {.src = 1, .dst = 0}},
+         2,
+         "cmp rax, r13\nsetb cl\ncmp rcx, r13\nsetb al\n",
+         NULL},
+        {{"cmp r64, r64"}, {{.src = 0, .dst = 2}}, 0, NULL, "a transfer between the two kinds is needed"},
+        /* Implicit registers. */
+        {{"mul r64"}, {{.src = 1, .dst = 1}}, 0, "mul r13\n", NULL},
+        {{"mul r64"}, {{.src = 0, .dst = 1}}, 0, NULL, "would carry the chain together"},
+        {{"mul r64", "mov r64, r64"},
+         {{.src = 0, .dst = 1}, {.src = 1, .dst = 0}},
+         2,
+         "mov eax, 0x101\nmul rcx\nmov rbx, rax\nmov eax, 0x101\nmul rbx\nmov rcx, rax\n",
+         NULL},
+        {{"shl r64, cl"}, {{.src = 1, .dst = 0}}, 0, NULL, "would carry the chain together"},
+        {{"shl r64, cl", "mov r64, r64"},
+         {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
+         2,
+         "shl rdx, cl\nmov rcx, rdx\nshl rax, cl\nmov rcx, rax\n",
+         NULL},
+        /* The divisor and the dividend keep their values. */
+        {{"div r64"},
+         {{.src = 0, .dst = 1}},
+         0,
+         "xor rbp, rax\nxor rbp, rax\nmov eax, 0x11\nmov edx, 0x0\ndiv rbp\n",
+         NULL},
+        {{"div r64"}, {{.src = 1, .dst = 1}}, 0, "mov edx, 0x0\ndiv r13\n", NULL},
+        /* Memory: pointer chase, address kept, through a store. */
+        {{"mov r64, m64"},
+         {{.src = 1, .dst = 0, .src_address = true}},
+         2,
+         "mov rcx, qword [rax]\nmov rax, qword [rcx]\n",
+         NULL},
+        {{"addpd xmm, m128", "movq r64, xmm"},
+         {{.src = 1, .dst = 0, .src_address = true}, {.src = 1, .dst = 0}},
+         2,
+         "xor rbp, rax\nxor rbp, rax\naddpd xmm1, oword [rbp]\nmovq rcx, xmm1\n"
+         "xor rbp, rcx\nxor rbp, rcx\naddpd xmm0, oword [rbp]\nmovq rax, xmm0\n",
+         NULL},
+        {{"mov m64, r64", "mov r64, m64"},
+         {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
+         2,
+         "mov qword [r14], rax\nmov rcx, qword [r14]\nmov qword [r14], rcx\nmov rax, qword [r14]\n",
+         NULL},
+        /* A gather's mask is renewed; its index can be the chain. */
+        {{"vgatherdps xmm{k}, vm32x"},
+         {{.src = 2, .dst = 0, .src_index = true}},
+         2,
+         "kxnorw k1, k7, k7\nvgatherdps xmm1{k1}, [r14+xmm0]\n"
+         "kxnorw k2, k7, k7\nvgatherdps xmm0{k2}, [r14+xmm1]\n",
+         NULL},
+        {{"vgatherdps xmm{k}, vm32x"}, {{.src = 1, .dst = 1}}, 0, NULL, "mask"},
+        /* ah and al do not depend on each other. */
+        {{"add r8, r8h"}, {{.src = 1, .dst = 0}}, 0, NULL, "a transfer between the two kinds is needed"},
+        {{"movzx r32, r8h"}, {{.src = 1, .dst = 0}}, 2, "movzx ecx, ah\nmovzx eax, ch\n", NULL},
+        /* Never both encodings. */
+        {{"addpd xmm, xmm", "vmovq r64, xmm", "vmovq xmm, r64"},
+         {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
+         0,
+         NULL,
+         "legacy SSE and VEX"},
+        {{"push r64"}, {{.src = 0, .dst = 1}}, 0, NULL, "implicit pointer"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        chain_run(&cases[i]);
+    }
+}
+
+static void keeper_cycles(void **state) {
+    (void)state;
+    struct isa_form add = form_of("add r64, m64"), mov = form_of("mov r64, m64");
+    struct isa_form move = form_of("mov r64, r64"), div = form_of("div r64");
+    const struct gen_link loads = {.form = &add, .src = 1, .dst = 0, .src_address = true};
+    const struct gen_link chase[2] = {{.form = &mov, .src = 1, .dst = 0, .src_address = true},
+                                      {.form = &move, .src = 1, .dst = 0}};
+    const struct gen_link divides = {.form = &div, .src = 0, .dst = 1};
+    assert_int_equal(gen_latency_keeper_cycles(&loads, 1), 2);
+    assert_int_equal(gen_latency_keeper_cycles(chase, 1), 0);
+    assert_int_equal(gen_latency_keeper_cycles(chase, 2), 2);
+    assert_int_equal(gen_latency_keeper_cycles(&divides, 1), 2);
+}
+
+static void pointer_chase_prepared(void **state) {
+    (void)state;
+    struct isa_form mov = form_of("mov r64, m64");
+    const struct gen_link link = {.form = &mov, .src = 1, .dst = 0, .src_address = true};
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_latency_program(&program, &link, 1, 2, 0, &err), IP_OK);
+    assert_int_equal(program.init.count, 2);
+    assert_string_equal(program.init.items[0], "mov eax, 0x20014000");
+    assert_string_equal(program.init.items[1], "mov ecx, 0x20014000");
+    static const uint8_t pointer[8] = {0x00, 0x40, 0x01, 0x20, 0, 0, 0, 0};
+    assert_memory_equal(program.memory_fill, pointer, 8);
+    assert_memory_equal(program.memory_fill + 56, pointer, 8);
+    gen_program_fini(&program);
+}
+
+static void filler(void **state) {
+    (void)state;
+    struct isa_form add = form_of("imul r64, r64");
+    const struct gen_link link = {.form = &add, .src = 1, .dst = 0};
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_latency_program(&program, &link, 1, 1, 2, &err), IP_OK);
+    assert_unit(&program, "imul rax, rax\nnop dword [rax+8]\nnop dword [rax+8]\n");
+    assert_int_equal(program.forms_per_unit, 1);
+    gen_program_fini(&program);
+}
+
+static void throughput_run(const char *syntax, struct gen_independence how, unsigned count,
+                           const char *expected) {
+    struct isa_form form = form_of(syntax);
+    struct gen_program program;
+    struct ip_error err = {0};
+    if (gen_throughput_program(&program, &form, &how, count, &err) != IP_OK) {
+        fail_msg("%s: %s", syntax, err.text);
+    }
+    assert_unit(&program, expected);
+    assert_int_equal(program.forms_per_unit, count);
+    gen_program_fini(&program);
+}
+
+static void throughput_units(void **state) {
+    (void)state;
+    /* Listing 2.4 */
+    throughput_run("mov r32, imm32", (struct gen_independence){.registers = 8}, 8,
+                   "mov eax, strict dword 0x10101\nmov ecx, strict dword 0x10101\n"
+                   "mov edx, strict dword 0x10101\nmov ebx, strict dword 0x10101\n"
+                   "mov esi, strict dword 0x10101\nmov edi, strict dword 0x10101\n"
+                   "mov r8d, strict dword 0x10101\nmov r9d, strict dword 0x10101\n");
+    /* Listing 2.6 */
+    throughput_run("addpd xmm, xmm", (struct gen_independence){.registers = 4, .same_register = true}, 8,
+                   "addpd xmm0, xmm0\naddpd xmm1, xmm1\naddpd xmm2, xmm2\naddpd xmm3, xmm3\n"
+                   "addpd xmm0, xmm0\naddpd xmm1, xmm1\naddpd xmm2, xmm2\naddpd xmm3, xmm3\n");
+    throughput_run("addpd xmm, xmm", (struct gen_independence){.registers = 2}, 3,
+                   "addpd xmm0, xmm15\naddpd xmm1, xmm15\naddpd xmm0, xmm15\n");
+    /* Sources differ from each other: equal ones would be an idiom. */
+    throughput_run("vpxor ymm, ymm, ymm", (struct gen_independence){0}, 2,
+                   "vpxor ymm0, ymm15, ymm14\nvpxor ymm1, ymm15, ymm14\n");
+    throughput_run("vpxor ymm, ymm, ymm", (struct gen_independence){.same_register = true}, 2,
+                   "vpxor ymm0, ymm0, ymm0\nvpxor ymm1, ymm1, ymm1\n");
+    /* Loads and stores walk apart. */
+    throughput_run("vmovaps zmm, m512", (struct gen_independence){0}, 2,
+                   "vmovaps zmm0, zword [r14]\nvmovaps zmm1, zword [r14+64]\n");
+    throughput_run("mov m32, r32", (struct gen_independence){0}, 2,
+                   "mov dword [r14-6144], r13d\nmov dword [r14-6112], r13d\n");
+    /* Dependences broken. */
+    throughput_run(
+        "adc r64, r64", (struct gen_independence){.break_flags = true, .break_registers = true}, 2,
+        "mov eax, 0x101\ntest r13, r13\nadc rax, r13\nmov ecx, 0x101\ntest r13, r13\nadc rcx, r13\n");
+    throughput_run("mul r64", (struct gen_independence){.break_registers = true}, 1,
+                   "mov eax, 0x101\nmul r13\n");
+    throughput_run("vfmadd231pd ymm, ymm, ymm", (struct gen_independence){.break_registers = true}, 1,
+                   "vpxor xmm0, xmm0, xmm0\nvfmadd231pd ymm0, ymm15, ymm14\n");
+    throughput_run("addsd xmm, xmm", (struct gen_independence){.break_registers = true}, 1,
+                   "pxor xmm0, xmm0\naddsd xmm0, xmm15\n");
+    throughput_run("div r32", (struct gen_independence){.break_registers = true}, 1,
+                   "mov eax, 0x11\nmov edx, 0x0\ndiv r13d\n");
+    /* The stack pointer is set back. */
+    throughput_run("push r64", (struct gen_independence){0}, 2, "push r13\npush r13\nmov esp, 0x20034000\n");
+    throughput_run("pop r64", (struct gen_independence){0}, 2, "pop rax\npop rcx\nmov esp, 0x20034000\n");
+    throughput_run("vpgatherdd ymm, vm32y, ymm", (struct gen_independence){0}, 1,
+                   "vpcmpeqd ymm7, ymm7, ymm7\nvpgatherdd ymm0, [r14+ymm15], ymm7\n");
+    throughput_run("paddb mm, mm", (struct gen_independence){0}, 2, "paddb mm0, mm7\npaddb mm1, mm7\n");
+}
+
+static void pair_units(void **state) {
+    (void)state;
+    struct isa_form addpd = form_of("addpd xmm, xmm"), imul = form_of("imul r64, r64");
+    struct isa_form vaddpd = form_of("vaddpd ymm, ymm, ymm"), mulpd = form_of("mulpd xmm, xmm");
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_pair_program(&program, &addpd, 3, &imul, 2, &err), IP_OK);
+    assert_unit(&program,
+                "addpd xmm0, xmm15\nimul rax, r13\naddpd xmm1, xmm15\nimul rcx, r13\naddpd xmm2, xmm15\n");
+    assert_int_equal(program.forms_per_unit, 1);
+    gen_program_fini(&program);
+    /* One file: disjoint registers. */
+    assert_int_equal(gen_pair_program(&program, &addpd, 1, &mulpd, 2, &err), IP_OK);
+    assert_unit(&program, "addpd xmm0, xmm15\nmulpd xmm7, xmm15\nmulpd xmm8, xmm15\n");
+    gen_program_fini(&program);
+    /* Nobody's stays nobody's: a count of zero leaves the other alone. */
+    assert_int_equal(gen_pair_program(&program, &addpd, 0, &mulpd, 1, &err), IP_OK);
+    assert_unit(&program, "mulpd xmm7, xmm15\n");
+    gen_program_fini(&program);
+    assert_int_equal(gen_pair_program(&program, &addpd, 1, &vaddpd, 1, &err), IP_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "legacy SSE and VEX"));
+    assert_int_equal(gen_pair_program(&program, &addpd, 0, &mulpd, 0, &err), IP_USAGE);
+}
+
+static void branch_run(const char *syntax, bool taken, const char *first, const char *branch) {
+    struct isa_form form = form_of(syntax);
+    struct gen_program program;
+    struct ip_error err = {0};
+    if (gen_branch_program(&program, &form, taken, &err) != IP_OK) {
+        fail_msg("%s: %s", syntax, err.text);
+    }
+    size_t i = 0;
+    if (first != NULL) {
+        assert_string_equal(program.unit.items[i++], first);
+        assert_string_equal(program.unit.items[i++], "nop dword [rax+8]"); /* no macro-fusion */
+    }
+    assert_int_equal(program.unit.count - i, program.forms_per_unit);
+    for (; i < program.unit.count; i++) {
+        assert_string_equal(program.unit.items[i], branch);
+    }
+    gen_program_fini(&program);
+}
+
+static void branch_units(void **state) {
+    (void)state;
+    /* Listing 2.3 */
+    branch_run("jmp rel8", true, NULL, "jmp short $+2");
+    branch_run("jmp rel32", true, NULL, "jmp near $+5");
+    branch_run("jz rel8", true, "cmp r13, r13", "jz short $+2");
+    branch_run("jz rel8", false, "test r13, r13", "jz short $+2");
+    branch_run("jb rel32", true, "cmp r12, r13", "jb near $+6");
+    branch_run("jo rel8", true, "cmp r11, r13", "jo short $+2");
+    struct isa_form jmp = form_of("jmp rel8"), add = form_of("add r64, r64");
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_branch_program(&program, &jmp, false, &err), IP_UNSUPPORTED);
+    assert_int_equal(gen_branch_program(&program, &add, true, &err), IP_UNSUPPORTED);
+}
+
+static void fills(void **state) {
+    (void)state;
+    static const struct {
+        const char *syntax;
+        uint8_t bytes, first[8];
+    } cases[] = {
+        {"addpd xmm, xmm", 8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}},
+        {"addps xmm, xmm", 4, {0, 0, 0x80, 0x3f}},
+        {"paddw xmm, xmm", 2, {1, 0}},
+        {"add r64, m64", 8, {1, 1}},
+        {"div m32", 4, {1, 0, 0, 0}},
+        {"vgatherdps xmm, vm32x, xmm", 1, {0}},
+        {"vmaskmovps xmm, xmm, m128", 1, {0xff}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form = form_of(cases[i].syntax);
+        uint8_t memory[64], vectors[64];
+        gen_fill_for_form(&form, memory, vectors);
+        assert_memory_equal(memory, cases[i].first, cases[i].bytes);
+        assert_memory_equal(memory + cases[i].bytes, memory, 64u - cases[i].bytes);
+        assert_memory_equal(vectors, memory, 64);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latency_units),          cmocka_unit_test(keeper_cycles),
+        cmocka_unit_test(pointer_chase_prepared), cmocka_unit_test(filler),
+        cmocka_unit_test(throughput_units),       cmocka_unit_test(pair_units),
+        cmocka_unit_test(branch_units),           cmocka_unit_test(fills),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
