@@ -90,6 +90,15 @@ $(BUILD)/isa/builtin_data.asm: $(ISA_TABLES) Makefile
 $(BUILD)/isa/builtin_data.o: $(BUILD)/isa/builtin_data.asm $(ISA_TABLES)
 	$(NASM) -w+error -f elf64 -o $@ $<
 
+# The tables are themselves made, by a walk through the opcode space with Zydis's decoder.
+WALK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard isa/tools/*.c)))
+$(BUILD)/isa/walk: $(WALK_OBJECTS) $(BUILD)/libisaprobe.a
+	$(CC) $(ALL_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+.PHONY: isa
+isa: $(BUILD)/isa/walk ## make the instruction tables (isa/x86-64) again from Zydis's decoder
+	$< isa/x86-64
+-include $(WALK_OBJECTS:.o=.d)
+
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -fsanitize=fuzzer -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a $(LIBS)

@@ -317,16 +317,16 @@ static void extension_read(struct isa_form *form, const ZydisDecodedInstruction 
     if (instruction->meta.isa_ext == ZYDIS_ISA_EXT_BASE ||
         instruction->meta.isa_ext == ZYDIS_ISA_EXT_LONGMODE)
         set = "BASE";
-    snprintf(form->extension, sizeof form->extension, "%s", set);
-    size_t length = strlen(form->extension);
+    size_t length = strlen(set);
     for (unsigned i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t ending = strlen(endings[i]);
-        if (length > ending && strncmp(form->extension, "AVX512", 6) == 0 &&
-            strcmp(form->extension + length - ending, endings[i]) == 0) {
-            form->extension[length - ending] = '\0';
+        if (length > ending && strncmp(set, "AVX512", 6) == 0 &&
+            strcmp(set + length - ending, endings[i]) == 0) {
+            length -= ending;
             break;
         }
     }
+    snprintf(form->extension, sizeof form->extension, "%.*s", (int)length, set);
     snprintf(form->isa_set, sizeof form->isa_set, "%s", ZydisISASetGetString(instruction->meta.isa_set));
 }
 

@@ -206,10 +206,21 @@ static bool add_operand(struct line *line, const struct isa_form *form, unsigned
     return true;
 }
 
+/* NASM wants rounding behind the last vector register, before a GPR or an immediate that follows. */
+static unsigned decorated_operand(const struct isa_form *form) {
+    unsigned last = ISA_OPERANDS_MAX;
+    for (unsigned i = 0; i < form->explicit_count && form->decorator[0] != '\0'; i++) {
+        if (form->operands[i].kind == ISA_OPERAND_REG && isa_reg_is_vector(form->operands[i].reg_class))
+            last = i;
+    }
+    return last;
+}
+
 /* The line without regard to encode_raw. */
 static enum ip_status print_nasm(const struct isa_form *form, const struct isa_binding *binding,
                                  struct line *line, struct ip_error *err) {
-    bool first = true, decorated = form->decorator[0] == '\0';
+    bool first = true;
+    unsigned decorated = decorated_operand(form);
     if (form->prefix[0] != '\0') {
         add(line, form->prefix);
         add(line, " ");
@@ -217,22 +228,17 @@ static enum ip_status print_nasm(const struct isa_form *form, const struct isa_b
     add(line, form->mnemonic);
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *op = &form->operands[i];
-        if (op->kind == ISA_OPERAND_IMM && !decorated) { /* NASM wants it behind the last register */
-            add(line, ", ");
-            add(line, form->decorator);
-            decorated = true;
-        }
         add(line, op->mask ? "{" : first ? " " : ", ");
         if (!add_operand(line, form, i, binding))
             return ip_fail(err, IP_UNSUPPORTED, "%s: operand %u cannot be register or address number %u",
                            form->syntax, i + 1, (unsigned)binding->reg[i]);
         if (op->mask)
             add(line, form->zeroing ? "}{z}" : "}");
+        if (i == decorated) {
+            add(line, ", ");
+            add(line, form->decorator);
+        }
         first = false;
-    }
-    if (!decorated) {
-        add(line, ", ");
-        add(line, form->decorator);
     }
     if (line->full)
         return ip_fail(err, IP_UNSUPPORTED, "%s: an instance is longer than %d characters", form->syntax,
