@@ -13,6 +13,9 @@
 #include "harness/sandbox.h"
 #include "harness/timer.h"
 
+/* The memory behind all pages that a block touches: small enough for any L1 cache, a power of two. */
+enum { HX_PAGES_BYTES = 16384 };
+
 /* Where the two lengths of a kernel lie in the code mapping. */
 struct hx_placed {
     uintptr_t shorter, longer;
@@ -59,8 +62,8 @@ struct hx_child {
     int cpu;
     int code_fd; /* memfd that holds the code; mapped read-execute at GEN_CODE_ADDRESS */
     size_t code_bytes;
-    int page_fd;   /* memfd of one page: every page that a block touches is this one */
-    uint8_t *page; /* its mapping in the child */
+    int page_fd;    /* memfd of HX_PAGES_BYTES: every page that a block touches is one of these */
+    uint8_t *pages; /* its mapping in the child */
     uint32_t timeout_ms;
     bool avx; /* VZEROUPPER exists */
 };

@@ -31,7 +31,8 @@ static void fault_end(struct hx_child *child, enum hx_outcome outcome, uint64_t 
     hx_sandbox_exit();
 }
 
-/* A page that the block touches becomes a view of the one shared page. */
+/* A page that the block touches becomes a view of one of the few shared ones: all of them stay in the L1
+ * cache, and what lies next to each other in the block's memory does so in the cache. */
 static bool page_map(struct hx_child *child, uint64_t address) {
     void *page =
         (void *)(uintptr_t)(address & ~(uint64_t)(PAGE_BYTES - 1)); /* NOLINT(performance-no-int-to-ptr) */

@@ -380,10 +380,10 @@ static enum ip_status native_open(struct hx_timer *timer, const struct hx_clock 
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a timer");
     }
     native->clock = *clock;
-    native->page_fd = memfd_create("isaprobe-page", MFD_CLOEXEC);
+    native->page_fd = memfd_create("isaprobe-pages", MFD_CLOEXEC);
     timer->state = native;
-    if (native->page_fd < 0 || ftruncate(native->page_fd, PAGE_BYTES) != 0) {
-        status = ip_fail_errno(err, IP_CAPABILITY, errno, "cannot create the data page of user blocks");
+    if (native->page_fd < 0 || ftruncate(native->page_fd, HX_PAGES_BYTES) != 0) {
+        status = ip_fail_errno(err, IP_CAPABILITY, errno, "cannot create the data pages of user blocks");
     } else {
         status = hx_sandbox_init(&native->sandbox, err);
     }

@@ -249,7 +249,7 @@ static void test_stop_ends_the_run(void **state) {
     hx_timer_close(&fixture.timer);
 }
 
-/* Pages that a block touches appear, and are one and the same page; what cannot be mapped is reported. */
+/* Pages that a block touches appear; what cannot be mapped is reported. */
 static void test_pages_on_demand(void **state) {
     (void)state;
     static struct fixture fixture;
