@@ -17,6 +17,11 @@ struct memory_cell {
     int64_t ready;
 };
 
+struct loop_history {
+    int64_t ends[SIM_ITERATIONS_MAX + 1]; /* retire cycle of each iteration */
+    uint64_t signatures[SIM_ITERATIONS_MAX + 1];
+};
+
 struct core {
     const struct hx_sim_description *d;
     struct hx_sim_widths widths;
@@ -257,16 +262,42 @@ static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool 
     slots_retire(c, slots, done);
 }
 
-/* The costs of the last iterations repeat with some period: returns it, or 0. Three periods must agree. */
-static unsigned period_find(const int64_t *ends, size_t count) {
-    for (unsigned period = 1; period <= SIM_PERIOD_MAX && 3 * (size_t)period < count; period++) {
-        bool same = true;
-        const int64_t *last = ends + count - 1;
-        for (unsigned i = 0; same && i < 2 * period; i++) {
-            same = last[-(ptrdiff_t)i] - last[-(ptrdiff_t)i - 1] ==
-                   last[-(ptrdiff_t)(i + period)] - last[-(ptrdiff_t)(i + period) - 1];
-        }
-        if (same) {
+static uint64_t mix(uint64_t signature, int64_t cycle, int64_t now) {
+    uint64_t value = cycle > now ? (uint64_t)(cycle - now) : 0; /* what is over does not matter */
+    return (signature ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (signature >> 29);
+}
+
+/* All that decides about what comes, relative to the current cycle, as a hash: when it is the same as some
+ * iterations ago, the loop has become periodic. */
+static uint64_t core_signature(const struct core *c) {
+    int64_t now = c->issue_cycle;
+    uint64_t signature = hx_sim_ports_signature(&c->ports, now);
+    signature = mix(signature, now + (int64_t)c->issued, now);
+    signature = mix(signature, now + (int64_t)c->retired, now);
+    signature = mix(mix(signature, c->retire_cycle, now), c->branch_cycle, now);
+    for (unsigned i = 0; i < HX_SIM_FILE_COUNT; i++) {
+        signature = mix(signature, c->ready[i], now);
+    }
+    for (unsigned i = 0; i < c->d->units_count; i++) {
+        signature = mix(signature, c->unit_free[i], now);
+    }
+    for (size_t i = 0; i < c->memory_size; i++) {
+        signature = mix(signature, c->memory[i].ready, now);
+    }
+    for (unsigned i = 0; i < c->d->rob; i++) {
+        signature = mix(signature, c->rob[(c->slots + i) % c->d->rob], now);
+    }
+    uint64_t waiting = 0; /* a heap: the order of its items does not matter */
+    for (unsigned i = 0; i < c->waiting_count; i++) {
+        waiting += mix(1, c->waiting[i], now - 1);
+    }
+    return signature ^ waiting;
+}
+
+/* Iterations since the same signature was there; 0: it was not. */
+static unsigned period_find(const uint64_t *signatures, size_t count) {
+    for (unsigned period = 1; period <= SIM_PERIOD_MAX && period < count; period++) {
+        if (signatures[count - 1 - period] == signatures[count - 1]) {
             return period;
         }
     }
@@ -280,26 +311,25 @@ static void range_run(struct core *c, const struct hx_sim_program *p, size_t beg
     }
 }
 
-static void loop_run(struct core *c, const struct hx_sim_program *p, struct hx_sim_cost *cost) {
-    static const size_t check_every = 8;
-    int64_t ends[SIM_ITERATIONS_MAX + 1];
+/* Runs iterations until they repeat, or to the limit: then the later half is averaged. */
+static void loop_run(struct core *c, const struct hx_sim_program *p, struct loop_history *h,
+                     struct hx_sim_cost *cost) {
     size_t size = p->loop_end + 1 - p->loop_begin, n = 0;
-    uint64_t first_slot = c->slots;
-    ends[0] = c->retire_cycle;
-    while (n < SIM_ITERATIONS_MAX && (n < 8 || n * size < SIM_INSTRUCTIONS_MAX) && !c->ports.failed) {
+    unsigned period = 0;
+    h->ends[0] = c->retire_cycle;
+    h->signatures[0] = core_signature(c);
+    while (period == 0 && n < SIM_ITERATIONS_MAX && (n < 8 || n * size < SIM_INSTRUCTIONS_MAX) &&
+           !c->ports.failed) {
         range_run(c, p, p->loop_begin, p->loop_end + 1, true);
-        ends[++n] = c->retire_cycle;
-        /* The start-up is over when the reorder buffer has been filled twice. */
-        if (n % check_every == 0 && c->slots - first_slot >= 2 * (uint64_t)c->d->rob) {
-            unsigned period = period_find(ends, n + 1);
-            if (period > 0) {
-                cost->cycles_per_iteration = (double)(ends[n] - ends[n - period]) / period;
-                break;
-            }
+        h->ends[++n] = c->retire_cycle;
+        if (c->d->uneven == 0) { /* a random binding never repeats */
+            h->signatures[n] = core_signature(c);
+            period = period_find(h->signatures, n + 1);
         }
-        cost->cycles_per_iteration = (double)(ends[n] - ends[n / 2]) / (double)(n - n / 2);
     }
-    cost->fixed_cycles = (double)ends[n] - (double)n * cost->cycles_per_iteration;
+    size_t window = period > 0 ? period : n - n / 2;
+    cost->cycles_per_iteration = (double)(h->ends[n] - h->ends[n - window]) / (double)window;
+    cost->fixed_cycles = (double)h->ends[n] - (double)n * cost->cycles_per_iteration;
 }
 
 static void core_fini(struct core *c) {
@@ -323,15 +353,17 @@ enum ip_status hx_sim_core_run(const struct hx_sim_description *description,
     core.memory = calloc(core.memory_size, sizeof *core.memory);
     core.rob = calloc(description->rob, sizeof *core.rob);
     core.waiting = calloc(description->scheduler + 1, sizeof *core.waiting);
-    if (core.memory == NULL || core.rob == NULL || core.waiting == NULL) {
+    struct loop_history *history = malloc(sizeof *history); /* too large for the stack */
+    if (core.memory == NULL || core.rob == NULL || core.waiting == NULL || history == NULL) {
         core_fini(&core);
+        free(history);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated core");
     }
     struct hx_sim_cost result = {0};
     size_t behind = program->loop_begin;
     range_run(&core, program, 0, program->loop_begin, false);
     if (program->loop_begin < program->count) {
-        loop_run(&core, program, &result);
+        loop_run(&core, program, history, &result);
         behind = program->loop_end + 1;
     } else {
         result.fixed_cycles = (double)core.retire_cycle;
@@ -341,6 +373,7 @@ enum ip_status hx_sim_core_run(const struct hx_sim_description *description,
     result.fixed_cycles += (double)(core.retire_cycle - before);
     bool failed = core.ports.failed;
     core_fini(&core);
+    free(history);
     if (failed) {
         return ip_fail(err, IP_FAILED,
                        "the kernel takes too many cycles or too much memory on the simulated CPU; use a "

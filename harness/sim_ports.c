@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/samples_text.h"
+
 #define CYCLES_MAX (INT64_C(1) << 26)
 
 void hx_sim_ports_fini(struct hx_sim_ports *ports) {
@@ -56,7 +58,6 @@ static bool mark(struct hx_sim_port *port, int64_t cycle) {
         port->words = words;
     }
     port->busy[word] |= UINT64_C(1) << (cycle % 64);
-    port->taken++;
     return true;
 }
 
@@ -80,7 +81,7 @@ static unsigned port_choose(struct hx_sim_ports *ports, uint32_t set, int64_t no
         int64_t key =
             ports->policy == HX_SIM_POLICY_COUNTERS ? (int64_t)waiting(port, now) : first_free(port, ready);
         if (best == HX_SIM_PORTS_MAX || key < best_key ||
-            (key == best_key && port->taken < ports->port[best].taken)) {
+            (key == best_key && port->last < ports->port[best].last)) {
             best = i;
             best_key = key;
         }
@@ -98,5 +99,33 @@ int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now,
     if (!mark(port, cycle)) {
         ports->failed = true;
     }
+    port->last = ++ports->uops;
     return cycle;
+}
+
+uint64_t hx_sim_ports_signature(const struct hx_sim_ports *ports, int64_t now) {
+    uint64_t signature = HX_SAMPLES_HASH_BEGIN;
+    size_t word = (size_t)(now / 64);
+    unsigned shift = (unsigned)(now % 64);
+    for (unsigned i = 0; i < HX_SIM_PORTS_MAX; i++) {
+        const struct hx_sim_port *port = &ports->port[i];
+        size_t last = port->words;
+        while (last > word && port->busy[last - 1] == 0) {
+            last--;
+        }
+        for (size_t w = word; w < last; w++) {
+            uint64_t bits = port->busy[w] >> shift;
+            bits |= shift > 0 && w + 1 < last ? port->busy[w + 1] << (64 - shift) : 0;
+            if (bits != 0) { /* by its place, whatever word it lies in */
+                uint64_t item[2] = {w - word, bits};
+                signature = hx_samples_hash(signature, item, sizeof item);
+            }
+        }
+        unsigned older = 0; /* rank by last use */
+        for (unsigned k = 0; port->last != 0 && k < HX_SIM_PORTS_MAX; k++) {
+            older += ports->port[k].last < port->last;
+        }
+        signature = hx_samples_hash(signature, &older, sizeof older);
+    }
+    return signature;
 }

@@ -9,7 +9,7 @@
 struct hx_sim_port {
     uint64_t *busy; /* owned; bit c: a µop starts in cycle c */
     size_t words;
-    uint64_t taken; /* µops so far */
+    uint64_t last; /* number of the µop that took it last: between equals, the longest unused is chosen */
 };
 
 struct hx_sim_ports {
@@ -17,7 +17,8 @@ struct hx_sim_ports {
     enum hx_sim_policy policy;
     double uneven;
     struct ip_random random;
-    bool failed; /* no memory, or more cycles than any kernel should need */
+    uint64_t uops; /* so far */
+    bool failed;   /* no memory, or more cycles than any kernel should need */
 };
 
 void hx_sim_ports_fini(struct hx_sim_ports *ports);
@@ -25,5 +26,9 @@ void hx_sim_ports_fini(struct hx_sim_ports *ports);
 /* Binds a µop that is renamed in cycle `now` and ready in cycle `ready` to a port of `set` and returns the
  * cycle in which it starts there. */
 int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now, int64_t ready);
+
+/* What the ports still have to do from cycle `now` on, and which of them is chosen next, as a hash: equal
+ * values mean that the same µops would get the same ports. */
+uint64_t hx_sim_ports_signature(const struct hx_sim_ports *ports, int64_t now);
 
 #endif
