@@ -7,10 +7,6 @@
 
 enum { MEMORY_ROUNDS = 8 }; /* distance between accesses to the same address, in instances */
 
-static bool is_division(const struct isa_form *form) {
-    return strcmp(form->mnemonic, "div") == 0 || strcmp(form->mnemonic, "idiv") == 0;
-}
-
 /* `mov r64, m64` through its address: the loaded value is itself the next address. */
 static bool is_pointer_chase(const struct gen_link *links, unsigned count) {
     const struct isa_form *form = links[0].form;
@@ -25,7 +21,7 @@ static bool link_keeps(const struct gen_link *links, unsigned count, unsigned l)
     if (src->kind == ISA_OPERAND_MEM && links[l].src_address) {
         return !is_pointer_chase(links, count);
     }
-    return is_division(form) && gen_operand_is_free(src) && links[l].src != links[l].dst;
+    return gen_form_divides(form) && gen_operand_is_free(src) && links[l].src != links[l].dst;
 }
 
 unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count) {

@@ -29,12 +29,11 @@ static void fill_floating(uint8_t fill[64], const struct isa_form *form) {
 void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]) {
     uint8_t fill[64];
     int memory = isa_form_memory_operand(form);
-    bool divides = strcmp(form->mnemonic, "div") == 0 || strcmp(form->mnemonic, "idiv") == 0;
     if (gen_form_is_gather(form)) {
         memset(fill, 0, sizeof fill); /* indices: every element is at the base, whatever was loaded */
     } else if (strstr(form->mnemonic, "maskmov") != NULL) {
         memset(fill, 0xff, sizeof fill); /* masks: elements whose sign bit is clear would not be moved */
-    } else if (divides && memory >= 0) {
+    } else if (gen_form_divides(form) && memory >= 0) {
         unsigned bytes = form->operands[memory].bits / 8u;
         fill_repeat(fill, 1, bytes >= 1 && bytes <= 8 ? bytes : 8);
     } else if (form->floating) {

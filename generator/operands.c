@@ -30,7 +30,7 @@ static bool is_one_of(const char *mnemonic, const char *const *list) {
     return false;
 }
 
-static bool form_divides(const struct isa_form *form) {
+bool gen_form_divides(const struct isa_form *form) {
     static const char *const list[] = {"div", "idiv", NULL};
     return is_one_of(form->mnemonic, list);
 }
@@ -59,7 +59,7 @@ uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t oth
     if (form->prefix[0] == 'r' && gpr == RCX) {
         return 4; /* repetitions of a string operation */
     }
-    if (form_divides(form)) {
+    if (gen_form_divides(form)) {
         /* rdx:rax = 0x11, divisor 1: the quotient fits and the next division sees the same again. */
         return gpr == RAX ? 0x11 : 0;
     }

@@ -18,6 +18,8 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
 bool gen_form_is_string(const struct isa_form *form);
 /* True when the form pushes or pops: RSP is an implicit operand that it writes. */
 bool gen_form_is_stack(const struct isa_form *form);
+/* True for DIV and IDIV. */
+bool gen_form_divides(const struct isa_form *form);
 /* True for gathers and scatters: they consume their mask. */
 bool gen_form_is_gather(const struct isa_form *form);
 

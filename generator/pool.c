@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generator/abi.h"
+#include "generator/operands.h"
 
 /* Candidates in the order of preference; the last ones become the constants. */
 static const uint8_t gpr_candidates[] = {0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
@@ -163,10 +164,6 @@ static unsigned survey_uses(const struct survey *survey) {
     return uses;
 }
 
-static bool form_divides(const struct isa_form *form) {
-    return strcmp(form->mnemonic, "div") == 0 || strcmp(form->mnemonic, "idiv") == 0;
-}
-
 enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const *forms, unsigned count,
                              struct ip_error *err) {
     struct survey survey = {.all_evex = true};
@@ -177,7 +174,7 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
             return status;
         }
         survey_form(&survey, forms[i]);
-        made.division = made.division || form_divides(forms[i]);
+        made.division = made.division || gen_form_divides(forms[i]);
     }
     made.legacy_vectors = survey.any_legacy;
     made.vex_vectors = survey.any_vex || (survey.any_evex && survey.used[GEN_FILE_VECTOR]);

@@ -162,11 +162,16 @@ static enum ip_status instance_emit(struct gen_program *program, struct stream *
 static void program_prepare(struct gen_program *program, const struct gen_pool *pool,
                             const struct isa_form *const *forms, unsigned count) {
     gen_program_init(program);
-    gen_fill_for_form(forms[0], program->memory_fill, program->vector_fill);
     program->uses = pool->uses;
+    /* Of two forms the one with the stricter needs decides: pointers and divisors before floating point, that
+     * before integers. */
+    unsigned strictest = 0;
     for (unsigned i = 0; i < count; i++) {
         program->uses |= gen_form_is_stack(forms[i]) ? (unsigned)GEN_USES_STACK : 0u;
-        if (gen_form_is_gather(forms[i])) {
+        bool needs = gen_form_is_gather(forms[i]) || gen_form_divides(forms[i]);
+        unsigned strict = needs ? 3 : (forms[i]->floating ? 2 : 1);
+        if (strict > strictest) {
+            strictest = strict;
             gen_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
         }
     }
