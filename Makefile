@@ -108,9 +108,12 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) $(BUILD)/libisaprobe.a $(LIBS)
 
+# What of the command line is tested by itself.
+$(BUILD)/tests/test_cli_output: $(patsubst %,$(BUILD)/cli/%.o,output output_csv output_json output_text report signals)
+$(BUILD)/tests/test_cli_block: $(patsubst %,$(BUILD)/cli/%.o,block)
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(BUILD)/libisaprobe.a -lcmocka $(LIBS)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) $(BUILD)/libisaprobe.a -lcmocka -ljansson $(LIBS)
 
 # --- running it -------------------------------------------------------------------------------------------
 

@@ -78,7 +78,10 @@ static const char *form_status(const struct probe_latency *latency, struct cli_t
     if (told != NULL) {
         return cli_status_text(true, told->verdict, told->why, buffer);
     }
-    const char *why = latency->count > 0 ? latency->pairs[0].why : "no operand depends on another";
+    const char *why = latency->count == 0 ? "no operand depends on another" : "";
+    for (size_t i = 0; i < latency->count && why[0] == '\0'; i++) {
+        why = latency->pairs[i].why;
+    }
     return cli_status_text(false, HX_VERDICT_FAULT, why, buffer);
 }
 

@@ -35,9 +35,9 @@ static void options_print(struct ip_text *text, const struct cli_option *table) 
 }
 
 void cli_help_command(struct ip_text *text, const struct cli_command *command) {
-    ip_text_printf(text, "Usage: isaprobe %s [OPTION]...%s%s\n%s.\n\n%s\nOptions:\n", command->name,
-                   command->arguments[0] != '\0' ? " " : "", command->arguments, command->summary,
-                   command->description);
+    ip_text_printf(text, "Usage: isaprobe %s [OPTION]...%s%s\n%c%s.\n\n%s\nOptions:\n", command->name,
+                   command->arguments[0] != '\0' ? " " : "", command->arguments,
+                   command->summary[0] - 'a' + 'A', command->summary + 1, command->description);
     const struct cli_option *tables[CLI_TABLES_MAX];
     cli_option_tables(command, tables);
     for (size_t i = 0; i < CLI_TABLES_MAX && tables[i] != NULL; i++) {

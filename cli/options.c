@@ -96,7 +96,8 @@ static bool option_store(const struct cli_command *command, const struct cli_opt
     case CLI_KIND_STRING:
     case CLI_KIND_FILE:
         if (value[0] == '\0') {
-            (void)cli_usage_error(command->name, "--%s needs a %s", option->name, option->argument);
+            (void)cli_usage_error(command->name, "--%s needs an argument: %s", option->name,
+                                  option->argument);
             return false;
         }
         *(const char **)field = value;
@@ -184,7 +185,7 @@ static const struct cli_option *option_by_value(const struct collected *all, int
 static void complain(const struct cli_command *command, const struct collected *all, int value, char **argv) {
     const struct cli_option *option = option_by_value(all, optopt);
     if (value == ':' && option != NULL) {
-        (void)cli_usage_error(command->name, "--%s needs a %s", option->name, option->argument);
+        (void)cli_usage_error(command->name, "--%s needs an argument: %s", option->name, option->argument);
     } else if (optopt >= VALUE_FIRST && option != NULL) {
         (void)cli_usage_error(command->name, "--%s takes no value", option->name);
     } else if (optopt != 0) {
