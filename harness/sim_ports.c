@@ -7,6 +7,9 @@
 #include "harness/samples_text.h"
 
 #define CYCLES_MAX (INT64_C(1) << 26)
+/* Between ports that are free in the same cycle the one with the fewest µops so far is chosen, which balances
+ * the load over overlapping sets. What was long ago is forgotten: no port counts as more µops behind. */
+#define LOAD_LAG 64
 
 void hx_sim_ports_fini(struct hx_sim_ports *ports) {
     for (unsigned i = 0; i < HX_SIM_PORTS_MAX; i++) {
@@ -61,6 +64,11 @@ static bool mark(struct hx_sim_port *port, int64_t cycle) {
     return true;
 }
 
+static uint64_t load(const struct hx_sim_ports *ports, const struct hx_sim_port *port) {
+    uint64_t least = ports->load_max > LOAD_LAG ? ports->load_max - LOAD_LAG : 0;
+    return port->load > least ? port->load : least;
+}
+
 static unsigned random_port(struct hx_sim_ports *ports, uint32_t set) {
     uint64_t skip = ip_random_below(&ports->random, (uint64_t)__builtin_popcount(set));
     while (skip-- > 0) {
@@ -81,7 +89,7 @@ static unsigned port_choose(struct hx_sim_ports *ports, uint32_t set, int64_t no
         int64_t key =
             ports->policy == HX_SIM_POLICY_COUNTERS ? (int64_t)waiting(port, now) : first_free(port, ready);
         if (best == HX_SIM_PORTS_MAX || key < best_key ||
-            (key == best_key && port->last < ports->port[best].last)) {
+            (key == best_key && load(ports, port) < load(ports, &ports->port[best]))) {
             best = i;
             best_key = key;
         }
@@ -99,7 +107,8 @@ int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now,
     if (!mark(port, cycle)) {
         ports->failed = true;
     }
-    port->last = ++ports->uops;
+    port->load = load(ports, port) + 1;
+    ports->load_max = port->load > ports->load_max ? port->load : ports->load_max;
     return cycle;
 }
 
@@ -121,11 +130,8 @@ uint64_t hx_sim_ports_signature(const struct hx_sim_ports *ports, int64_t now) {
                 signature = hx_samples_hash(signature, item, sizeof item);
             }
         }
-        unsigned older = 0; /* rank by last use */
-        for (unsigned k = 0; port->last != 0 && k < HX_SIM_PORTS_MAX; k++) {
-            older += ports->port[k].last < port->last;
-        }
-        signature = hx_samples_hash(signature, &older, sizeof older);
+        uint64_t behind = ports->load_max - load(ports, port);
+        signature = hx_samples_hash(signature, &behind, sizeof behind);
     }
     return signature;
 }

@@ -9,7 +9,7 @@
 struct hx_sim_port {
     uint64_t *busy; /* owned; bit c: a µop starts in cycle c */
     size_t words;
-    uint64_t last; /* number of the µop that took it last: between equals, the longest unused is chosen */
+    uint64_t load; /* µops so far, but not fewer than LOAD_LAG behind the most loaded port */
 };
 
 struct hx_sim_ports {
@@ -17,8 +17,8 @@ struct hx_sim_ports {
     enum hx_sim_policy policy;
     double uneven;
     struct ip_random random;
-    uint64_t uops; /* so far */
-    bool failed;   /* no memory, or more cycles than any kernel should need */
+    uint64_t load_max;
+    bool failed; /* no memory, or more cycles than any kernel should need */
 };
 
 void hx_sim_ports_fini(struct hx_sim_ports *ports);

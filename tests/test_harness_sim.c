@@ -17,29 +17,29 @@
 #include "harness/sim_program.h"
 
 /* Machine code by hand, so that these tests need no assembler. */
-#define ADD_RAX_RAX   "\x48\x01\xc0"
-#define ADD_RAX_RBX   "\x48\x01\xd8"
-#define ADD_RCX_RBX   "\x48\x01\xd9"
-#define ADD_RBX_RAX   "\x48\x01\xc3"
-#define ADD_RAX_MEM   "\x48\x03\x06" /* [rsi] */
-#define ADD_RAX_OF    "\x48\x03\x00" /* [rax] */
-#define ADC_RCX_RBX   "\x48\x11\xd9"
-#define INC_RAX       "\x48\xff\xc0"
-#define IMUL_RAX_RBX  "\x48\x0f\xaf\xc3"
-#define IMUL_RCX_RBX  "\x48\x0f\xaf\xcb"
-#define IMUL_RDX_RBX  "\x48\x0f\xaf\xd3"
-#define SHL_RAX       "\x48\xc1\xe0\x03"
-#define MOV_RAX_RBX   "\x48\x89\xd8"
-#define MOV_RBX_RAX   "\x48\x89\xc3"
-#define MOV_AL_BL     "\x88\xd8"
-#define LOAD_RAX      "\x48\x8b\x06"     /* mov rax, [rsi] */
-#define STORE_RAX     "\x48\x89\x06"     /* mov [rsi], rax */
-#define STORE_RAX_8   "\x48\x89\x46\x08" /* mov [rsi+8], rax */
-#define XOR_EAX_EAX   "\x31\xc0"
-#define NOP           "\x90"
-#define CRC32         "\xf2\x0f\x38\xf0\xc0"
-#define UD2           "\x0f\x0b"
-#define GARBAGE       "\x06\x06"
+#define ADD_RAX_RAX  "\x48\x01\xc0"
+#define ADD_RAX_RBX  "\x48\x01\xd8"
+#define ADD_RCX_RBX  "\x48\x01\xd9"
+#define ADD_RBX_RAX  "\x48\x01\xc3"
+#define ADD_RAX_MEM  "\x48\x03\x06" /* [rsi] */
+#define ADD_RAX_OF   "\x48\x03\x00" /* [rax] */
+#define ADC_RCX_RBX  "\x48\x11\xd9"
+#define INC_RAX      "\x48\xff\xc0"
+#define IMUL_RAX_RBX "\x48\x0f\xaf\xc3"
+#define IMUL_RCX_RBX "\x48\x0f\xaf\xcb"
+#define IMUL_RDX_RBX "\x48\x0f\xaf\xd3"
+#define SHL_RAX      "\x48\xc1\xe0\x03"
+#define MOV_RAX_RBX  "\x48\x89\xd8"
+#define MOV_RBX_RAX  "\x48\x89\xc3"
+#define MOV_AL_BL    "\x88\xd8"
+#define LOAD_RAX     "\x48\x8b\x06"     /* mov rax, [rsi] */
+#define STORE_RAX    "\x48\x89\x06"     /* mov [rsi], rax */
+#define STORE_RAX_8  "\x48\x89\x46\x08" /* mov [rsi+8], rax */
+#define XOR_EAX_EAX  "\x31\xc0"
+#define NOP          "\x90"
+#define CRC32        "\xf2\x0f\x38\xf0\xc0"
+#define UD2          "\x0f\x0b"
+#define GARBAGE      "\x06\x06"
 
 struct machine {
     struct hx_sim_description description;
@@ -213,9 +213,9 @@ static void pairs_have_their_own_latency(void **state) {
     struct machine machine;
     machine_init(&machine, CORE "form \"add r64, r64\" ports 1*p0156 op1->op1 1 op2->op1 4 latency 2\n"
                                 "form \"adc r64, r64\" ports 1*p0156 latency 1 flags->flags 3\n");
-    assert_cycles(&machine, ADD_RAX_RBX, 8, 8);             /* op1 to op1 */
+    assert_cycles(&machine, ADD_RAX_RBX, 8, 8);              /* op1 to op1 */
     assert_cycles(&machine, ADD_RAX_RBX ADD_RBX_RAX, 8, 64); /* op2 to op1, twice */
-    assert_cycles(&machine, ADC_RCX_RBX, 8, 24);            /* carry to carry */
+    assert_cycles(&machine, ADC_RCX_RBX, 8, 24);             /* carry to carry */
     machine_fini(&machine);
 }
 
@@ -232,7 +232,8 @@ static void flags_are_two_things(void **state) {
                                 "form \"mov r64, r64\" ports 1*p0156\n");
     /* mov rbx, rcx via adc: inc's late flags do not hold the carry up, add's do */
     double with_inc = BODY(&machine, INC_RAX ADC_RCX_RBX, 8);
-    double with_add = BODY(&machine, ADD_RAX_RBX ADC_RCX_RBX MOV_RBX_RAX "\x48\x89\xc8", 8); /* mov rax, rcx */
+    double with_add =
+        BODY(&machine, ADD_RAX_RBX ADC_RCX_RBX MOV_RBX_RAX "\x48\x89\xc8", 8); /* mov rax, rcx */
     assert_near(with_inc, 8, 1e-9, "inc", __LINE__);
     assert_true(with_add > 8 * 9);
     machine_fini(&machine);
@@ -242,8 +243,8 @@ static void elimination_and_idioms(void **state) {
     (void)state;
     struct machine machine;
     machine_init(&machine, CORE FORMS);
-    assert_cycles(&machine, ADD_RAX_RBX MOV_RBX_RAX, 8, 8); /* the move costs nothing in the chain */
-    assert_cycles(&machine, MOV_RAX_RBX, 16, 4);            /* but a slot */
+    assert_cycles(&machine, ADD_RAX_RBX MOV_RBX_RAX, 8, 8);  /* the move costs nothing in the chain */
+    assert_cycles(&machine, MOV_RAX_RBX, 16, 4);             /* but a slot */
     assert_cycles(&machine, IMUL_RAX_RBX XOR_EAX_EAX, 8, 8); /* the idiom cuts the chain */
     assert_cycles(&machine, XOR_EAX_EAX, 40, 10);
     machine_fini(&machine);
@@ -294,7 +295,8 @@ static void the_window_is_finite(void **state) {
     double in_small = BODY(&small, LOAD_RAX, 32), in_large = BODY(&large, LOAD_RAX, 32);
     assert_near(in_large, 16, 1e-9, "load", __LINE__);
     assert_near(in_small, 32.0 / 16 * 21, 4, "load", __LINE__); /* 16 every 20 cycles and the one of issue */
-    /* Loads beside a multiply chain: they hide behind it unless the scheduler is full of waiting multiplies. */
+    /* Loads beside a multiply chain: they hide behind it unless the scheduler is full of waiting multiplies.
+     */
     double hidden = BODY(&scheduler, IMUL_RAX_RBX LOAD_RAX LOAD_RAX LOAD_RAX, 8);
     assert_true(hidden > 8 * 1.5);
     machine_fini(&small);
@@ -321,10 +323,8 @@ static void what_does_not_run_says_why(void **state) {
         enum hx_outcome outcome;
         const char *why;
     } cases[] = {
-        {CRC32, 5, HX_OUTCOME_UNKNOWN, "crc32 r32, r8"},
-        {UD2, 2, HX_OUTCOME_ILLEGAL, "ud2"},
-        {GARBAGE, 2, HX_OUTCOME_ILLEGAL, "offset 0"},
-        {"\xf3\x90", 2, HX_OUTCOME_TIMEOUT, "pause"},
+        {CRC32, 5, HX_OUTCOME_UNKNOWN, "crc32 r32, r8"},       {UD2, 2, HX_OUTCOME_ILLEGAL, "ud2"},
+        {GARBAGE, 2, HX_OUTCOME_ILLEGAL, "offset 0"},          {"\xf3\x90", 2, HX_OUTCOME_TIMEOUT, "pause"},
         {"\xeb\xfe", 2, HX_OUTCOME_TIMEOUT, "without an end"},
     };
     struct machine machine;
@@ -369,8 +369,8 @@ static void default_row_serves_the_rest(void **state) {
     machine_fini(&machine);
 }
 
-/* The closed form of the design: cycles = max over sets Q of ports of (µops confined to Q) / |Q|. Random mixes
- * of single-µop forms over random port sets must come within 3 % of it (the model binds greedily). */
+/* The closed form of the design: cycles = max over sets Q of ports of (µops confined to Q) / |Q|. Random
+ * mixes of single-µop forms over random port sets must come within 5 % of it (the model binds greedily). */
 static void random_mixes_meet_the_closed_form(void **state) {
     (void)state;
     static const char *const forms[] = {"imul r64, r64", "mov r64, r64", "mov r64, m64", "shl r64, imm8"};
@@ -409,9 +409,9 @@ static void random_mixes_meet_the_closed_form(void **state) {
         }
         struct machine machine;
         machine_init(&machine, ip_text_string(&text));
-        double cycles = cycles_of(&machine, body.data, body.length, 8) -
-                        cycles_of(&machine, body.data, body.length, 4);
-        if (cycles < 4 * bound - 1e-9 || cycles > 4 * bound * 1.03 + 0.5) {
+        double cycles =
+            cycles_of(&machine, body.data, body.length, 8) - cycles_of(&machine, body.data, body.length, 4);
+        if (cycles < 4 * bound - 1e-9 || cycles > 4 * bound * 1.05) {
             fail_msg("run %d: %.3f cycles, the closed form says %.3f:\n%s", run, cycles, 4 * bound,
                      ip_text_string(&text));
         }
@@ -424,14 +424,16 @@ static void random_mixes_meet_the_closed_form(void **state) {
 static void uneven_binding_costs_and_is_repeatable(void **state) {
     (void)state;
     struct machine even, uneven, counters;
-    machine_init(&even, CORE "form \"mov r64, r64\" ports 1*p0156\n");
-    machine_init(&uneven, CORE "policy uneven 0.5\nscheduler 24\nform \"mov r64, r64\" ports 1*p0156\n");
-    machine_init(&counters, CORE "policy counters\nform \"mov r64, r64\" ports 1*p0156\n");
-    double best = BODY(&even, MOV_RAX_RBX, 40), worse = BODY(&uneven, MOV_RAX_RBX, 40);
-    assert_near(best, 10, 1e-9, "mov", __LINE__);
-    assert_near(BODY(&counters, MOV_RAX_RBX, 40), 10, 0.5, "mov", __LINE__);
-    assert_true(worse > best && worse < 2 * best);
-    assert_true(worse == BODY(&uneven, MOV_RAX_RBX, 40));
+#define MIX   "form \"imul r64, r64\" ports 1*p1 latency 1\nform \"mov r64, r64\" ports 1*p0156\n"
+#define MIXED IMUL_RCX_RBX MOV_RAX_RBX MOV_RAX_RBX MOV_RAX_RBX
+    machine_init(&even, CORE MIX);
+    machine_init(&uneven, CORE "policy uneven 0.5\n" MIX);
+    machine_init(&counters, CORE "policy counters\n" MIX);
+    double best = BODY(&even, MIXED, 40), worse = BODY(&uneven, MIXED, 40);
+    assert_near(best, 40, 1e-9, "mix", __LINE__);
+    assert_near(BODY(&counters, MIXED, 40), 40, 2, "mix", __LINE__);
+    assert_true(worse > best * 1.1 && worse < 2 * best);
+    assert_true(worse == BODY(&uneven, MIXED, 40));
     machine_fini(&even);
     machine_fini(&uneven);
     machine_fini(&counters);
