@@ -15,6 +15,18 @@ struct bench_options {
     uint64_t seed;
 };
 
+/* bench_reasons.c: counts texts with their numbers left out, so that one reason is one line. */
+enum { BENCH_REASONS_MAX = 64, BENCH_REASON_BYTES = 96 };
+struct bench_reasons {
+    struct {
+        char text[BENCH_REASON_BYTES];
+        size_t count;
+    } items[BENCH_REASONS_MAX];
+    size_t count;
+};
+void bench_reason_count(struct bench_reasons *reasons, const char *text);
+void bench_reasons_print(const struct bench_reasons *reasons);
+
 /* bench_repeat.c: speed, where the time goes, and two complete runs against each other. */
 void bench_repeat(struct tool *tool, const struct bench_options *options);
 /* bench_program.c: wall time of `isaprobe latency ADDPD`. */

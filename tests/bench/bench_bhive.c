@@ -1,48 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of real programs (BHive; Chen et al. 2019), as hex, one in a line, the first column of a CSV file:
  * how many `isaprobe measure` can measure, and why not the others. */
-#include <ctype.h>
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "tests/bench/bench.h"
 
-enum { REASONS_MAX = 64, REASON_BYTES = 96, FILE_BYTES_MAX = 16 << 20 };
-
-struct reasons {
-    struct {
-        char text[REASON_BYTES];
-        size_t count;
-    } items[REASONS_MAX];
-    size_t count;
-};
-
-/* Counts `text` with its numbers left out, so that one reason is one line. */
-static void reason_count(struct reasons *reasons, const char *text) {
-    char general[REASON_BYTES];
-    size_t length = 0;
-    bool number = false;
-    for (const char *at = text; *at != '\0' && length + 2 < sizeof general; at++) {
-        bool digit = isdigit((unsigned char)*at) || (number && (isxdigit((unsigned char)*at) || *at == 'x'));
-        if (!digit) {
-            general[length++] = *at;
-        } else if (!number) {
-            general[length++] = '#';
-        }
-        number = digit;
-    }
-    general[length] = '\0';
-    for (size_t i = 0; i < reasons->count; i++) {
-        if (strcmp(reasons->items[i].text, general) == 0) {
-            reasons->items[i].count++;
-            return;
-        }
-    }
-    if (reasons->count < REASONS_MAX) {
-        (void)snprintf(reasons->items[reasons->count].text, REASON_BYTES, "%s", general);
-        reasons->items[reasons->count++].count = 1;
-    }
-}
+enum { FILE_BYTES_MAX = 16 << 20 };
 
 /* Writes every `step`-th block to a temporary file; returns how many. `path` is a template of mkstemp. */
 static size_t sample_write(const struct ip_text *text, size_t wanted, char *path) {
@@ -70,13 +34,13 @@ static size_t sample_write(const struct ip_text *text, size_t wanted, char *path
 }
 
 /* The string behind "status" in a line of JSON; "" if there is none. */
-static void status_find(const char *line, char status[REASON_BYTES]) {
+static void status_find(const char *line, char status[BENCH_REASON_BYTES]) {
     const char *at = strstr(line, "\"status\"");
     size_t length = 0;
     if (at != NULL) {
         at += strlen("\"status\"");
         at += strspn(at, ": \"");
-        while (at[length] != '\0' && at[length] != '"' && length + 1 < REASON_BYTES) {
+        while (at[length] != '\0' && at[length] != '"' && length + 1 < BENCH_REASON_BYTES) {
             status[length] = at[length];
             length++;
         }
@@ -85,14 +49,14 @@ static void status_find(const char *line, char status[REASON_BYTES]) {
 }
 
 static void output_read(FILE *output, size_t blocks, double begin) {
-    struct reasons *reasons = calloc(1, sizeof *reasons);
+    struct bench_reasons *reasons = calloc(1, sizeof *reasons);
     char *line = NULL;
     size_t capacity = 0;
     size_t answers = 0;
     size_t measured = 0;
     size_t marked = 0;
     while (reasons != NULL && getline(&line, &capacity, output) > 0) {
-        char status[REASON_BYTES];
+        char status[BENCH_REASON_BYTES];
         status_find(line, status);
         answers++;
         if (strcmp(status, "ok") == 0) {
@@ -100,15 +64,15 @@ static void output_read(FILE *output, size_t blocks, double begin) {
             continue;
         }
         marked += strncmp(status, "not ", 4) != 0;
-        reason_count(reasons, status);
+        bench_reason_count(reasons, status);
     }
     free(line);
     (void)printf("%-44s %zu of %zu, %.1f %% (aim: 95 %%), %.2f s\n", "blocks measured", measured, blocks,
                  blocks != 0 ? 100.0 * (double)measured / (double)blocks : 0.0, tool_seconds() - begin);
     (void)printf("%-44s %zu\n", "blocks with a number marked untrustworthy", marked);
     (void)printf("%-44s %zu\n", "blocks without an answer (aim: 0)", blocks - answers);
-    for (size_t i = 0; reasons != NULL && i < reasons->count; i++) {
-        (void)printf("  %4zu  %s\n", reasons->items[i].count, reasons->items[i].text);
+    if (reasons != NULL) {
+        bench_reasons_print(reasons);
     }
     free(reasons);
 }

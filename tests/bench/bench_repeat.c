@@ -148,8 +148,12 @@ static void agreement_print(struct isa_form *const *forms, size_t count, const s
     size_t agree = 0;
     size_t marked = 0;
     size_t printed = 0;
+    struct bench_reasons reasons = {0};
     for (size_t i = 0; i < count; i++) {
         struct verdicts verdicts = compare_form(runs, i);
+        if (!verdicts.measured && !verdicts.marked) {
+            bench_reason_count(&reasons, runs[0].throughputs[i].why);
+        }
         measured += verdicts.measured;
         marked += verdicts.marked;
         agree += verdicts.measured && verdicts.worst <= agreement;
@@ -159,8 +163,8 @@ static void agreement_print(struct isa_form *const *forms, size_t count, const s
             printed++;
         }
     }
-    (void)printf("%-44s %zu of %zu (the CPU lacks the others, or they have no number)\n",
-                 "forms with a number in both runs", measured, count);
+    (void)printf("%-44s %zu of %zu \n", "forms with a number in both runs; else:", measured, count);
+    bench_reasons_print(&reasons);
     (void)printf("%-44s %zu\n", "forms with a value marked untrustworthy", marked);
     (void)printf("%-44s %zu of %zu, %.2f %% (aim: 99 %%)\n", "both runs within 1 %, latencies and throughput",
                  agree, measured, measured != 0 ? 100.0 * (double)agree / (double)measured : 0.0);
