@@ -50,7 +50,7 @@ gate cli make_with gcc release cli-tests
 gate cli-asan make_with gcc asan cli-tests
 gate docs make_with gcc release doc-tests
 gate install make_with gcc release install-test
-gate tidy make_with gcc release tidy
+gate tidy make_with gcc release -k tidy
 gate fuzz make --no-print-directory -s -j"$jobs" FUZZ_BUILD="$root/clang-fuzz" FUZZ_SECONDS="${FUZZ_SECONDS:-60}" fuzz
 
 echo "=== summary, $SECONDS s"
