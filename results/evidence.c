@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/hash.h"
+
+_Static_assert(sizeof(((struct gen_kernel *)0)->memory_fill) == RES_FILL_BYTES, "fills are kept whole");
+_Static_assert(sizeof(((struct gen_kernel *)0)->vector_fill) == RES_FILL_BYTES, "fills are kept whole");
+
+void res_log_clear(struct res_log *log) {
+    for (size_t i = 0; i < log->size; i++) {
+        free(log->kernels[i].bytes);
+    }
+    free(log->kernels);
+    log->kernels = NULL;
+    log->count = log->size = 0;
+}
+
+void res_log_fini(struct res_log *log) {
+    res_log_clear(log);
+    memset(log, 0, sizeof *log);
+}
+
+/* Where `hash` is, or would be; the table is never full. */
+static size_t place_find(const struct res_log *log, uint64_t hash) {
+    size_t at = (size_t)hash & (log->size - 1);
+    while (log->kernels[at].hash != 0 && log->kernels[at].hash != hash) {
+        at = (at + 1) & (log->size - 1);
+    }
+    return at;
+}
+
+const struct res_kernel *res_log_find(const struct res_log *log, uint64_t hash) {
+    if (log->size == 0 || hash == 0) {
+        return NULL;
+    }
+    const struct res_kernel *found = &log->kernels[place_find(log, hash)];
+    return found->hash == hash ? found : NULL;
+}
+
+static enum ip_status log_grow(struct res_log *log, struct ip_error *err) {
+    struct res_log grown = {.size = log->size != 0 ? 2 * log->size : 1024};
+    grown.kernels = calloc(grown.size, sizeof *grown.kernels);
+    if (grown.kernels == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the evidence of %zu kernels", log->count);
+    }
+    for (size_t i = 0; i < log->size; i++) {
+        if (log->kernels[i].hash != 0) {
+            grown.kernels[place_find(&grown, log->kernels[i].hash)] = log->kernels[i];
+        }
+    }
+    free(log->kernels);
+    log->kernels = grown.kernels;
+    log->size = grown.size;
+    return IP_OK;
+}
+
+/* The two lengths differ by so many copies of the unit: that gives its size. */
+static size_t unit_size(const struct gen_kernel *kernel) {
+    uint32_t copies = kernel->longer.copies - kernel->shorter.copies;
+    return copies != 0 ? (kernel->longer.length - kernel->shorter.length) / copies : 0;
+}
+
+static void kernel_describe(struct res_kernel *described, const struct gen_kernel *kernel) {
+    described->head_bytes = kernel->shorter.loop_offset;
+    described->unit_bytes = unit_size(kernel);
+    described->copies = kernel->shorter.copies;
+    described->unit_instructions = kernel->unit_instructions;
+    described->forms_per_unit = kernel->forms_per_unit;
+    memcpy(described->memory_fill, kernel->memory_fill, sizeof described->memory_fill);
+    memcpy(described->vector_fill, kernel->vector_fill, sizeof described->vector_fill);
+    const uint8_t *code = kernel->shorter.bytes;
+    uint64_t hash = res_hash(0, code, described->head_bytes);
+    hash = res_hash(hash, kernel->memory_fill, sizeof kernel->memory_fill);
+    hash = res_hash(hash, kernel->vector_fill, sizeof kernel->vector_fill);
+    described->preparation = hash;
+    hash = res_hash(hash, code + described->head_bytes, described->unit_bytes);
+    const uint32_t numbers[] = {described->copies, described->unit_instructions, described->forms_per_unit};
+    hash = res_hash(hash, numbers, sizeof numbers);
+    described->hash = hash != 0 ? hash : 1; /* 0 means none */
+}
+
+static enum ip_status log_add(struct res_log *log, const struct gen_kernel *kernel, uint64_t *hash,
+                              struct ip_error *err) {
+    if (2 * (log->count + 1) > log->size) {
+        enum ip_status status = log_grow(log, err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    struct res_kernel described = {0};
+    kernel_describe(&described, kernel);
+    struct res_kernel *place = &log->kernels[place_find(log, described.hash)];
+    if (place->hash == 0) {
+        size_t size = described.head_bytes + described.unit_bytes;
+        described.bytes = malloc(size != 0 ? size : 1);
+        if (described.bytes == NULL) {
+            return ip_fail(err, IP_NO_MEMORY, "out of memory for the evidence of %zu kernels", log->count);
+        }
+        memcpy(described.bytes, kernel->shorter.bytes, size);
+        *place = described;
+        log->count++;
+    }
+    *hash = described.hash;
+    return IP_OK;
+}
+
+static enum ip_status log_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                  struct hx_stat *stats, struct ip_error *err) {
+    struct res_log *log = self;
+    enum ip_status status = hx_measure(&log->inner, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (kernels[i] != NULL) {
+            status = log_add(log, kernels[i], &stats[i].kernel_hash, err);
+        }
+    }
+    return status;
+}
+
+struct hx_meter res_log_meter(struct res_log *log) {
+    return (struct hx_meter){.measure = log_measure, .self = log};
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/store.c - opening a store: is it one, is it whole, is it ours? */
+#include "results/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "results/schema.h"
+#include "results/sql.h"
+
+enum { BUSY_MS = 5000 };
+
+void res_store_close(struct res_store *store) {
+    if (store == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < RES_QUERIES; i++) {
+        (void)sqlite3_finalize(store->statements[i]);
+    }
+    /* The last one to leave moves the write-ahead log into the file. Where that fails (disk full) the log
+     * stays, and belongs to the store. */
+    (void)sqlite3_close(store->db);
+    res_lock_drop(&store->lock);
+    free(store->path);
+    free(store);
+}
+
+static enum ip_status store_new(struct res_store **store, const char *path, struct ip_error *err) {
+    struct res_store *made = calloc(1, sizeof *made);
+    char *name = strdup(path);
+    if (made == NULL || name == NULL) {
+        free(made);
+        free(name);
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", path);
+    }
+    made->path = name;
+    made->lock.fd = -1;
+    *store = made;
+    return IP_OK;
+}
+
+static enum ip_status connect(struct res_store *store, const char *name, int flags, struct ip_error *err) {
+    if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    (void)sqlite3_extended_result_codes(store->db, 1);
+    (void)sqlite3_busy_timeout(store->db, BUSY_MS);
+    return IP_OK;
+}
+
+/* The one value, number or text, that a query gives. Its text goes to `text` unless that is NULL. */
+static enum ip_status single(struct res_store *store, const char *sql, int64_t *number, struct ip_text *text,
+                             struct ip_error *err) {
+    sqlite3_stmt *statement = NULL;
+    enum ip_status status = IP_OK;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW) {
+        status = res_sql_fail(store->db, store->path, err);
+    } else {
+        *number = sqlite3_column_int64(statement, 0);
+        const unsigned char *words = sqlite3_column_text(statement, 0);
+        if (text != NULL) {
+            ip_text_clear(text);
+            ip_text_append(text, words != NULL ? (const char *)words : "");
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    if (status == IP_OK && text != NULL && text->failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", store->path);
+    }
+    return status;
+}
+
+/* *empty: nothing is in the file yet, be it new or left by a scan that was killed before its first write. */
+static enum ip_status schema_check(struct res_store *store, bool *empty, struct ip_error *err) {
+    int64_t version = 0, application = 0, tables = 0;
+    enum ip_status status = single(store, "SELECT count(*) FROM sqlite_master", &tables, NULL, err);
+    if (status == IP_OK) {
+        status = single(store, "PRAGMA user_version", &version, NULL, err);
+    }
+    if (status == IP_OK) {
+        status = single(store, "PRAGMA application_id", &application, NULL, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    *empty = tables == 0 && version == 0 && application == 0;
+    if (*empty) {
+        return IP_OK;
+    }
+    if (application != RES_APPLICATION_ID) {
+        return ip_fail(
+            err, IP_FAILED,
+            "'%.200s' is an SQLite file of another program: it was left as it is; give another --store "
+            "FILE",
+            store->path);
+    }
+    if (version > RES_SCHEMA_VERSION) {
+        return ip_fail(
+            err, IP_FAILED,
+            "the store '%.200s' has schema %lld, and this isaprobe knows %d: use the newer isaprobe "
+            "that wrote it, or another --store FILE",
+            store->path, (long long)version, RES_SCHEMA_VERSION);
+    }
+    if (version < RES_SCHEMA_VERSION) {
+        return ip_fail(
+            err, IP_FAILED,
+            "the store '%.200s' has schema %lld, which no isaprobe ever wrote: give another --store FILE",
+            store->path, (long long)version);
+    }
+    return IP_OK;
+}
+
+static enum ip_status damage_check(struct res_store *store, struct ip_error *err) {
+    struct ip_text words = {0};
+    int64_t ignored = 0;
+    enum ip_status status = single(store, "PRAGMA quick_check(1)", &ignored, &words, err);
+    if (status == IP_OK && strcmp(ip_text_string(&words), "ok") != 0) {
+        words.data[strcspn(words.data, "\n")] = '\0';
+        status = ip_fail(
+            err, IP_IO,
+            "the store '%.200s' is damaged (%.120s) and was left as it is: move it away and scan again; "
+            "sqlite3's .recover saves what is readable",
+            store->path, ip_text_string(&words));
+    }
+    ip_text_fini(&words);
+    return status;
+}
+
+static enum ip_status machine_check(struct res_store *store, const struct res_machine *machine,
+                                    struct ip_error *err) {
+    struct ip_text identity = {0};
+    enum ip_status status = res_machine_get(store, &identity, err);
+    if (status == IP_OK && strcmp(ip_text_string(&identity), machine->identity) != 0) {
+        status = ip_fail(
+            err, IP_FAILED,
+            "the store '%.100s' is of another CPU (%.100s; this is %.100s): give another --store FILE",
+            store->path, ip_text_string(&identity), machine->identity);
+    }
+    ip_text_fini(&identity);
+    return status;
+}
+
+static enum ip_status machine_put(struct res_store *store, const struct res_machine *machine,
+                                  struct ip_error *err) {
+    sqlite3_stmt *statement = NULL;
+    static const char sql[] = "INSERT INTO machine(id, kind, identity, vendor, brand, codename, family, "
+                              "model, stepping, hypervisor,"
+                              " tsc_hz, l1d_bytes, l1i_bytes, l2_bytes, l3_bytes, features)"
+                              " VALUES(1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    struct res_binder binder = {.statement = statement};
+    res_bind_text(&binder, machine->kind);
+    res_bind_text(&binder, machine->identity);
+    res_bind_text(&binder, machine->vendor);
+    res_bind_text(&binder, machine->brand);
+    res_bind_text(&binder, machine->codename);
+    res_bind_integer(&binder, machine->family);
+    res_bind_integer(&binder, machine->model);
+    res_bind_integer(&binder, machine->stepping);
+    res_bind_text(&binder, machine->hypervisor);
+    const uint64_t numbers[] = {machine->tsc_hz, machine->l1d_bytes, machine->l1i_bytes, machine->l2_bytes,
+                                machine->l3_bytes};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i] != 0) {
+            res_bind_integer(&binder, (int64_t)numbers[i]);
+        } else {
+            res_bind_null(&binder); /* unknown */
+        }
+    }
+    res_bind_text(&binder, ip_text_string(&machine->features));
+    enum ip_status status = res_bind_run(store, &binder, err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+/* All or nothing: a scan that is killed here leaves an empty file, which the next one takes for a new one. */
+static enum ip_status store_make(struct res_store *store, const struct res_machine *machine,
+                                 struct ip_error *err) {
+    struct ip_text sql = {0};
+    ip_text_append(&sql, res_schema_sql);
+    ip_text_printf(&sql,
+                   "PRAGMA application_id = %d; PRAGMA user_version = %d;"
+                   "INSERT INTO meta(key, value) VALUES('schema', '%d'), ('made_by', 'isaprobe %s'),"
+                   " ('made', strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'));",
+                   RES_APPLICATION_ID, RES_SCHEMA_VERSION, RES_SCHEMA_VERSION, ISAPROBE_VERSION);
+    enum ip_status status =
+        sql.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", store->path)
+                   : res_transaction_begin(store, err);
+    if (status == IP_OK) {
+        status = res_sql_exec(store, ip_text_string(&sql), err);
+        if (status == IP_OK) {
+            status = machine_put(store, machine, err);
+        }
+        status = res_transaction_end(store, status, err);
+    }
+    ip_text_fini(&sql);
+    return status;
+}
+
+static enum ip_status store_prepare(struct res_store *store, const struct res_machine *machine,
+                                    struct ip_error *err) {
+    bool empty = false;
+    enum ip_status status = schema_check(store, &empty, err);
+    if (status == IP_OK && !empty) {
+        status = damage_check(store, err);
+        if (status == IP_OK) {
+            status = machine_check(store, machine, err);
+        }
+    }
+    /* With the log, a commit needs no wait for the disk, and readers see the store while a scan runs. NORMAL:
+     * a power failure may cost the last transactions, never the file. */
+    if (status == IP_OK) {
+        status = res_sql_exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
+    }
+    return status == IP_OK && empty ? store_make(store, machine, err) : status;
+}
+
+enum ip_status res_store_open(struct res_store **store, const char *path, const struct res_machine *machine,
+                              struct ip_error *err) {
+    struct res_store *opened = NULL;
+    enum ip_status status = store_new(&opened, path, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    status = res_lock_take(&opened->lock, path, err);
+    if (status == IP_OK) {
+        status = connect(opened, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    }
+    if (status == IP_OK && sqlite3_db_readonly(opened->db, "main") == 1) {
+        status = ip_fail(err, IP_CAPABILITY,
+                         "no permission to write the store '%.200s' (--store FILE puts it elsewhere)", path);
+    }
+    if (status == IP_OK) {
+        status = store_prepare(opened, machine, err);
+    }
+    if (status != IP_OK) {
+        res_store_close(opened);
+        return status;
+    }
+    *store = opened;
+    return IP_OK;
+}
+
+/* A store in a directory where we may not write cannot have the shared memory that its write-ahead log needs.
+ * When there is no log, nobody writes, and SQLite may take the file as it is. */
+static enum ip_status connect_immutable(struct res_store *store, struct ip_error *err) {
+    struct ip_text name = {0};
+    ip_text_append(&name, "file:");
+    for (const char *at = store->path; *at != '\0'; at++) {
+        if (*at == '?' || *at == '#' || *at == '%') {
+            ip_text_printf(&name, "%%%02x", (unsigned)(unsigned char)*at);
+        } else {
+            ip_text_append_bytes(&name, at, 1);
+        }
+    }
+    ip_text_append(&name, "?immutable=1");
+    (void)sqlite3_close(store->db);
+    store->db = NULL;
+    enum ip_status status =
+        name.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", store->path)
+                    : connect(store, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    ip_text_fini(&name);
+    return status;
+}
+
+static bool log_exists(const char *path) {
+    struct ip_text name = {0};
+    struct stat about;
+    ip_text_printf(&name, "%s-wal", path);
+    bool exists = name.failed || (stat(name.data, &about) == 0 && about.st_size > 0);
+    ip_text_fini(&name);
+    return exists;
+}
+
+enum ip_status res_store_open_readonly(struct res_store **store, const char *path, struct ip_error *err) {
+    struct stat about;
+    if (stat(path, &about) != 0 && errno == ENOENT) {
+        return ip_fail(err, IP_FAILED,
+                       "there is no store '%.200s': make it with 'isaprobe scan', or give --store FILE",
+                       path);
+    }
+    struct res_store *opened = NULL;
+    enum ip_status status = store_new(&opened, path, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    status = connect(opened, path, SQLITE_OPEN_READONLY, err);
+    bool empty = false;
+    if (status == IP_OK) {
+        status = schema_check(opened, &empty, err);
+        int reason = sqlite3_errcode(opened->db) & 0xff;
+        if (status != IP_OK && (reason == SQLITE_CANTOPEN || reason == SQLITE_READONLY) &&
+            !log_exists(path)) {
+            status = connect_immutable(opened, err);
+            status = status == IP_OK ? schema_check(opened, &empty, err) : status;
+        }
+    }
+    if (status == IP_OK && empty) {
+        status = ip_fail(err, IP_FAILED, "the store '%.200s' is empty: fill it with 'isaprobe scan'", path);
+    }
+    if (status != IP_OK) {
+        res_store_close(opened);
+        return status;
+    }
+    *store = opened;
+    return IP_OK;
+}
+
+enum ip_status res_machine_get(struct res_store *store, struct ip_text *identity, struct ip_error *err) {
+    int64_t ignored = 0;
+    return single(store, "SELECT identity FROM machine", &ignored, identity, err);
+}
