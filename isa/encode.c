@@ -51,7 +51,7 @@ static ZydisRoundingMode rounding_mode(const char *decorator) {
 }
 
 static bool operand_fill(ZydisEncoderOperand *out, const struct isa_form *form, unsigned i,
-                         const struct isa_binding *binding) {
+                         const struct isa_binding *binding, bool signed_bytes) {
     const struct isa_operand *op = &form->operands[i];
     const struct isa_address *address = &binding->address;
     switch (op->kind) {
@@ -78,8 +78,8 @@ static bool operand_fill(ZydisEncoderOperand *out, const struct isa_form *form, 
     case ISA_OPERAND_IMM:
         out->type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
         out->imm.s = op->imm_fixed ? op->imm : binding->imm[i];
-        if (op->bits == 8 && !op->imm_fixed)
-            out->imm.s = (int8_t)(uint8_t)out->imm.s;
+        if (op->bits == 8 && !op->imm_fixed) /* a number, or a pattern of bits? The encoder wants its own */
+            out->imm.s = signed_bytes ? (int8_t)(uint8_t)out->imm.s : (uint8_t)out->imm.s;
         return true;
     case ISA_OPERAND_REL:
         out->type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
@@ -92,7 +92,7 @@ static bool operand_fill(ZydisEncoderOperand *out, const struct isa_form *form, 
 }
 
 static bool request_fill(ZydisEncoderRequest *request, const struct isa_form *form,
-                         const struct isa_binding *binding) {
+                         const struct isa_binding *binding, bool signed_bytes) {
     memset(request, 0, sizeof *request);
     request->machine_mode = ZYDIS_MACHINE_MODE_LONG_64;
     request->mnemonic = mnemonic_find(form->mnemonic);
@@ -118,7 +118,7 @@ static bool request_fill(ZydisEncoderRequest *request, const struct isa_form *fo
     request->evex.zeroing_mask = form->zeroing;
     request->operand_count = form->explicit_count;
     for (unsigned i = 0; i < form->explicit_count; i++) {
-        if (!operand_fill(&request->operands[i], form, i, binding))
+        if (!operand_fill(&request->operands[i], form, i, binding, signed_bytes))
             return false;
         if (form->operands[i].kind == ISA_OPERAND_MEM && form->operands[i].broadcast != 0)
             request->evex.broadcast = broadcast_mode(form->operands[i].broadcast);
@@ -145,16 +145,15 @@ static bool mask_insert(ZydisEncoderRequest *request, const struct isa_form *for
 
 enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
                           size_t *length, struct ip_error *err) {
-    ZydisEncoderRequest request;
-    ZyanU8 bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
-    ZyanUSize size = sizeof bytes;
-    if (request_fill(&request, form, binding)) {
-        bool done = ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&request, bytes, &size));
-        if (!done && mask_insert(&request, form)) {
-            size = sizeof bytes;
-            done = ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&request, bytes, &size));
-        }
-        if (done && size > 0 && size <= ISA_CODE_MAX) {
+    for (unsigned attempt = 0; attempt < 4; attempt++) {
+        ZydisEncoderRequest request;
+        ZyanU8 bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+        ZyanUSize size = sizeof bytes;
+        if (!request_fill(&request, form, binding, attempt < 2) ||
+            (attempt % 2 == 1 && !mask_insert(&request, form)))
+            continue;
+        if (ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&request, bytes, &size)) && size > 0 &&
+            size <= ISA_CODE_MAX) {
             memcpy(code, bytes, size);
             *length = size;
             return IP_OK;

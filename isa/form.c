@@ -113,3 +113,35 @@ void isa_binding_init(const struct isa_form *form, struct isa_binding *binding) 
             binding->reg[i] &= 3;
     }
 }
+
+static bool address_equal(const struct isa_address *a, const struct isa_address *b) {
+    return a->base == b->base && a->index == b->index && a->disp == b->disp &&
+           (a->index < 0 || a->scale == b->scale);
+}
+
+bool isa_binding_equal(const struct isa_form *form, const struct isa_binding *a,
+                       const struct isa_binding *b) {
+    bool swapped = strcmp(form->mnemonic, "xchg") == 0 && a->reg[0] == b->reg[1] && a->reg[1] == b->reg[0];
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        uint64_t low = op->bits == 0 || op->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << op->bits) - 1;
+        switch (op->kind) {
+        case ISA_OPERAND_REG:
+            if (op->reg < 0 && a->reg[i] != b->reg[i] && !swapped)
+                return false;
+            break;
+        case ISA_OPERAND_IMM:
+            if (!op->imm_fixed && (((uint64_t)a->imm[i] ^ (uint64_t)b->imm[i]) & low) != 0)
+                return false;
+            break;
+        case ISA_OPERAND_MEM:
+        case ISA_OPERAND_AGEN:
+            if (!op->absolute && !address_equal(&a->address, &b->address))
+                return false;
+            break;
+        default:
+            break;
+        }
+    }
+    return true;
+}

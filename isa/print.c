@@ -122,13 +122,12 @@ static void add_immediate(struct line *line, const struct isa_form *form, const 
     }
     switch (op->bits) {
     case 8:
-        /* Signed where the byte is sign-extended, as a pattern of bits where it is a control. */
-        if (touches_vectors(form))
-            snprintf(number, sizeof number, "%u", (unsigned)(uint8_t)value);
-        else if (value == 1) /* not the encoding for a shift by one */
+        /* Signed where the byte is sign-extended, a pattern of bits elsewhere. */
+        if ((uint8_t)value == 1 && !touches_vectors(form)) /* not the encoding for a shift by one */
             snprintf(number, sizeof number, "strict byte 1");
         else
-            snprintf(number, sizeof number, "%d", (int8_t)(uint8_t)value);
+            snprintf(number, sizeof number, "%d",
+                     shortens(form->mnemonic) ? (int8_t)(uint8_t)value : (uint8_t)value);
         break;
     case 16:
         snprintf(number, sizeof number, "%s0x%" PRIx16, shortens(form->mnemonic) ? "strict word " : "",

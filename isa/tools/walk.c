@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/assemble.h"
 #include "isa/decode.h"
 #include "isa/table.h"
 #include "isa/tools/rows.h"
@@ -134,6 +135,49 @@ static bool tables_write(const char *directory, struct isa_form **forms, size_t 
     return file_close(out) && good;
 }
 
+/* The upper 16 vector registers and r8..r15. */
+static void high_binding(const struct isa_form *form, struct isa_binding *binding) {
+    isa_binding_init(form, binding);
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (isa_reg_is_vector(form->operands[i].reg_class) && form->operands[i].kind == ISA_OPERAND_REG)
+            binding->reg[i] = (uint8_t)(binding->reg[i] + 16);
+        else if (isa_reg_is_gpr(form->operands[i].reg_class))
+            binding->reg[i] |= 8;
+    }
+}
+
+/* NASM 2.16.01 takes some EVEX forms with xmm0..15 only. Those are written through Zydis's encoder. */
+static bool high_registers_check(struct isa_form **forms, size_t count, struct ip_error *err) {
+    char(*texts)[ISA_LINE_MAX] = malloc(count * sizeof *texts);
+    const char **lines = calloc(count, sizeof *lines);
+    struct isa_code *codes = calloc(count, sizeof *codes);
+    struct isa_binding *bindings = calloc(count, sizeof *bindings);
+    bool good = texts != NULL && lines != NULL && codes != NULL && bindings != NULL;
+    for (size_t i = 0; i < count && good; i++) {
+        high_binding(forms[i], &bindings[i]);
+        if (!forms[i]->evex || forms[i]->encode_raw ||
+            isa_form_print(forms[i], &bindings[i], texts[i], err) != IP_OK)
+            strcpy(texts[i], "nop");
+        lines[i] = texts[i];
+    }
+    good = good && isa_assemble_lines(lines, count, codes, NULL, err) == IP_OK;
+    for (size_t i = 0; i < count && good; i++) {
+        struct isa_form decoded;
+        struct isa_binding bound;
+        size_t length;
+        if (strcmp(texts[i], "nop") != 0 &&
+            (isa_decode(codes[i].bytes, codes[i].length, &decoded, &bound, &length, err) != IP_OK ||
+             strcmp(decoded.syntax, forms[i]->syntax) != 0 ||
+             !isa_binding_equal(&decoded, &bindings[i], &bound)))
+            forms[i]->encode_raw = true;
+    }
+    free(bindings);
+    free(codes);
+    free(lines);
+    free(texts);
+    return good;
+}
+
 int main(int argc, char **argv) {
     struct collection collection = {0};
     struct ip_error err = {0};
@@ -149,7 +193,8 @@ int main(int argc, char **argv) {
         return 1;
     for (size_t i = 0; i < table->count; i++)
         forms[i] = &table->forms[i];
-    if (isa_forms_derive(forms, table->count, &err) != IP_OK) {
+    if (isa_forms_derive(forms, table->count, &err) != IP_OK ||
+        !high_registers_check(forms, table->count, &err)) {
         fprintf(stderr, "walk: %s\n", err.text);
         free(forms);
         isa_table_fini(table);
