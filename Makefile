@@ -146,7 +146,7 @@ layers: $(BUILD)/libisaprobe.a ## who includes whom; the library neither prints 
 format: ## does the source look as clang-format would print it?
 	@clang-format --dry-run -Werror $$(git ls-files --cached --others --exclude-standard '*.[ch]')
 shell: ## shellcheck of the scripts
-	@if command -v shellcheck >/dev/null; then shellcheck -s bash -x $(SHELL_SCRIPTS); \
+	@if command -v shellcheck >/dev/null; then shellcheck -S warning -s bash -x $(SHELL_SCRIPTS); \
 	 else echo 'shell: skipped, shellcheck is not installed'; fi
 install-test: $(BUILD)/isaprobe ## install into an empty directory, build against it, uninstall
 	@bash tests/install.sh $(BUILD)

@@ -15,10 +15,10 @@ enum {
 typedef void gen_frame_sink(void *self, const char *line, const char *comment);
 
 /* The instructions before the loop, without the program's init lines. */
-void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *sink, void *self);
+void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *call, void *self);
 /* The instruction that counts one iteration and sets ZF at the last. */
 void gen_frame_count(const struct gen_program *program, char line[GEN_FRAME_LINE_MAX]);
 /* The instructions after the loop, `ret` included. */
-void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *sink, void *self);
+void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call, void *self);
 
 #endif

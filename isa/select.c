@@ -216,7 +216,7 @@ enum ip_status isa_table_select(const struct isa_table *table, const char *query
                                 size_t *count, struct ip_error *err) {
     struct selection selection = {0};
     enum ip_status status = select_query(table, query, &selection, err);
-    if (status == IP_OK && !selection.failed) {
+    if (status == IP_OK && !selection.failed && selection.count > 0) {
         size_t *grown = realloc(*positions, (*count + selection.count) * sizeof *grown);
         if (grown != NULL) {
             memcpy(grown + *count, selection.positions, selection.count * sizeof *grown);
