@@ -6,16 +6,26 @@
 
 #include "cli/bench.h"
 #include "cli/forms.h"
+#include "cli/latency_given.h"
 #include "cli/output.h"
 #include "probe/latency.h"
 
 enum { CHUNK = 64 }; /* forms between two progress lines */
 
 static const struct cli_column pair_columns[] = {
-    {.name = "src"},    {.name = "dst"}, {.name = "path"}, {.name = "cycles"}, {.name = "bound"},
-    {.name = "spread"}, {.name = "via"}, {.name = "why"},  {.name = NULL},
+    {.name = "src"},
+    {.name = "dst"},
+    {.name = "path"},
+    {.name = "cycles"},
+    {.name = "bound"},
+    {.name = "spread"},
+    {.name = "via"},
+    {.name = "chained_cycles"},
+    {.name = "same_register_cycles"},
+    {.name = "why"},
+    {.name = NULL},
 };
-enum { PAIR_VALUES = 8 };
+enum { PAIR_VALUES = 10 };
 
 static const struct cli_column columns[] = {
     {.name = "form"},
@@ -39,6 +49,11 @@ static const char *path_name(enum probe_path path) {
     return "";
 }
 
+/* When every batch was void there is a verdict and nothing more. */
+static bool has_number(const struct probe_latency_pair *pair) {
+    return pair->measured && (pair->verdict == HX_VERDICT_OK || isfinite(pair->spread));
+}
+
 struct pair_names {
     char src[16], dst[16];
 };
@@ -49,10 +64,10 @@ static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *p
     struct ip_text text = {0};
     ip_text_printf(&text, "%s%s%s->%s ", names->src, pair->path != PROBE_PATH_REGISTER ? ":" : "",
                    pair->path != PROBE_PATH_REGISTER ? path_name(pair->path) : "", names->dst);
-    if (pair->measured && pair->upper_bound) {
+    if (has_number(pair) && pair->upper_bound) {
         ip_text_append(&text, utf8 ? "\xe2\x89\xa4" : "<=");
     }
-    cli_number_append(&text, pair->measured ? pair->cycles : NAN);
+    cli_number_append(&text, has_number(pair) ? pair->cycles : NAN);
     if (pair->measured && pair->verdict != HX_VERDICT_OK) {
         ip_text_append(&text, "?");
     }
@@ -69,14 +84,14 @@ static const char *form_status(const struct probe_latency *latency, struct cli_t
         if (pair->measured && best == NULL) {
             best = pair;
         }
-        if (pair->measured && pair->verdict != HX_VERDICT_OK) {
+        if (pair->verdict == HX_VERDICT_UNSTABLE || pair->verdict == HX_VERDICT_DISTURBED) {
             worst = pair;
         }
     }
     const struct probe_latency_pair *told = worst != NULL ? worst : best;
-    cli_tally_add(tally, told != NULL, told != NULL ? told->verdict : HX_VERDICT_FAULT);
+    cli_tally_add(tally, best != NULL, told != NULL ? told->verdict : HX_VERDICT_FAULT);
     if (told != NULL) {
-        return cli_status_text(true, told->verdict, told->why, buffer);
+        return cli_status_text(best != NULL, told->verdict, told->why, buffer);
     }
     const char *why = latency->count == 0 ? "no operand depends on another" : "";
     for (size_t i = 0; i < latency->count && why[0] == '\0'; i++) {
@@ -105,11 +120,13 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
         value[0] = cli_text(names[i].src);
         value[1] = cli_text(names[i].dst);
         value[2] = cli_text(path_name(pair->path));
-        value[3] = cli_number(pair->measured ? pair->cycles : NAN);
+        value[3] = cli_number(has_number(pair) ? pair->cycles : NAN);
         value[4] = cli_text(!pair->measured ? NULL : pair->upper_bound ? "upper" : "exact");
         value[5] = cli_number(pair->measured ? pair->spread : NAN);
         value[6] = cli_text(pair->via);
-        value[7] = cli_text(pair->why);
+        value[7] = cli_number(pair->chained_cycles);
+        value[8] = cli_number(pair->same_register_cycles);
+        value[9] = cli_text(pair->why);
         if (!quiet_pairs || pair->measured) {
             pair_cell(&cells, pair, &names[i], output->utf8);
         }
@@ -125,8 +142,9 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
 }
 
 /* Measures forms[0..count), those with an obstacle left out, and prints their rows in order. */
-static enum ip_status chunk_run(struct cli_bench *bench, struct cli_forms *forms, size_t from, size_t count,
-                                struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
+static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settings *settings,
+                                struct cli_forms *forms, size_t from, size_t count, struct cli_output *output,
+                                struct cli_tally *tally, struct ip_error *err) {
     struct isa_form *chosen[CHUNK];
     struct probe_latency results[CHUNK];
     memset(results, 0, sizeof results);
@@ -137,8 +155,11 @@ static enum ip_status chunk_run(struct cli_bench *bench, struct cli_forms *forms
         }
     }
     if (chosen_count > 0) {
-        enum ip_status status = probe_latency_measure(&bench->meter, &bench->bench.encoder, &forms->table,
-                                                      chosen, chosen_count, results, err);
+        bool given = settings->registers != 0 || settings->unroll != 0;
+        enum ip_status status =
+            given ? cli_latency_given(bench, settings, chosen, chosen_count, results, err)
+                  : probe_latency_measure(&bench->meter, &bench->bench.encoder, &forms->table, chosen,
+                                          chosen_count, results, err);
         if (status != IP_OK) {
             return status;
         }
@@ -178,7 +199,7 @@ static int latency_run(const struct cli_command *command, struct cli_settings *s
         for (size_t at = 0; status == IP_OK && at < forms.count; at += CHUNK) {
             size_t count = forms.count - at < CHUNK ? forms.count - at : CHUNK;
             cli_bench_progress(&bench, "forms", at, forms.count);
-            status = chunk_run(&bench, &forms, at, count, &output, &tally, &err);
+            status = chunk_run(&bench, settings, &forms, at, count, &output, &tally, &err);
         }
         status = cli_bench_close(&bench, status, &err);
     }
@@ -188,6 +209,16 @@ static int latency_run(const struct cli_command *command, struct cli_settings *s
     return cli_output_close(&output, code);
 }
 
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"registers", 'r', "N", "so many registers in turn (1: always the same); only chains without a transfer",
+     CLI_KIND_NUMBER, AT(registers), 1, 32, NULL},
+    {"unroll", 'u', "N", "so many rounds in the loop (and twice as many, for the difference); likewise",
+     CLI_KIND_NUMBER, AT(unroll), 1, 4096, NULL},
+    {0},
+};
+
 const struct cli_command cli_cmd_latency = {
     .name = "latency",
     .summary = "measure the latency of every operand pair of a form",
@@ -196,7 +227,10 @@ const struct cli_command cli_cmd_latency = {
         "FORM is a mnemonic in any case (ADDPD: all its forms), a pattern with * and ?, or a quoted syntax\n"
         "(\"add r64, imm32\"). Each pair src->dst has the core cycles from the source operand to the\n"
         "destination operand; <= marks an upper bound, ? a value that is not to be trusted. Of a memory\n"
-        "operand, op2:address is the way through its address, op2:content through what is stored there.\n",
+        "operand, op2:address is the way through its address, op2:content through what is stored there; - is "
+        "a\n"
+        "pair that could not be measured (--format json says why).\n",
+    .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,
     .max_arguments = -1,

@@ -73,6 +73,19 @@ static bool link_find(struct gen_link *link, int from, int to, bool address) {
     return false;
 }
 
+unsigned cli_links_direct(const struct isa_form *form, struct gen_link *links, unsigned limit) {
+    unsigned count = 0;
+    for (int src = 0; src < form->operand_count; src++) {
+        for (int dst = 0; dst < form->operand_count; dst++) {
+            struct gen_link link = {.form = form, .src = src, .dst = dst};
+            if (count < limit && link_find(&link, PLACE_NONE, PLACE_NONE, true)) {
+                links[count++] = link;
+            }
+        }
+    }
+    return count;
+}
+
 static enum ip_status named_operands(struct gen_link *link, const struct cli_settings *settings,
                                      struct ip_error *err) {
     const char *const names[] = {settings->src, settings->dst};

@@ -16,4 +16,8 @@ IP_CHECK enum ip_status cli_links_make(struct cli_forms *forms, const struct isa
                                        struct gen_link links[CLI_LINKS_MAX], unsigned *count,
                                        struct ip_error *err);
 
+/* The links by which `form` chains to itself without a transfer: every source with every destination of the
+ * same register file, memory through its address. At most `limit`; returns how many. */
+unsigned cli_links_direct(const struct isa_form *form, struct gen_link *links, unsigned limit);
+
 #endif

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # Each shell that is here reads its file; the names of all commands and options are in it.
 for shell in bash zsh fish; do
     isaprobe --completion $shell >"$T/$shell" || echo "exit $?"
@@ -11,6 +13,7 @@ for shell in bash zsh fish; do
     done
 done
 # What bash would offer.
+# shellcheck source=/dev/null
 . "$T/bash"
 offer() {
     COMP_WORDS=("$@")

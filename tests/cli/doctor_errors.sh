@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 isaprobe doctor --root "$T/absent"
 echo "exit $?" >&2
 isaprobe doctor --save /dev/null/tree

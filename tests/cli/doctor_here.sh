@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # On any machine: it ends with 0 or 3, each check has a state, and the recording reads back.
 isaprobe doctor --save "$T/tree" --format json >"$T/rows" 2>"$T/err"
 code=$?

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # What is printed assembles.
 for shape in latency throughput; do
     isaprobe emit --shape $shape "addpd xmm, xmm" >"$T/$shape.asm" || echo "exit $?"

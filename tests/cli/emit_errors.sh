@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 try() {
     isaprobe emit "$@"
     echo "exit $?" >&2

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # --help of the program and of every command goes to stdout; `help COMMAND` is the same text.
 isaprobe --help
 for command in $(isaprobe --help | sed -n '/^Commands/,/^Options/s/^  \([a-z][a-z]*\) .*/\1/p'); do

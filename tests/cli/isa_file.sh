@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # A user's rows are there beside the built-in ones.
 printf '# mine\nextension MINE\nshl r64, 3\n' >"$T/mine.isa"
 isaprobe list --isa "$T/mine.isa" "shl r64, 3"

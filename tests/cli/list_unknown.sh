@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # The nearest names are suggested; which ones depends on the tables.
 isaprobe list adpd 2>"$T/err"
 code=$?

@@ -1,4 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # A header, a comment, CSV, a bad line, a block that does not decode, one that leaves itself, one that hangs.
 printf 'hex,application\n480fafc34801c8,mine\n# none\n4801d8\nxyz\n480\n06\nc3\nf390\n' >"$T/list.csv"
-isaprobe measure --timer sim:tests/data/skl.sim --hex-list "$T/list.csv" --format csv | tr -d '\r' | cut -d, -f1,2,3,4,7-
+isaprobe measure --timer sim:tests/data/skl.sim --hex-list "$T/list.csv" --format csv | tr -d '\r' | rounded | cut -d, -f1,2,3,4,7-
 exit "${PIPESTATUS[0]}"

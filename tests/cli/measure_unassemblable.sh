@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # NASM's word, with the line.
 isaprobe measure --timer sim:tests/data/skl.sim "add rax, rbx; frob rax"
 echo "exit $?" >&2

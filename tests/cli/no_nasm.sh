@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # Without NASM: exit 3, one line that says what to do.
 mkdir "$T/bin"
 ln -s "$(command -v isaprobe)" "$T/bin/isaprobe"

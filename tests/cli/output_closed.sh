@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # A closed stdout: one line, exit 1; the data goes into no other file.
 try() {
     isaprobe "$@"

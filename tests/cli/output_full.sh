@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # A full disk, found when the data is written: one line, exit 1.
 try() {
     isaprobe "$@"

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # A reader that leaves early is no reason for words; the exit status is that of SIGPIPE.
 isaprobe list --format json | head -n 0
 code=${PIPESTATUS[0]}

@@ -14,6 +14,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 ln -s "$program" "$work/bin/isaprobe"
+# rounded: numbers with four decimals to one, so that a case does not hang on the last digit of a simulation.
+printf '#!/bin/sh\nexec perl -pe '\''s/\\d+\\.\\d{4}\\b/sprintf("%%.1f", $&)/ge'\''\n' >"$work/bin/rounded"
+chmod +x "$work/bin/rounded"
 export PATH=$work/bin:$PATH LC_ALL=C TERM=dumb
 unset NO_COLOR ISAPROBE_NASM
 
@@ -58,9 +61,10 @@ for file in "${cases[@]}"; do
     expect "$name.err" "$work/err"
     if ((status != 0)); then echo "$status"; fi >"$work/rc"
     expect "$name.rc" "$work/rc"
-    if pgrep -s "$(cat "$work/$name.session")" >/dev/null; then
-        complain "left a process behind: $(pgrep -a -s "$(cat "$work/$name.session")" | tr '\n' ';')"
-    fi
+    # A process that has ended and only waits for init is not left behind: pgrep does not tell.
+    # shellcheck disable=SC2009
+    running=$(ps -o stat=,args= -s "$(cat "$work/$name.session")" | grep -v '^Z')
+    [[ -z $running ]] || complain "left a process behind: $running"
     left=$(ls -A "$TMPDIR")
     [[ -z $left ]] || complain "left temporary files behind: $left"
     if ((bad)); then failed+=("$name"); fi

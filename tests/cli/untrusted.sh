@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # Hopeless noise is reported instead of a number: exit 4.
 isaprobe latency --timer sim:tests/data/hopeless.sim --format csv "addpd xmm, xmm" >"$T/rows"
 code=$?

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # One line each, exit 2, nothing on stdout.
 try() {
     isaprobe "$@"
