@@ -108,9 +108,8 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     if (status != IP_OK) {
         return status;
     }
-    bool mask_of_gather =
-        gen_form_is_gather(form) && (form->operands[link->dst].write && form->operands[link->dst].read &&
-                                     form->operands[link->dst].reg_class == ISA_REG_MASK);
+    bool mask_of_gather = gen_operand_is_consumed(form, (unsigned)link->src) ||
+                          gen_operand_is_consumed(form, (unsigned)link->dst);
     if (mask_of_gather) {
         return ip_fail(err, IP_UNSUPPORTED, "the mask of '%s' is consumed: it cannot carry a chain",
                        form->syntax);
@@ -225,7 +224,11 @@ static enum ip_status rotation_plan(struct gen_chain *chain, unsigned registers,
             chain->chain_in[plan->out.file] = true;
             moves = moves || !plan->in_place;
         }
-        chain->memory = chain->memory || plan->out.place == GEN_PLACE_MEMORY;
+        if (plan->out.place == GEN_PLACE_MEMORY) {
+            chain->memory = true;
+            chain->memory_rotates =
+                chain->memory_rotates || (!plan->in_place && plan->form->operands[plan->dst].read);
+        }
     }
     for (unsigned f = 0; f < GEN_FILES; f++) {
         slices[f] = chain->chain_in[f] ? 1 : 0;
@@ -247,7 +250,7 @@ static enum ip_status rotation_plan(struct gen_chain *chain, unsigned registers,
                        chain->links[0].form->syntax);
     }
     chain->rotation = rotation;
-    chain->rounds = moves || after > before ? rotation : 1;
+    chain->rounds = moves || chain->memory_rotates || after > before ? rotation : 1;
     if (memory_rotates) {
         chain->rounds *= (MEMORY_ROUNDS + chain->rounds - 1) / chain->rounds;
     }

@@ -43,12 +43,14 @@ struct gen_chain {
     struct gen_link_plan links[GEN_LINKS_MAX];
     unsigned count;
     struct gen_pool pool;
-    unsigned rotation;        /* registers that rotate in each slice */
-    unsigned rounds;          /* of the chain in a unit */
-    bool chain_in[GEN_FILES]; /* the value passes through this file: its first slice belongs to the chain */
-    bool memory;              /* the value passes through memory */
-    bool pointers;            /* the chain's registers hold pointers (pointer chase) */
-    unsigned cursor[GEN_FILES];
+    unsigned rotation;          /* registers that rotate in each slice */
+    unsigned rounds;            /* of the chain in a unit */
+    bool chain_in[GEN_FILES];   /* the value passes through this file: its first slice belongs to the chain */
+    bool memory;                /* the value passes through memory */
+    bool memory_rotates;        /* ... at a fresh address each time: a link merges what it writes into it */
+    bool pointers;              /* the chain's registers hold pointers (pointer chase) */
+    unsigned cursor[GEN_FILES]; /* where the rotations are while the unit is written */
+    unsigned memory_slot;
 };
 
 IP_CHECK enum ip_status gen_chain_plan(struct gen_chain *chain, const struct gen_link *links, unsigned count,

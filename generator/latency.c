@@ -73,7 +73,7 @@ static enum ip_status sources_break(struct gen_program *program, const struct ge
 }
 
 static void memory_bind(struct isa_binding *binding, const struct gen_chain *chain, unsigned l,
-                        unsigned round, struct constants *constants) {
+                        unsigned round, const struct gen_location *at, struct constants *constants) {
     const struct gen_link_plan *plan = &chain->links[l];
     int o = isa_form_memory_operand(plan->form);
     binding->address =
@@ -85,13 +85,16 @@ static void memory_bind(struct isa_binding *binding, const struct gen_chain *cha
     if (isa_reg_is_vector(operand->reg_class)) {
         binding->address.index = (int8_t)constant_take(constants, &chain->pool, GEN_FILE_VECTOR);
     }
-    if ((o == plan->src && !plan->address && !plan->index) || o == plan->dst) {
-        return; /* the chain's own memory: one address, so that the load takes what the store left */
+    if (o == plan->dst || (o == plan->src && !plan->address && !plan->index)) {
+        /* The chain's own memory: the load takes what the store left. */
+        unsigned slot = o == plan->dst && !plan->in_place ? chain->memory_slot + 1 : at->number;
+        binding->address.disp = chain->memory_rotates ? (int32_t)(slot % chain->rotation) * LINE_BYTES : 0;
+        return;
     }
     if (operand->write) {
         binding->address.disp = STORE_DISP + (int32_t)(l * ROUND_STORES + round % ROUND_STORES) * LINE_BYTES;
     } else if (chain->memory) {
-        binding->address.disp = LINE_BYTES;
+        binding->address.disp = GEN_ROTATION_MAX * LINE_BYTES; /* behind the chain's own lines */
     }
 }
 
@@ -108,7 +111,7 @@ static void others_bind(struct gen_program *program, struct isa_binding *binding
         enum gen_file file = gen_file_of(operand->reg_class);
         if (plan->scratch[o] != 0) {
             binding->reg[o] = (uint8_t)gen_chain_slice(chain, file, plan->scratch[o] - 1u, round);
-            if (gen_form_is_gather(plan->form) && operand->read) {
+            if (gen_operand_is_consumed(plan->form, o)) {
                 gen_renew(&program->unit, &chain->pool, file, binding->reg[o], 0, true);
             }
         } else if ((int)o != plan->src && (int)o != plan->dst) {
@@ -126,6 +129,10 @@ static void location_advance(struct gen_location *at, struct gen_chain *chain,
         return;
     }
     *at = (struct gen_location){plan->out.place, plan->out.file, plan->out.reg_class, 0};
+    if (plan->out.place == GEN_PLACE_MEMORY) {
+        chain->memory_slot = (chain->memory_slot + 1) % chain->rotation;
+        at->number = (uint8_t)chain->memory_slot;
+    }
     if (plan->out.place != GEN_PLACE_REGISTER) {
         return;
     }
@@ -161,7 +168,7 @@ static enum ip_status link_emit(struct gen_program *program, struct gen_chain *c
     struct isa_binding binding;
     struct constants constants = {{0}};
     memset(&binding, 0, sizeof binding);
-    memory_bind(&binding, chain, l, round, &constants);
+    memory_bind(&binding, chain, l, round, at, &constants);
     source_bind(program, &binding, plan, at);
     enum ip_status status = sources_break(program, chain, plan, at, err);
     if (status != IP_OK) {

@@ -17,7 +17,7 @@ int64_t gen_immediate(const struct isa_operand *operand) {
     case 64:
         return INT64_C(0x101010101);
     default:
-        return 1;
+        return 2; /* not 1: shifts by one have an encoding of their own */
     }
 }
 
@@ -83,6 +83,13 @@ bool gen_form_is_stack(const struct isa_form *form) {
 bool gen_form_is_gather(const struct isa_form *form) {
     int memory = isa_form_memory_operand(form);
     return memory >= 0 && isa_reg_is_vector(form->operands[memory].reg_class);
+}
+
+bool gen_operand_is_consumed(const struct isa_form *form, unsigned o) {
+    /* The destination comes first; of the others only the mask is written. */
+    const struct isa_operand *operand = &form->operands[o];
+    return gen_form_is_gather(form) && operand->kind == ISA_OPERAND_REG && operand->write &&
+           (o > 0 || operand->reg_class == ISA_REG_MASK);
 }
 
 void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_file file, unsigned number,

@@ -22,6 +22,8 @@ bool gen_form_is_stack(const struct isa_form *form);
 bool gen_form_divides(const struct isa_form *form);
 /* True for gathers and scatters: they consume their mask. */
 bool gen_form_is_gather(const struct isa_form *form);
+/* True for the mask of a gather or scatter: it must be renewed before each instance. */
+bool gen_operand_is_consumed(const struct isa_form *form, unsigned o);
 
 /* Appends the instruction that gives a register a value that depends on nothing: `mov r32, value`, a zero
  * idiom in the encoding that the pool's forms have, all ones for masks and the masks of gathers. */

@@ -88,6 +88,19 @@ static void survey_encoding(struct survey *survey, const struct isa_form *form, 
     }
 }
 
+/* With rax these have encodings of their own, which are other forms ("add eax, imm32", "xchg eax, r32"). */
+static bool has_accumulator_form(const struct isa_form *form) {
+    static const char *const names[] = {"add", "or", "adc", "sbb", "and", "sub", "xor", "cmp", "test"};
+    bool immediate = false, named = strcmp(form->mnemonic, "xchg") == 0;
+    for (unsigned o = 0; o < form->explicit_count; o++) {
+        immediate = immediate || form->operands[o].kind == ISA_OPERAND_IMM;
+    }
+    for (size_t i = 0; immediate && i < sizeof names / sizeof names[0]; i++) {
+        named = named || strcmp(form->mnemonic, names[i]) == 0;
+    }
+    return named;
+}
+
 static void survey_form(struct survey *survey, const struct isa_form *form) {
     unsigned sources[GEN_FILES] = {0};
     bool wide = false;
@@ -114,6 +127,7 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
         }
         survey->no_rex = survey->no_rex || (operand->reg_class == ISA_REG_GPR8H && !operand->implicit);
     }
+    survey->fixed[GEN_FILE_GPR] |= has_accumulator_form(form) ? 1u : 0u;
     /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
     survey->byte_masks = survey->byte_masks || (masks && strstr(form->isa_set, "BW") != NULL);
     survey_encoding(survey, form, wide);

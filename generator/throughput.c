@@ -119,7 +119,7 @@ static void instance_bind(struct isa_binding *binding, const struct stream *stre
 static void instance_break(struct gen_program *program, const struct stream *stream,
                            const struct isa_binding *binding) {
     const struct isa_form *form = stream->form;
-    bool gather = gen_form_is_gather(form), string = gen_form_is_string(form);
+    bool string = gen_form_is_string(form);
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
         if (operand->kind != ISA_OPERAND_REG || !operand->read || !operand->write) {
@@ -131,8 +131,7 @@ static void instance_break(struct gen_program *program, const struct stream *str
         if (file == GEN_FILES || file == GEN_FILE_X87 || (file == GEN_FILE_GPR && number == 4)) {
             continue;
         }
-        /* The mask is the last vector or mask operand of a gather; its destination comes first. */
-        bool consumed = gather && (file == GEN_FILE_MASK || o > 0);
+        bool consumed = gen_operand_is_consumed(form, o);
         if (consumed || stream->how.break_registers || (string && file == GEN_FILE_GPR)) {
             uint64_t value = fixed && file == GEN_FILE_GPR ? gen_fixed_value(form, number, program->gpr_fill)
                                                            : program->gpr_fill;

@@ -64,7 +64,7 @@ static void latency_units(void **state) {
          "vaddpd xmm0, xmm0, xmm0\nvmovq rax, xmm0\nvmovq xmm0, rax\n",
          NULL},
         /* One operand that is read and written. */
-        {{"add r64, imm8"}, {{.src = 0, .dst = 0}}, 0, "add rax, strict byte 1\n", NULL},
+        {{"add r64, imm8"}, {{.src = 0, .dst = 0}}, 0, "add rcx, 2\n", NULL},
         {{"add m64, r64"}, {{.src = 0, .dst = 0}}, 0, "add qword [r14], r13\n", NULL},
         /* Flags: the chain through them, and broken. */
         {{"adc r64, r64"}, {{.src = 2, .dst = 2}}, 2, "adc rax, r13\nadc rcx, r13\n", NULL},
