@@ -127,9 +127,12 @@ void hx_sim_rows_fini(struct hx_sim_rows *rows);
 bool hx_sim_pattern_matches(const char *pattern, const char *text);
 
 /* "1*p0156+2*p5" or "none" -> uops of `row`. NULL when good, else what is wrong; *where gets the offset in
- * `text` (`length` bytes). Ports must be those of the description. */
+ * `text` (`length` bytes). Ports must be those of the description. Returns hx_sim_too_many_uops itself for a
+ * term that is well-formed but too large for the model. */
 const char *hx_sim_ports_parse(const struct hx_sim_description *description, const char *text, size_t length,
                                struct hx_sim_row *row, size_t *where);
+
+extern const char hx_sim_too_many_uops[];
 
 /* Reads a table of port usage with uops.info names (columns instruction, latency, ..., slots, ports) into
  * description->imported. harness/sim_import.c. */

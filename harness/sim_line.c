@@ -48,7 +48,7 @@ bool hx_sim_line_is(const struct hx_sim_line *line, const char *keyword) {
 
 unsigned hx_sim_line_column(const struct hx_sim_line *line) {
     size_t at = line->word != NULL ? (size_t)(line->word - line->text) : line->at;
-    return (unsigned)at + 1;
+    return (unsigned)at + (line->quoted && line->word != NULL ? 0 : 1); /* the quote, not what it quotes */
 }
 
 enum ip_status hx_sim_line_fail(const struct hx_sim_line *line, size_t offset, struct ip_error *err,

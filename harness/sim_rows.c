@@ -113,6 +113,8 @@ const struct hx_sim_row *hx_sim_row_find(const struct hx_sim_description *descri
     return description->has_fallback ? &description->fallback : NULL;
 }
 
+const char hx_sim_too_many_uops[] = "a form has 1 to 100 µops in the model";
+
 const char *hx_sim_ports_parse(const struct hx_sim_description *description, const char *text, size_t length,
                                struct hx_sim_row *row, size_t *where) {
     row->uops_count = 0;
@@ -124,12 +126,15 @@ const char *hx_sim_ports_parse(const struct hx_sim_description *description, con
     for (size_t i = 0;;) {
         *where = i;
         unsigned count = 0;
-        while (i < length && text[i] >= '0' && text[i] <= '9' && count <= HX_SIM_UOPS_MAX) {
-            count = count * 10 + (unsigned)(text[i++] - '0');
+        for (; i < length && text[i] >= '0' && text[i] <= '9'; i++) {
+            count = count > HX_SIM_UOPS_MAX ? count : count * 10 + (unsigned)(text[i] - '0');
         }
         total += count;
-        if (count == 0 || total > HX_SIM_UOPS_MAX) {
-            return "a number of µops from 1 to 100 in all is expected, as in 1*p01+2*p5";
+        if (count == 0) {
+            return "a number of µops is expected, as in 1*p01+2*p5";
+        }
+        if (total > HX_SIM_UOPS_MAX) {
+            return hx_sim_too_many_uops;
         }
         *where = i;
         if (i + 2 >= length || text[i] != '*' || text[i + 1] != 'p') {

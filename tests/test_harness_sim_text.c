@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptions of simulated CPUs: what is accepted, where errors are placed, imported tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/sim_description.h"
+#include "isa/decode.h"
+
+#define HEAD "isaprobe-sim 1\nports p0 p1 p5 p6 p2 p3 p7 p4\n"
+
+static void errors_have_a_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place, *words;
+    } cases[] = {
+        {"", "t:1:1", "isaprobe-sim 1"},
+        {"# nothing\n\n", "t:1:1", "isaprobe-sim 1"},
+        {"issue-width 4\n", "t:1:1", "begins with"},
+        {"isaprobe-sim 2\n", "t:1:14", "from 1 to 1"},
+        {"isaprobe-sim 1\n", "t:1", "without a `ports` line"},
+        {"isaprobe-sim 1 extra\n", "t:1:16", "nothing more"},
+        {HEAD "issue-width\n", "t:3:12", "issue-width: an integer from 1 to 64"},
+        {HEAD "issue-width 0\n", "t:3:13", "from 1 to 64"},
+        {HEAD "issue-width 65\n", "t:3:13", "from 1 to 64"},
+        {HEAD "issue-width 99999999999999999999999\n", "t:3:13", "from 1 to 64"},
+        {HEAD "issue-width 4x\n", "t:3:13", "integer"},
+        {HEAD "  frobnicate 4\n", "t:3:3", "unknown setting"},
+        {HEAD "noise -1\n", "t:3:7", "noise: a number from 0 to 10"},
+        {HEAD "noise nan\n", "t:3:7", "number"},
+        {HEAD "drift wobble 1\n", "t:3:7", "sine AMPLITUDE PERIOD"},
+        {HEAD "drift sine 0.1\n", "t:3:15", "period"},
+        {HEAD "neighbour window 9 3 0.5\n", "t:3:20", "run behind the last"},
+        {HEAD "neighbour often\n", "t:3:11", "window FROM TO SHARE"},
+        {HEAD "policy random\n", "t:3:8", "earliest, counters or uneven"},
+        {HEAD "ports p9\n", "t:3:1", "listed already"},
+        {"isaprobe-sim 1\nports p0 p1 p0\n", "t:2:13", "listed twice"},
+        {"isaprobe-sim 1\nports p0 q1\n", "t:2:10", "a port is p and"},
+        {"isaprobe-sim 1\nports\n", "t:2:6", "ports are expected"},
+        {"isaprobe-sim 1\nform \"nop\" ports none\n", "t:2:1", "must come before"},
+        {"isaprobe-sim 1\nload-ports p23\n", "t:2:13", "a set of ports"},
+        {HEAD "load-ports p29\n", "t:3:14", "a set of ports"},
+        {HEAD "form\n", "t:3:5", "form: a name"},
+        {HEAD "form \"add r64, r64\n", "t:3:6", "form: a name"},
+        {HEAD "form \"add\" latency 1\n", "t:3:21", "needs `ports`"},
+        {HEAD "form \"add\" ports 1*p08\n", "t:3:22", "no such port"},
+        {HEAD "form \"add\" ports p0\n", "t:3:18", "number of µops"},
+        {HEAD "form \"add\" ports 1*q0\n", "t:3:19", "*p and port names"},
+        {HEAD "form \"add\" ports 1*p0+\n", "t:3:23", "number of µops"},
+        {HEAD "form \"add\" ports 200*p0\n", "t:3:18", "1 to 100"},
+        {HEAD "form \"add\" ports 1*p0 latency x\n", "t:3:31", "latency: an integer"},
+        {HEAD "form \"add\" ports 1*p0 latency 1001\n", "t:3:31", "0 to 1000"},
+        {HEAD "form \"add\" ports 1*p0 op1-> 1\n", "t:3:28", "after ->"},
+        {HEAD "form \"add\" ports 1*p0 ->op1 1\n", "t:3:23", "an operand"},
+        {HEAD "form \"add\" ports 1*p0 op1->op2\n", "t:3:31", "latency of the pair"},
+        {HEAD "form \"add\" ports 1*p0 blocking 4\n", "t:3:33", "name of the blocked unit"},
+        {HEAD "form \"add\" ports 1*p0 same-register maybe\n", "t:3:37", "breaks"},
+        {HEAD "form \"add\" ports 1*p0 reads rax\n", "t:3:29", "op1 to op9"},
+        {HEAD "form \"add\" ports 1*p0 speed 4\n", "t:3:23", "expected ports, latency"},
+        {HEAD "form \"nop\" ports none\nform \"nop\" ports none\n", "t:4:6", "described already"},
+        {HEAD "default ports none\ndefault ports none\n", "t:4:1", "a default already"},
+        {HEAD "fault \"ud2\" sulks\n", "t:3:13", "illegal, segfault"},
+        {HEAD "fuse \"sub *\"\n", "t:3:13", "second form"},
+        {HEAD "ports-csv \"x.csv\"\n", "t:3:1", "may not import"},
+        {HEAD "name \"a\" \"b\"\n", "t:3:10", "nothing more"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hx_sim_description description;
+        struct ip_error err;
+        memset(&description, 0x5a, sizeof description);
+        enum ip_status status =
+            hx_sim_description_parse(&description, "t", cases[i].text, strlen(cases[i].text), NULL, &err);
+        if (status != IP_SYNTAX || strcmp(err.place, cases[i].place) != 0 ||
+            strstr(err.text, cases[i].words) == NULL) {
+            fail_msg("case %zu: status %d, %s: %s; expected %s: ... %s ...", i, (int)status, err.place,
+                     err.text, cases[i].place, cases[i].words);
+        }
+        assert_int_equal(((unsigned char *)&description)[0], 0x5a); /* untouched */
+    }
+}
+
+static void all_settings_arrive(void **state) {
+    (void)state;
+    static const char text[] = HEAD "name \"A core\" # with a comment\r\n"
+                                    "issue-width 6\n\tretire-width 8\nrob 512\nscheduler 97\n"
+                                    "load-latency 4\nforward-latency 3\ntaken-branch 2\n"
+                                    "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
+                                    "policy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
+                                    "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
+                                    "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
+                                    "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
+                                    "form \"div *\" ports 3*p0+2*p15 blocking 6 divider slots 4\n"
+                                    "fault \"ud2\" illegal\nfuse \"cmp *\" \"j*\"\n"
+                                    "default ports 1*p5 latency 2";
+    struct hx_sim_description d;
+    struct ip_error err;
+    if (hx_sim_description_parse(&d, "t", text, strlen(text), NULL, &err) != IP_OK) {
+        fail_msg("%s: %s", err.place, err.text);
+    }
+    assert_string_equal(d.name, "A core");
+    assert_int_equal(d.issue_width, 6);
+    assert_int_equal(d.retire_width, 8);
+    assert_int_equal(d.rob, 512);
+    assert_int_equal(d.scheduler, 97);
+    assert_int_equal(d.load_latency, 4);
+    assert_int_equal(d.forward_latency, 3);
+    assert_int_equal(d.taken_branch, 2);
+    assert_int_equal(d.load_ports, 0x30);
+    assert_int_equal(d.store_address_ports, 0x70);
+    assert_int_equal(d.store_data_ports, 0x80);
+    assert_true(d.uneven == 0.25 && d.ticks_per_cycle == 0.66 && d.overhead_ticks == 35);
+    assert_true(d.resolution_ticks == 26 && d.noise == 1e-3 && d.jitter_ticks == 4);
+    assert_true(d.drift == HX_SIM_DRIFT_SINE && d.drift_amplitude == 0.04 && d.drift_period == 500);
+    assert_true(d.spike_probability == 0.01 && d.spike_ticks == 3000);
+    assert_true(d.neighbour_from == 10 && d.neighbour_to == 20 && d.neighbour_runs == 200);
+    assert_true(d.neighbour_probability == 0.001 && d.neighbour_share == 0.75 && d.seed == 42);
+    struct isa_form form = {.syntax = "add r64, r64"};
+    const struct hx_sim_row *row = hx_sim_row_find(&d, &form);
+    assert_non_null(row);
+    assert_int_equal(row->pairs_count, 2);
+    assert_string_equal(row->pairs[1].src, "flags");
+    assert_int_equal(row->pairs[1].cycles, 3);
+    assert_int_equal(row->uops[0].ports, 0xf);
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "div r64"});
+    assert_int_equal(row->uops_count, 2);
+    assert_int_equal(row->uops[0].count, 3);
+    assert_int_equal(row->slots, 4);
+    assert_string_equal(d.units[row->unit], "divider");
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "ud2"});
+    assert_int_equal(row->fault, HX_OUTCOME_ILLEGAL);
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "paddd xmm, xmm"});
+    assert_string_equal(row->syntax, "default");
+    hx_sim_description_fini(&d);
+}
+
+static void defaults_are_sane(void **state) {
+    (void)state;
+    struct hx_sim_description d;
+    struct ip_error err;
+    assert_int_equal(hx_sim_description_parse(&d, "t", HEAD, strlen(HEAD), NULL, &err), IP_OK);
+    assert_int_equal(d.retire_width, d.issue_width);
+    assert_int_equal(d.scheduler, d.rob);
+    assert_true(d.ticks_per_cycle == 1 && d.noise == 0 && d.neighbour_from == d.neighbour_to);
+    assert_null(hx_sim_row_find(&d, &(struct isa_form){.syntax = "add r64, r64"}));
+    hx_sim_description_fini(&d);
+}
+
+static void patterns_match(void **state) {
+    (void)state;
+    assert_true(hx_sim_pattern_matches("add *", "add r64, r64"));
+    assert_true(hx_sim_pattern_matches("*", ""));
+    assert_true(hx_sim_pattern_matches("v*pd *mm, *", "vaddpd xmm, xmm, m128"));
+    assert_true(hx_sim_pattern_matches("a*b*c", "aXbXbXc"));
+    assert_true(hx_sim_pattern_matches("nop", "nop"));
+    assert_false(hx_sim_pattern_matches("nop", "nopw"));
+    assert_false(hx_sim_pattern_matches("add *", "add"));
+    assert_false(hx_sim_pattern_matches("a*b*c", "aXbXbX"));
+    assert_false(hx_sim_pattern_matches("", "x"));
+}
+
+static void described_cpus_parse(void **state) {
+    (void)state;
+    static const char *const files[] = {"tests/data/skl.sim", "tests/data/noisy.sim",
+                                        "tests/data/hopeless.sim", "tests/data/smt.sim"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct hx_sim_description d;
+        struct ip_error err;
+        if (hx_sim_description_read(&d, files[i], &err) != IP_OK) {
+            fail_msg("%s: %s (run from the root of the repository)", err.place, err.text);
+        }
+        assert_true(d.rows.count > 8);
+        hx_sim_description_fini(&d);
+    }
+}
+
+static void missing_file_is_an_io_error(void **state) {
+    (void)state;
+    struct hx_sim_description d;
+    struct ip_error err;
+    assert_int_equal(hx_sim_description_read(&d, "/nonexistent/cpu.sim", &err), IP_IO);
+    assert_true(strstr(err.text, "/nonexistent/cpu.sim") != NULL || strstr(err.place, "cpu.sim") != NULL);
+}
+
+/* The name of a machine instruction in published tables. */
+static void assert_name(const char *code, size_t bytes, const char *expected) {
+    struct isa_form form = {0};
+    struct isa_binding binding;
+    struct ip_error err;
+    size_t length;
+    char name[ISA_SYNTAX_MAX];
+    assert_int_equal(isa_decode((const uint8_t *)code, bytes, &form, &binding, &length, &err), IP_OK);
+    hx_sim_import_name(&form, name);
+    assert_string_equal(name, expected);
+}
+
+static void names_of_published_tables(void **state) {
+    (void)state;
+    assert_name("\x48\x01\xd8", 3, "ADD (R64, R64)");
+    assert_name("\x48\x83\xc0\x05", 4, "ADD (R64, I8)");
+    assert_name("\x48\x03\x06", 3, "ADD (R64, M64)");
+    assert_name("\x88\xd8", 2, "MOV (R8l, R8l)");
+    assert_name("\x48\xd3\xe0", 3, "SHL (R64, CL)");
+    assert_name("\xc5\xf9\x58\xc1", 4, "VADDPD (XMM, XMM, XMM)");
+    assert_name("\x62\xf1\xf5\x9a\x58\x00", 6, "VADDPD_Z (XMM, K, XMM, M64_1to2)");
+    assert_name("\xf0\x48\x01\x06", 4, "ADD_LOCK (M64, R64)");
+    assert_name("\x0f\xa2", 2, "CPUID");
+    assert_name("\x75\x02", 2, "JNZ (Rel8)");
+}
+
+static void tables_are_imported(void **state) {
+    (void)state;
+    static const char table[] = "instruction,latency,throughput_measured,slots,ports\n"
+                                "\"ADD (R64, M64)\",[1;\xe2\x89\xa4"
+                                "6],0.50,1,1*p0156+1*p23\n"
+                                "\"MOV (M64, R64)\",[\xe2\x89\xa4"
+                                "2;\xe2\x89\xa4"
+                                "10],1.00,1,1*p237+1*p4\r\n"
+                                "DIV (R32),[23.0;28],6.00,10,2*p0+4*p5\n"
+                                "CPUID,,,,\n";
+    struct hx_sim_description d;
+    struct ip_error err;
+    static const char head[] = HEAD "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n";
+    assert_int_equal(hx_sim_description_parse(&d, "t", head, strlen(head), NULL, &err), IP_OK);
+    if (hx_sim_import_text(&d, "c", table, strlen(table), &err) != IP_OK) {
+        fail_msg("%s: %s", err.place, err.text);
+    }
+    assert_true(hx_sim_rows_index(&d.imported));
+    assert_int_equal(d.imported.count, 3);
+    const struct hx_sim_row *row = hx_sim_rows_find(&d.imported, "ADD (R64, M64)");
+    assert_int_equal(row->latency, 1);
+    assert_int_equal(row->memory_latency, 6);
+    assert_int_equal(row->slots, 1);
+    row = hx_sim_rows_find(&d.imported, "MOV (M64, R64)");
+    assert_false(row->latency_given);
+    row = hx_sim_rows_find(&d.imported, "DIV (R32)");
+    assert_int_equal(row->latency, 28);
+    assert_int_equal(row->slots, 10);
+    static const char bad[] = "instruction,ports\nADD,1*p0\nSUB,1*p9\n";
+    assert_int_equal(hx_sim_import_text(&d, "c", bad, strlen(bad), &err), IP_SYNTAX);
+    assert_string_equal(err.place, "c:3:8");
+    assert_int_equal(hx_sim_import_text(&d, "c", "a,b\n", 4, &err), IP_SYNTAX);
+    assert_string_equal(err.place, "c:1:1");
+    assert_int_equal(hx_sim_import_text(&d, "c", "instruction,ports\nADD\n", 22, &err), IP_SYNTAX);
+    assert_string_equal(err.place, "c:2:1");
+    hx_sim_description_fini(&d);
+}
+
+static void published_table_is_imported(void **state) {
+    (void)state;
+    static const char path[] = "../shared/reference/skylake_x_ports.csv";
+    if (access(path, R_OK) != 0) {
+        print_message("skipped: %s is not here\n", path);
+        skip();
+    }
+    static const char text[] = HEAD "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
+                                    "ports-csv \"skylake_x_ports.csv\"\n";
+    struct hx_sim_description d;
+    struct ip_error err;
+    if (hx_sim_description_parse(&d, "t", text, strlen(text), "../shared/reference/", &err) != IP_OK) {
+        fail_msg("%s: %s", err.place, err.text);
+    }
+    assert_true(d.imported.count > 4000);
+    struct isa_form form = {0};
+    struct isa_binding binding;
+    size_t length;
+    assert_int_equal(isa_decode((const uint8_t *)"\x48\x0f\xaf\xc3", 4, &form, &binding, &length, &err),
+                     IP_OK);
+    const struct hx_sim_row *row = hx_sim_row_find(&d, &form); /* imul rax, rbx */
+    assert_non_null(row);
+    assert_int_equal(row->latency, 3);
+    assert_int_equal(row->uops_count, 1);
+    assert_int_equal(row->uops[0].ports, 2); /* p1 */
+    hx_sim_description_fini(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_have_a_place),         cmocka_unit_test(all_settings_arrive),
+        cmocka_unit_test(defaults_are_sane),           cmocka_unit_test(patterns_match),
+        cmocka_unit_test(described_cpus_parse),        cmocka_unit_test(missing_file_is_an_io_error),
+        cmocka_unit_test(names_of_published_tables),   cmocka_unit_test(tables_are_imported),
+        cmocka_unit_test(published_table_is_imported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
