@@ -6,10 +6,10 @@
 
 #include <Zydis/Zydis.h>
 
+#include "isa/corrections.h"
 #include "isa/kind.h"
 #include "isa/mapping.h"
 #include "isa/obstacle.h"
-#include "isa/parse.h"
 
 enum { ARITHMETIC_FLAGS = 0x8d5, KNOWN_FLAGS = ARITHMETIC_FLAGS | 0x400 };
 
@@ -209,32 +209,6 @@ static void element_read(struct isa_form *form, const struct decoded *d) {
                      best->element_type == ZYDIS_ELEMENT_TYPE_FLOAT80;
 }
 
-/* Legacy SSE keeps the part of an XMM destination that it does not write; Zydis says "written" only. The
- * named ones do clear it. */
-static void merge_read(struct isa_form *form, const struct decoded *d) {
-    struct isa_operand *op = &form->operands[0];
-    if (form->vex || form->evex || form->explicit_count < 2 || op->kind != ISA_OPERAND_REG ||
-        op->reg_class != ISA_REG_XMM || !op->write || op->read || d->operands[0].size >= 128)
-        return;
-    switch (d->instruction.mnemonic) {
-    case ZYDIS_MNEMONIC_MOVD:
-    case ZYDIS_MNEMONIC_MOVQ:
-    case ZYDIS_MNEMONIC_MOVQ2DQ:
-    case ZYDIS_MNEMONIC_CVTPD2PS:
-    case ZYDIS_MNEMONIC_CVTPD2DQ:
-    case ZYDIS_MNEMONIC_CVTTPD2DQ:
-        return;
-    case ZYDIS_MNEMONIC_MOVSS:
-    case ZYDIS_MNEMONIC_MOVSD:
-        if (form->operands[1].kind == ISA_OPERAND_MEM)
-            return;
-        break;
-    default:
-        break;
-    }
-    op->read = true;
-}
-
 /* Does the same instruction exist in VEX, so that an assembler would choose that? */
 static bool vex_twin_exists(const struct decoded *d) {
     const ZydisDecodedInstruction *instruction = &d->instruction;
@@ -363,7 +337,7 @@ static enum ip_status form_fill(const struct decoded *d, struct isa_form *form, 
         form->evex && form->explicit_count > 1 && form->operands[1].mask && instruction->raw.evex.z != 0;
     flags_read(form, instruction);
     element_read(form, d);
-    merge_read(form, d);
+    isa_corrections_apply(instruction, d->operands, form);
     decorator_read(form, instruction);
     prefix_read(form, d);
     extension_read(form, instruction);

@@ -15,7 +15,7 @@
 
 /* Extensions by file; the first pattern that matches counts, a trailing * stands for any ending. */
 static const char *const files[][2] = {
-    {"BASE", "base"},   {"X87*", "x87"},          {"FCMOV", "x87"},       {"FCOMI", "x87"},
+    {"BASE", "base"},   {"X87*", "x87"},          {"FCMOV", "x87"},       {"PPRO", "x87"},
     {"MMX*", "mmx"},    {"PENTIUMMMX", "mmx"},    {"SSE4A", "amd"},       {"AMD*", "amd"},
     {"3DNOW*", "amd"},  {"XOP", "amd"},           {"FMA4", "amd"},        {"TBM", "amd"},
     {"SSE*", "sse"},    {"SSSE3*", "sse"},        {"AVX512*", "avx512"},  {"AVX2*", "avx2"},

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "isa/corrections.h"
+
+#include <string.h>
+
+/* Legacy SSE keeps the part of an XMM destination that it does not write; Zydis says "written" only. The
+ * named ones do clear it. */
+static bool merges(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                   const struct isa_form *form) {
+    const struct isa_operand *op = &form->operands[0];
+    if (form->vex || form->evex || form->explicit_count < 2 || op->kind != ISA_OPERAND_REG ||
+        op->reg_class != ISA_REG_XMM || !op->write || op->read || operands[0].size >= 128)
+        return false;
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVD:
+    case ZYDIS_MNEMONIC_MOVQ:
+    case ZYDIS_MNEMONIC_MOVQ2DQ:
+    case ZYDIS_MNEMONIC_CVTPD2PS:
+    case ZYDIS_MNEMONIC_CVTPD2DQ:
+    case ZYDIS_MNEMONIC_CVTTPD2DQ:
+        return false;
+    case ZYDIS_MNEMONIC_MOVSS:
+    case ZYDIS_MNEMONIC_MOVSD:
+        return form->operands[1].kind != ISA_OPERAND_MEM;
+    default:
+        return true;
+    }
+}
+
+/* BSF and BSR leave their destination alone when the source is zero: AMD's manual says so, and Intel's cores
+ * do. */
+static bool keeps_destination(const ZydisDecodedInstruction *instruction) {
+    return instruction->mnemonic == ZYDIS_MNEMONIC_BSF || instruction->mnemonic == ZYDIS_MNEMONIC_BSR;
+}
+
+/* A shift or rotation by CL leaves the flags alone when the count is zero. */
+static bool shifts_by_cl(const ZydisDecodedInstruction *instruction, const struct isa_form *form) {
+    const struct isa_operand *last =
+        form->explicit_count > 0 ? &form->operands[form->explicit_count - 1] : NULL;
+    bool shift = instruction->meta.category == ZYDIS_CATEGORY_SHIFT ||
+                 instruction->meta.category == ZYDIS_CATEGORY_ROTATE;
+    return shift && last != NULL && last->kind == ISA_OPERAND_REG && last->reg_class == ISA_REG_GPR8 &&
+           last->reg == 1;
+}
+
+/* Floating-point instructions whose operands Zydis calls integers. */
+static bool is_floating(const char *mnemonic) {
+    static const char *const stems[] = {"round",   "fpclass", "and",  "andn",  "or",     "xor",
+                                        "maskmov", "movl",    "movh", "movnt", "extract"};
+    static const char *const endings[] = {"ps", "pd", "ss", "sd", "ph", "sh"};
+    size_t length = strlen(mnemonic);
+    if (mnemonic[0] == 'v') {
+        mnemonic++;
+        length--;
+    }
+    for (unsigned i = 0; i < sizeof stems / sizeof stems[0]; i++) {
+        size_t stem = strlen(stems[i]);
+        for (unsigned k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+            if (length == stem + 2 && strncmp(mnemonic, stems[i], stem) == 0 &&
+                strcmp(mnemonic + stem, endings[k]) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                           struct isa_form *form) {
+    struct isa_operand *first = &form->operands[0];
+    if (merges(instruction, operands, form))
+        first->read = true;
+    if (keeps_destination(instruction))
+        first->read = first->cond_read = first->cond_write = true;
+    int flags = isa_form_flags_operand(form);
+    if (flags >= 0 && shifts_by_cl(instruction, form)) {
+        struct isa_operand *op = &form->operands[flags];
+        op->cond_read = !op->read; /* RCL and RCR read the carry anyway */
+        op->read = op->cond_write = true;
+        form->flags_read |= form->flags_written;
+    }
+    if (!form->floating && is_floating(form->mnemonic)) {
+        size_t length = strlen(form->mnemonic);
+        char type = form->mnemonic[length - 1];
+        form->floating = true;
+        form->element_bits = type == 'd' ? 64 : type == 'h' ? 16 : 32;
+    }
+}
