@@ -26,27 +26,24 @@ static const struct cli_column columns[] = {
     {.name = "shared_cycles"},
     {.name = "spread", .text_hidden = true},
     {.name = "issue_limited", .text_hidden = true},
+    {.name = "why"},
     {.name = "status"},
     {.name = NULL},
 };
 
 /* How many ports, rounded for people; the exact figures are in CSV and JSON. */
 static const char *sharing_words(const struct probe_pair *pair, char *buffer, size_t size) {
-    switch (pair->sharing) {
-    case PROBE_SHARING_NONE:
+    if (pair->sharing == PROBE_SHARING_NONE) {
         return "no port";
-    case PROBE_SHARING_ALL:
-        return "all ports";
-    case PROBE_SHARING_SOME:
-        if (pair->shared_width > 0 && pair->union_width > 0) {
-            (void)snprintf(buffer, size, "%.0f of %.0f ports", pair->shared_width, pair->union_width);
-            return buffer;
-        }
-        return "some ports";
-    case PROBE_SHARING_UNKNOWN:
-        break;
     }
-    return pair->issue_limited ? "hidden by the issue width" : "unknown";
+    if (pair->sharing == PROBE_SHARING_UNKNOWN) {
+        return pair->issue_limited ? "hidden by the issue width" : "unknown";
+    }
+    if (pair->union_width > 0 && pair->shared_width < pair->union_width) {
+        (void)snprintf(buffer, size, "%.0f of %.0f ports", pair->shared_width, pair->union_width);
+        return buffer;
+    }
+    return pair->sharing == PROBE_SHARING_ALL ? "all ports" : "some ports";
 }
 
 static const char *sharing_name(enum probe_sharing sharing) {
@@ -86,6 +83,7 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
         cli_number(measured ? pair->expected_shared_cycles : NAN),
         cli_number(measured ? pair->spread : NAN),
         cli_bool(pair->issue_limited),
+        cli_text(measured && pair->verdict == HX_VERDICT_OK ? pair->why : ""),
         cli_text(cli_status_text(measured, pair->verdict, pair->why, buffer)),
     };
     cli_output_row(output, row, NULL);

@@ -11,7 +11,8 @@
 
 enum {
     WIDTH_MAX = 12, /* ports that a form is taken to use at most */
-    SLOTS_MAX = 16, /* instances of one form in the unit at most */
+    SLOTS_MAX = 16, /* instances of one form in a round at most */
+    ROTATION = 6,   /* instances of each form in the unit at least */
 };
 
 /* A width or a union counts as an integer when it is so near to one. */
@@ -47,6 +48,12 @@ static void counts_choose(double a_cycles, double b_cycles, unsigned *a_count, u
             }
         }
     }
+    /* Several of each: destinations rotate within the unit, and a form that reads its destination must not
+     * wait for itself. */
+    unsigned least = *a_count < *b_count ? *a_count : *b_count;
+    unsigned times = (ROTATION + least - 1) / least;
+    *a_count *= times;
+    *b_count *= times;
 }
 
 static void pair_interpret_ports(struct probe_pair *result) {

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/cmd_scan.c - measures many forms into the store. Forms are measured in groups, because one NASM run and one
+ * child process then serve many, and stored one by one. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/bench.h"
+#include "cli/selection.h"
+#include "cli/store.h"
+#include "isa/decode.h"
+#include "results/store.h"
+
+/* Forms in a group: what a killed scan can lose. More would gain little. */
+enum { GROUP = 128 };
+
+struct scan {
+    const struct cli_settings *settings;
+    struct cli_forms forms;
+    struct isa_form **left; /* owned: forms that the store does not have */
+    size_t left_count;
+    struct res_store *store;
+    struct res_log log;
+    struct cli_bench bench;
+    unsigned parts;
+    size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
+    size_t stored_count;
+};
+
+static double seconds_since(const struct timespec *begin) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+/* On a terminal: how far, how fast, how long still. */
+static void progress_show(struct scan *scan) {
+    double elapsed_s = seconds_since(&scan->bench.begin);
+    if (!scan->bench.progress || scan->stored_count == 0 || elapsed_s < 0.5) {
+        return;
+    }
+    double rate = (double)scan->stored_count / elapsed_s;
+    (void)fprintf(stderr, "\r%zu of %zu forms, %.0f a second, %.0f s left\x1b[K", scan->stored_count,
+                  scan->left_count, rate, (double)(scan->left_count - scan->stored_count) / rate);
+    (void)fflush(stderr);
+    scan->bench.shown = true;
+}
+
+/* What the store has not yet, or, with --force, everything. */
+static enum ip_status left_find(struct scan *scan, struct ip_error *err) {
+    scan->left = calloc(scan->forms.count + 1, sizeof(struct isa_form *));
+    if (scan->left == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->forms.count);
+    }
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < scan->forms.count; i++) {
+        bool known = false;
+        if (!scan->settings->force) {
+            status = res_form_known(scan->store, scan->forms.items[i]->syntax, scan->parts,
+                                    scan->settings->retry, &known, err);
+        }
+        if (!known) {
+            scan->left[scan->left_count++] = scan->forms.items[i];
+        }
+    }
+    return status;
+}
+
+/* Results of one group; those of forms without obstacle are measured. */
+struct group {
+    struct isa_form *const *forms;
+    size_t count;
+    struct isa_form *chosen[GROUP];
+    size_t chosen_count;
+    struct probe_throughput throughput[GROUP];
+    struct probe_latency latency[GROUP];
+};
+
+static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
+    struct hx_meter meter = res_log_meter(&scan->log);
+    struct gen_encoder *encoder = &scan->bench.bench.encoder;
+    enum ip_status status = isa_forms_derive(group->forms, group->count, err);
+    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
+        if (group->forms[i]->obstacle == ISA_OBSTACLE_NONE) {
+            group->chosen[group->chosen_count++] = group->forms[i];
+        }
+    }
+    if (status != IP_OK || group->chosen_count == 0) {
+        return status;
+    }
+    if ((scan->parts & RES_PART_THROUGHPUT) != 0) {
+        status = probe_throughput_measure(&meter, encoder, group->chosen, group->chosen_count,
+                                          group->throughput, err);
+    }
+    if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
+        status = probe_latency_measure(&meter, encoder, &scan->forms.table, group->chosen,
+                                       group->chosen_count, group->latency, err);
+    }
+    return status;
+}
+
+static enum ip_status group_store(struct scan *scan, const struct group *group, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    size_t next = 0;
+    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
+        struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
+        if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
+            facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
+            facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
+            next++;
+        }
+        enum res_status found = RES_STATUS_OK;
+        status = res_form_put(scan->store, &facts, &scan->log, &found, err);
+        if (status == IP_OK) {
+            scan->stored[found]++;
+            scan->stored_count++;
+        }
+    }
+    return status;
+}
+
+static enum ip_status group_run(struct scan *scan, size_t from, size_t count, struct ip_error *err) {
+    struct group *group = calloc(1, sizeof *group);
+    if (group == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
+    }
+    group->forms = scan->left + from;
+    group->count = count;
+    enum ip_status status = group_measure(scan, group, err);
+    if (status == IP_OK) {
+        status = group_store(scan, group, err);
+    }
+    for (size_t i = 0; i < GROUP; i++) {
+        probe_latency_fini(&group->latency[i]);
+    }
+    free(group);
+    res_log_clear(&scan->log);
+    return status;
+}
+
+static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
+    const struct hx_bench *bench = &scan->bench.bench;
+    struct ip_text selection = {0};
+    cli_selection_describe(&selection, scan->settings);
+    struct res_run run = {.version = ISAPROBE_VERSION,
+                          .timer = scan->settings->timer != NULL ? scan->settings->timer : "tsc",
+                          .selection = ip_text_string(&selection),
+                          .governor = host->governor,
+                          .turbo = host->turbo,
+                          .cpu = bench->timer.cpu,
+                          .ticks_per_cycle = bench->ticks_per_cycle,
+                          .chain_spread = bench->chain_spread,
+                          .sentinel_cycles = bench->sentinel_best,
+                          .sentinel_suspect = bench->sentinel_suspect,
+                          .plan = bench->plan};
+    enum ip_status status =
+        selection.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory") : res_run_begin(scan->store, &run, err);
+    ip_text_fini(&selection);
+    return status;
+}
+
+/* Measures what is left, until a signal comes. */
+static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
+    enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
+    if (status == IP_OK) {
+        /* After a signal the group in hand is still finished and stored: it takes a moment. The second one leaves at
+         * once. */
+        scan->bench.bench.timer.stop = NULL;
+        scan->log.inner = scan->bench.inner;
+        status = run_begin(scan, host, err);
+        bool begun = status == IP_OK;
+        for (size_t at = 0; status == IP_OK && at < scan->left_count && cli_signal() == 0; at += GROUP) {
+            size_t count = scan->left_count - at < GROUP ? scan->left_count - at : GROUP;
+            status = group_run(scan, at, count, err);
+            progress_show(scan);
+        }
+        if (begun) {
+            struct ip_error ignored; /* the first failure is the one to report */
+            const char *outcome = cli_signal() != 0  ? "interrupted"
+                                  : status == IP_OK ? "finished"
+                                                    : "failed";
+            enum ip_status ended = res_run_end(scan->store, outcome, scan->bench.bench.kernels_run,
+                                               status == IP_OK ? err : &ignored);
+            status = status == IP_OK ? ended : status;
+        }
+    }
+    return cli_bench_close(&scan->bench, status, err);
+}
+
+/* What came of it, in one line, and the exit code. */
+static int scan_conclude(const struct scan *scan, const char *command, const char *path) {
+    const size_t *stored = scan->stored;
+    size_t untrusted = stored[RES_STATUS_UNSTABLE] + stored[RES_STATUS_DISTURBED];
+    size_t left = scan->left_count - scan->stored_count, before = scan->forms.count - scan->left_count;
+    if (cli_signal() != 0) {
+        cli_message(command, "interrupted: %zu forms stored in '%s', %zu left; the same command goes on",
+                    scan->stored_count, path, left);
+        return 128 + cli_signal();
+    }
+    if (!scan->settings->quiet) {
+        cli_message(command,
+                    "%zu forms stored in '%s': %zu ok, %zu not to be trusted, %zu that this CPU lacks, %zu that "
+                    "fault, %zu not measurable; %zu were there before",
+                    scan->stored_count, path, stored[RES_STATUS_OK], untrusted, stored[RES_STATUS_ILLEGAL],
+                    stored[RES_STATUS_FAULT], stored[RES_STATUS_UNMEASURABLE], before);
+        if (untrusted > 0) {
+            cli_message(command, "leave the machine idle and scan with --retry (or --careful too) to measure these "
+                                 "%zu again",
+                        untrusted);
+        }
+    }
+    return untrusted > 0 ? CLI_EXIT_UNTRUSTED : CLI_EXIT_OK;
+}
+
+static enum ip_status scan_open(struct scan *scan, struct ip_text *path, struct hx_host *host,
+                                struct ip_error *err) {
+    struct res_machine machine = {0};
+    enum ip_status status = cli_machine_read(&machine, host, scan->settings->timer, err);
+    if (status == IP_OK) {
+        status = cli_store_path(path, scan->settings->store, &machine, err);
+    }
+    if (status == IP_OK && scan->settings->store == NULL) {
+        status = res_directories_make(ip_text_string(path), err);
+    }
+    if (status == IP_OK) {
+        status = res_store_open(&scan->store, ip_text_string(path), &machine, err);
+    }
+    res_machine_fini(&machine);
+    return status == IP_OK ? left_find(scan, err) : status;
+}
+
+static int scan_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct scan scan = {.settings = settings};
+    struct ip_error err = {0};
+    struct ip_text path = {0};
+    struct hx_host host = {0};
+    scan.parts = (settings->no_latency ? 0u : RES_PART_LATENCY) |
+                 (settings->no_throughput ? 0u : RES_PART_THROUGHPUT);
+    if (scan.parts == 0) {
+        return cli_usage_error(command->name, "with --no-latency and --no-throughput nothing is left to measure");
+    }
+    /* A file that may not grow is to be a failed write, not the end of the program. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    enum ip_status status = cli_selection_make(&scan.forms, settings, &err);
+    if (status == IP_OK) {
+        status = scan_open(&scan, &path, &host, &err);
+    }
+    if (status == IP_OK && scan.left_count > 0) {
+        status = forms_measure(&scan, &host, &err);
+    }
+    int code = 0;
+    if (status != IP_OK) {
+        code = cli_report(command->name, &err);
+    }
+    if (status == IP_OK || cli_signal() != 0) {
+        code = scan_conclude(&scan, command->name, ip_text_string(&path));
+    }
+    res_store_close(scan.store);
+    res_log_fini(&scan.log);
+    free(scan.left);
+    cli_forms_fini(&scan.forms);
+    hx_host_fini(&host);
+    ip_text_fini(&path);
+    return code;
+}
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"store", 'S', "FILE", "the store; by default that of this CPU below $XDG_DATA_HOME/isaprobe", CLI_KIND_FILE,
+     AT(store), 0, 0, NULL},
+    {"extension", 'e', "NAME", "only forms of this extension (AVX2); may be repeated", CLI_KIND_LIST,
+     AT(extensions), 0, 0, NULL},
+    {"list", 'l', "FILE", "the forms named in FILE, one a line; # begins a comment; - is standard input",
+     CLI_KIND_FILE, AT(list), 0, 0, NULL},
+    {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
+    {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0, NULL},
+    {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},
+    {"no-throughput", 0, NULL, "leave the throughput out", CLI_KIND_FLAG, AT(no_throughput), 0, 0, NULL},
+    {"quiet", 'q', NULL, "no progress, no summary and no warnings on standard error", CLI_KIND_FLAG, AT(quiet), 0,
+     0, NULL},
+    {0},
+};
+
+const struct cli_command cli_cmd_scan = {
+    .name = "scan",
+    .summary = "measure many forms, or all, into this CPU's store",
+    .arguments = "[FORM]...",
+    .description = "Without FORM and --list: all forms. What the store has already is left out, so that a scan that\n"
+                   "was interrupted or killed goes on where it was. Each form is stored as a whole or not at all.\n",
+    .options = options,
+    .groups = CLI_GROUP_METER | CLI_GROUP_TABLE,
+    .min_arguments = 0,
+    .max_arguments = -1,
+    .run = scan_run,
+};
