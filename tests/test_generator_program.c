@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The printed source, the built bytes, and that they are the same. */
+#include "common/random.h"
+#include "generator/abi.h"
+#include "tests/generator_testing.h"
+
+static const char addpd_source[] =
+    "; isaprobe kernel: latency of addpd xmm, xmm (op2 -> op1)\n"
+    "; void kernel(uint64_t iterations); 4 x 1 instructions in the loop, 4 of them count.\n"
+    "; Assemble: nasm -f bin -o kernel.bin kernel.asm\n"
+    "; Needs read-write memory at 0x20000000..0x2003ffff, in repeated bytes:\n"
+    ";   data: 00 00 00 00 00 00 f0 3f\n"
+    ";   vectors: 00 00 00 00 00 00 f0 3f\n"
+    "bits 64\n"
+    "default abs\n"
+    "\n"
+    "        ; save what the caller owns\n"
+    "        push rbx\n"
+    "        push rbp\n"
+    "        push r12\n"
+    "        push r13\n"
+    "        push r14\n"
+    "        push r15\n"
+    "        mov [abs 0x20000000], rsp\n"
+    "        stmxcsr [abs 0x20000008]\n"
+    "\n"
+    "        ; flush denormals\n"
+    "        ldmxcsr [abs 0x2000000c]\n"
+    "\n"
+    "        ; iterations\n"
+    "        mov r15, rdi\n"
+    "\n"
+    "        ; vector registers\n"
+    "        movups xmm0, [abs 0x20000100]\n"
+    "        movups xmm1, [abs 0x20000100]\n"
+    "        movups xmm2, [abs 0x20000100]\n"
+    "        movups xmm3, [abs 0x20000100]\n"
+    "        movups xmm4, [abs 0x20000100]\n"
+    "        movups xmm5, [abs 0x20000100]\n"
+    "        movups xmm6, [abs 0x20000100]\n"
+    "        movups xmm7, [abs 0x20000100]\n"
+    "        movups xmm8, [abs 0x20000100]\n"
+    "        movups xmm9, [abs 0x20000100]\n"
+    "        movups xmm10, [abs 0x20000100]\n"
+    "        movups xmm11, [abs 0x20000100]\n"
+    "        movups xmm12, [abs 0x20000100]\n"
+    "        movups xmm13, [abs 0x20000100]\n"
+    "        movups xmm14, [abs 0x20000100]\n"
+    "        movups xmm15, [abs 0x20000100]\n"
+    "\n"
+    "        ; general-purpose registers\n"
+    "        mov eax, 0x101\n"
+    "        mov ecx, 0x101\n"
+    "        mov edx, 0x101\n"
+    "        mov ebx, 0x101\n"
+    "        mov ebp, 0x101\n"
+    "        mov esi, 0x101\n"
+    "        mov edi, 0x101\n"
+    "        mov r8d, 0x101\n"
+    "        mov r9d, 0x101\n"
+    "        mov r10d, 0x101\n"
+    "        mov r11d, 0x101\n"
+    "        mov r12d, 0x101\n"
+    "        mov r13d, 0x101\n"
+    "\n"
+    "        ; base of the data\n"
+    "        mov r14d, 0x20014000\n"
+    "\n"
+    "        ; nothing else is in flight when the loop begins\n"
+    "        lfence\n"
+    "\n"
+    "align 64\n"
+    "kernel_loop:\n"
+    "%rep 4\n"
+    "        addpd xmm0, xmm0\n"
+    "%endrep\n"
+    "        sub r15, 1\n"
+    "        jnz near kernel_loop\n"
+    "\n"
+    "        ; nor when it ends\n"
+    "        lfence\n"
+    "\n"
+    "        ; restore and return\n"
+    "        ldmxcsr [abs 0x20000008]\n"
+    "        cld\n"
+    "        pop r15\n"
+    "        pop r14\n"
+    "        pop r13\n"
+    "        pop r12\n"
+    "        pop rbp\n"
+    "        pop rbx\n"
+    "        ret\n";
+
+static void printed(void **state) {
+    (void)state;
+    struct isa_form form = form_of("addpd xmm, xmm");
+    const struct gen_link link = {.form = &form, .src = 1, .dst = 0};
+    struct gen_program program;
+    struct ip_error err = {0};
+    struct ip_text source = {0};
+    assert_int_equal(gen_latency_program(&program, &link, 1, 1, 0, &err), IP_OK);
+    assert_int_equal(gen_program_print(&program, 4, &source, &err), IP_OK);
+    assert_string_equal(source.data, addpd_source);
+    ip_text_fini(&source);
+    gen_program_fini(&program);
+}
+
+/* What each register file adds to the frame, and what takes it back. */
+static void frames(void **state) {
+    (void)state;
+    static const struct {
+        unsigned uses;
+        int counter;
+        const char *has[4], *has_not[3];
+    } cases[] = {
+        {0, 15, {"mov r15, rdi"}, {"ymm", "vzeroupper", "mov rsp,"}},
+        {GEN_USES_YMM, 15, {"vmovups ymm15,", "vzeroupper"}, {"zmm", "ymm16"}},
+        {GEN_USES_EVEX, 15, {"vmovups zmm31,", "vzeroupper"}, {"ymm"}},
+        {GEN_USES_EVEX | GEN_USES_EVEX_256, 15, {"vmovups ymm31,", "vzeroupper"}, {"zmm"}},
+        {GEN_USES_XMM | GEN_USES_YMM, 15, {"movups xmm15,", "vzeroupper"}, {"vmovups"}},
+        {GEN_USES_MASK, 15, {"kxnorw k0, k0, k0", "kxnorw k7, k7, k7"}, {"kxnorq"}},
+        {GEN_USES_MASK | GEN_USES_MASK_64, 15, {"kxnorq k7, k7, k7"}, {"kxnorw"}},
+        {GEN_USES_MMX, 15, {"movq mm7,", "emms"}, {"fninit"}},
+        {GEN_USES_X87, 15, {"fninit"}, {"emms"}},
+        {GEN_USES_STACK, 15, {"mov esp, 0x20034000", "mov rsp, [abs 0x20000000]"}, {NULL}},
+        {GEN_USES_ALL_GPR,
+         8,
+         {"mov r8, rdi", "mov esp, 0x101", "mov r15d, 0x101", "mov rsp, [abs 0x20000000]"},
+         {"mov r8d,", "0x20014000"}},
+        {GEN_USES_ALL_GPR,
+         -1,
+         {"mov [abs 0x20000010], rdi", "sub qword [abs 0x20000010], 1"},
+         {"mov r15, rdi"}},
+    };
+    struct gen_encoder encoder = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gen_program program;
+        struct ip_error err = {0};
+        struct ip_text source = {0};
+        gen_program_init(&program);
+        program.uses = cases[i].uses;
+        program.counter = cases[i].counter;
+        ip_lines_add(&program.unit, "nop");
+        assert_int_equal(gen_program_print(&program, 1, &source, &err), IP_OK);
+        for (size_t w = 0; w < 4 && cases[i].has[w] != NULL; w++) {
+            if (strstr(source.data, cases[i].has[w]) == NULL) {
+                fail_msg("case %zu: no '%s' in\n%s", i, cases[i].has[w], source.data);
+            }
+        }
+        for (size_t w = 0; w < 3 && cases[i].has_not[w] != NULL; w++) {
+            if (strstr(source.data, cases[i].has_not[w]) != NULL) {
+                fail_msg("case %zu: '%s' in\n%s", i, cases[i].has_not[w], source.data);
+            }
+        }
+        assert_print_is_build(&program, &encoder, 3);
+        ip_text_fini(&source);
+        gen_program_fini(&program);
+    }
+    gen_encoder_fini(&encoder);
+}
+
+static void large_gpr_fill(void **state) {
+    (void)state;
+    struct gen_program program;
+    struct gen_encoder encoder = {0};
+    struct ip_error err = {0};
+    struct ip_text source = {0};
+    gen_program_init(&program);
+    program.gpr_fill = UINT64_C(0x123456789abcdef0);
+    ip_lines_add(&program.unit, "nop");
+    assert_int_equal(gen_program_print(&program, 1, &source, &err), IP_OK);
+    assert_non_null(strstr(source.data, "mov rcx, 0x123456789abcdef0"));
+    assert_print_is_build(&program, &encoder, 1);
+    ip_text_fini(&source);
+    gen_program_fini(&program);
+    gen_encoder_fini(&encoder);
+}
+
+static uint32_t copies_of(const char *line, unsigned instructions) {
+    struct gen_program program;
+    struct gen_encoder encoder = {0};
+    struct gen_kernel kernel = {0};
+    struct ip_error err = {0};
+    gen_program_init(&program);
+    for (unsigned i = 0; i < instructions; i++) {
+        ip_lines_add(&program.unit, line);
+    }
+    assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 0, &err), IP_OK);
+    uint32_t copies = kernel.shorter.copies;
+    assert_int_equal(kernel.longer.copies, 2 * copies);
+    assert_int_equal(kernel.unit_instructions, instructions);
+    /* The unit begins at the loop, which is aligned, and stands there again and again. */
+    size_t loop = kernel.longer.loop_offset;
+    assert_int_equal(loop % 64, 0);
+    gen_kernel_fini(&kernel);
+    gen_encoder_fini(&encoder);
+    gen_program_fini(&program);
+    return copies;
+}
+
+static void default_copies(void **state) {
+    (void)state;
+    assert_int_equal(copies_of("add rax, rbx", 1), 64);
+    assert_int_equal(copies_of("add rax, rbx", 12), 6);
+    assert_int_equal(copies_of("add rax, rbx", 500), 2);
+    assert_int_equal(copies_of("mov rax, 0x123456789abcdef0", 1), 50); /* 100 x 10 bytes in the long loop */
+}
+
+static void rejected_line(void **state) {
+    (void)state;
+    struct gen_program program, good;
+    struct gen_encoder encoder = {0};
+    struct gen_kernel kernel = {0};
+    struct ip_error err = {0};
+    gen_program_init(&program);
+    gen_program_init(&good);
+    ip_lines_add(&program.unit, "add rax, rbx");
+    ip_lines_add(&program.unit, "frobnicate rax");
+    ip_lines_add(&good.unit, "add rax, rbx");
+    assert_int_equal(gen_encoder_program_add(&encoder, &program, &err), IP_OK);
+    assert_int_equal(gen_encoder_program_add(&encoder, &good, &err), IP_OK);
+    assert_int_equal(gen_encoder_flush(&encoder, &err), IP_OK);
+    assert_int_equal(gen_kernel_build(&kernel, &program, &encoder, 0, &err), IP_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "frobnicate rax"));
+    assert_null(kernel.shorter.bytes);
+    /* The others do not suffer. */
+    assert_int_equal(gen_kernel_build(&kernel, &good, &encoder, 0, &err), IP_OK);
+    gen_kernel_fini(&kernel);
+    gen_encoder_fini(&encoder);
+    gen_program_fini(&program);
+    gen_program_fini(&good);
+}
+
+static void misuse(void **state) {
+    (void)state;
+    struct gen_program program;
+    struct gen_encoder encoder = {0};
+    struct gen_kernel kernel = {0};
+    struct ip_error err = {0};
+    struct ip_text source = {0};
+    gen_program_init(&program);
+    assert_int_equal(gen_program_print(&program, 1, &source, &err), IP_USAGE); /* empty */
+    assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 1, &err), IP_USAGE);
+    ip_lines_add(&program.unit, "nop");
+    assert_int_equal(gen_program_print(&program, 0, &source, &err), IP_USAGE);
+    ip_lines_add(&program.unit, "add rsi, rdi");
+    assert_int_equal(gen_kernel_build(&kernel, &program, &encoder, 1, &err), IP_FAILED); /* not flushed */
+    assert_null(source.data);
+    gen_program_fini(&program);
+    gen_encoder_fini(&encoder);
+}
+
+/* Each distinct line is encoded once, over any number of flushes. */
+static void encoded_once(void **state) {
+    (void)state;
+    enum { PROGRAMS = 40, LINES = 500 };
+    struct gen_encoder encoder = {0};
+    struct ip_error err = {0};
+    for (unsigned p = 0; p < PROGRAMS; p++) {
+        struct gen_program program;
+        gen_program_init(&program);
+        for (unsigned i = 0; i < LINES; i++) {
+            ip_lines_printf(&program.unit, "mov eax, 0x%x", p / 2 * LINES + i);
+        }
+        assert_int_equal(gen_encoder_program_add(&encoder, &program, &err), IP_OK);
+        size_t before = encoder.count;
+        assert_int_equal(gen_encoder_program_add(&encoder, &program, &err), IP_OK);
+        assert_int_equal(encoder.count, before);
+        if (p % 16 == 15 || p == PROGRAMS - 1) {
+            assert_int_equal(gen_encoder_flush(&encoder, &err), IP_OK);
+            assert_int_equal(encoder.flushed, encoder.count);
+            struct gen_kernel kernel = {0};
+            assert_int_equal(gen_kernel_build(&kernel, &program, &encoder, 2, &err), IP_OK);
+            uint32_t first = p / 2 * LINES;
+            const uint8_t expected[] = {0xb8, (uint8_t)first, (uint8_t)(first >> 8), 0, 0};
+            assert_memory_equal(kernel.shorter.bytes + kernel.shorter.loop_offset, expected, 5);
+            gen_kernel_fini(&kernel);
+        }
+        gen_program_fini(&program);
+    }
+    assert_true(encoder.count > PROGRAMS / 2 * LINES);
+    assert_true(encoder.count < PROGRAMS / 2 * LINES + 100);
+    gen_encoder_fini(&encoder);
+}
+
+/* Programs of every shape of the form, as many as there are. */
+static size_t programs_of(struct gen_program *programs, const struct isa_form *form,
+                          const struct isa_form *other, struct ip_random *random) {
+    size_t count = 0;
+    struct ip_error err = {0};
+    unsigned operands = form->operand_count > 0 ? form->operand_count : 1;
+    unsigned src = (unsigned)ip_random_below(random, operands);
+    unsigned dst = (unsigned)ip_random_below(random, operands);
+    const struct gen_link link = {.form = form,
+                                  .src = (int)src,
+                                  .dst = (int)dst,
+                                  .src_address = form->operands[src].kind == ISA_OPERAND_MEM &&
+                                                 ip_random_below(random, 2) == 0};
+    const struct gen_independence how = {.registers = (unsigned)ip_random_below(random, 12),
+                                         .break_flags = ip_random_below(random, 2) == 0,
+                                         .break_registers = ip_random_below(random, 2) == 0,
+                                         .same_register = ip_random_below(random, 4) == 0};
+    unsigned registers = (unsigned)ip_random_below(random, 13), filler = (unsigned)ip_random_below(random, 3);
+    count += form->operand_count > 0 &&
+             gen_latency_program(&programs[count], &link, 1, registers, filler, &err) == IP_OK;
+    count += gen_throughput_program(&programs[count], form, &how, 1 + (unsigned)ip_random_below(random, 9),
+                                    &err) == IP_OK;
+    count += gen_pair_program(&programs[count], form, 3, other, 2, &err) == IP_OK;
+    count += gen_branch_program(&programs[count], form, true, &err) == IP_OK;
+    return count;
+}
+
+static void builtin_sample(void **state) {
+    (void)state;
+    enum { SAMPLE = 60, SEED = 2214 };
+    struct isa_table table = {0};
+    struct ip_error err = {0};
+    struct ip_random random = {SEED};
+    struct isa_form *sample[SAMPLE];
+    assert_int_equal(isa_table_builtin_add(&table, &err), IP_OK);
+    if (table.count == 0) {
+        print_message("skip: no builtin tables\n");
+        skip();
+    }
+    for (unsigned i = 0; i < SAMPLE; i++) {
+        sample[i] = &table.forms[ip_random_below(&random, table.count)];
+    }
+    sample[0] = isa_table_find(&table, "jz rel8");
+    assert_non_null(sample[0]);
+    assert_int_equal(isa_forms_derive(sample, SAMPLE, &err), IP_OK);
+    struct gen_encoder encoder = {0};
+    size_t total = 0;
+    for (unsigned i = 0; i < SAMPLE; i++) {
+        struct gen_program programs[4];
+        size_t count = programs_of(programs, sample[i], sample[(i + 1) % SAMPLE], &random);
+        for (size_t p = 0; p < count; p++) {
+            assert_print_is_build(&programs[p], &encoder, (uint32_t)ip_random_below(&random, 5));
+            gen_program_fini(&programs[p]);
+        }
+        total += count;
+    }
+    print_message("seed %d, %zu programs\n", SEED, total);
+    assert_true(total > SAMPLE);
+    gen_encoder_fini(&encoder);
+    isa_table_fini(&table);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(printed),        cmocka_unit_test(frames),         cmocka_unit_test(large_gpr_fill),
+        cmocka_unit_test(default_copies), cmocka_unit_test(rejected_line),  cmocka_unit_test(misuse),
+        cmocka_unit_test(encoded_once),   cmocka_unit_test(builtin_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
