@@ -8,16 +8,21 @@
 
 enum ip_status cli_kernels_init(struct cli_kernels *kernels, size_t count, struct ip_error *err) {
     memset(kernels, 0, sizeof *kernels);
-    kernels->programs = calloc(count + 1, sizeof *kernels->programs);
-    kernels->usable = calloc(count + 1, sizeof *kernels->usable);
-    kernels->kernels = calloc(count + 1, sizeof *kernels->kernels);
-    kernels->stats = calloc(count + 1, sizeof *kernels->stats);
-    if (kernels->programs == NULL || kernels->usable == NULL || kernels->kernels == NULL ||
-        kernels->stats == NULL) {
-        cli_kernels_fini(kernels);
+    struct cli_kernels made = {
+        .programs = calloc(count + 1, sizeof *made.programs),
+        .usable = calloc(count + 1, sizeof *made.usable),
+        .kernels = calloc(count + 1, sizeof *made.kernels),
+        .stats = calloc(count + 1, sizeof *made.stats),
+        .count = count,
+    };
+    if (made.programs == NULL || made.usable == NULL || made.kernels == NULL || made.stats == NULL) {
+        free(made.programs);
+        free(made.usable);
+        free(made.kernels);
+        free(made.stats);
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
     }
-    kernels->count = count;
+    *kernels = made;
     return IP_OK;
 }
 
