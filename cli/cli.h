@@ -48,6 +48,10 @@ struct cli_settings {
     bool count;
     const char *root, *save;
 
+    const char *store, *list;
+    struct ip_lines extensions;
+    bool force, retry, no_latency, no_throughput, evidence;
+
     char **arguments; /* what is left after the options */
     int argument_count;
 };
@@ -97,7 +101,7 @@ extern const struct cli_command *const cli_commands[]; /* NULL-terminated, in th
 const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli_cmd_latency,
-    cli_cmd_throughput, cli_cmd_pair, cli_cmd_doctor;
+    cli_cmd_throughput, cli_cmd_pair, cli_cmd_scan, cli_cmd_show, cli_cmd_doctor;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
 enum { CLI_TABLES_MAX = 5 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/cmd_scan.c - measures many forms into the store. Forms are measured in groups, because one NASM run and one
- * child process then serve many, and stored one by one. */
+/* cli/cmd_scan.c - measures many forms into the store. Forms are measured in groups, because one NASM run and
+ * one child process then serve many, and stored one by one. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +155,8 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
                           .sentinel_cycles = bench->sentinel_best,
                           .sentinel_suspect = bench->sentinel_suspect,
                           .plan = bench->plan};
-    enum ip_status status =
-        selection.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory") : res_run_begin(scan->store, &run, err);
+    enum ip_status status = selection.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
+                                             : res_run_begin(scan->store, &run, err);
     ip_text_fini(&selection);
     return status;
 }
@@ -165,8 +165,8 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
     if (status == IP_OK) {
-        /* After a signal the group in hand is still finished and stored: it takes a moment. The second one leaves at
-         * once. */
+        /* After a signal the group in hand is still finished and stored: it takes a moment. The second one
+         * leaves at once. */
         scan->bench.bench.timer.stop = NULL;
         scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
@@ -178,9 +178,7 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         }
         if (begun) {
             struct ip_error ignored; /* the first failure is the one to report */
-            const char *outcome = cli_signal() != 0  ? "interrupted"
-                                  : status == IP_OK ? "finished"
-                                                    : "failed";
+            const char *outcome = cli_signal() != 0 ? "interrupted" : status == IP_OK ? "finished" : "failed";
             enum ip_status ended = res_run_end(scan->store, outcome, scan->bench.bench.kernels_run,
                                                status == IP_OK ? err : &ignored);
             status = status == IP_OK ? ended : status;
@@ -200,14 +198,16 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
         return 128 + cli_signal();
     }
     if (!scan->settings->quiet) {
-        cli_message(command,
-                    "%zu forms stored in '%s': %zu ok, %zu not to be trusted, %zu that this CPU lacks, %zu that "
-                    "fault, %zu not measurable; %zu were there before",
-                    scan->stored_count, path, stored[RES_STATUS_OK], untrusted, stored[RES_STATUS_ILLEGAL],
-                    stored[RES_STATUS_FAULT], stored[RES_STATUS_UNMEASURABLE], before);
+        cli_message(
+            command,
+            "%zu forms stored in '%s': %zu ok, %zu not to be trusted, %zu that this CPU lacks, %zu that "
+            "fault, %zu not measurable; %zu were there before",
+            scan->stored_count, path, stored[RES_STATUS_OK], untrusted, stored[RES_STATUS_ILLEGAL],
+            stored[RES_STATUS_FAULT], stored[RES_STATUS_UNMEASURABLE], before);
         if (untrusted > 0) {
-            cli_message(command, "leave the machine idle and scan with --retry (or --careful too) to measure these "
-                                 "%zu again",
+            cli_message(command,
+                        "leave the machine idle and scan with --retry (or --careful too) to measure these "
+                        "%zu again",
                         untrusted);
         }
     }
@@ -236,10 +236,11 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     struct ip_error err = {0};
     struct ip_text path = {0};
     struct hx_host host = {0};
-    scan.parts = (settings->no_latency ? 0u : RES_PART_LATENCY) |
-                 (settings->no_throughput ? 0u : RES_PART_THROUGHPUT);
+    scan.parts =
+        (settings->no_latency ? 0u : RES_PART_LATENCY) | (settings->no_throughput ? 0u : RES_PART_THROUGHPUT);
     if (scan.parts == 0) {
-        return cli_usage_error(command->name, "with --no-latency and --no-throughput nothing is left to measure");
+        return cli_usage_error(command->name,
+                               "with --no-latency and --no-throughput nothing is left to measure");
     }
     /* A file that may not grow is to be a failed write, not the end of the program. */
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -269,18 +270,19 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
 #define AT(field) offsetof(struct cli_settings, field)
 
 static const struct cli_option options[] = {
-    {"store", 'S', "FILE", "the store; by default that of this CPU below $XDG_DATA_HOME/isaprobe", CLI_KIND_FILE,
-     AT(store), 0, 0, NULL},
+    {"store", 'S', "FILE", "the store; by default that of this CPU below $XDG_DATA_HOME/isaprobe",
+     CLI_KIND_FILE, AT(store), 0, 0, NULL},
     {"extension", 'e', "NAME", "only forms of this extension (AVX2); may be repeated", CLI_KIND_LIST,
      AT(extensions), 0, 0, NULL},
     {"list", 'l', "FILE", "the forms named in FILE, one a line; # begins a comment; - is standard input",
      CLI_KIND_FILE, AT(list), 0, 0, NULL},
     {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
-    {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0, NULL},
+    {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0,
+     NULL},
     {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},
     {"no-throughput", 0, NULL, "leave the throughput out", CLI_KIND_FLAG, AT(no_throughput), 0, 0, NULL},
-    {"quiet", 'q', NULL, "no progress, no summary and no warnings on standard error", CLI_KIND_FLAG, AT(quiet), 0,
-     0, NULL},
+    {"quiet", 'q', NULL, "no progress, no summary and no warnings on standard error", CLI_KIND_FLAG,
+     AT(quiet), 0, 0, NULL},
     {0},
 };
 
@@ -288,8 +290,9 @@ const struct cli_command cli_cmd_scan = {
     .name = "scan",
     .summary = "measure many forms, or all, into this CPU's store",
     .arguments = "[FORM]...",
-    .description = "Without FORM and --list: all forms. What the store has already is left out, so that a scan that\n"
-                   "was interrupted or killed goes on where it was. Each form is stored as a whole or not at all.\n",
+    .description =
+        "Without FORM and --list: all forms. What the store has already is left out, so that a scan that\n"
+        "was interrupted or killed goes on where it was. Each form is stored as a whole or not at all.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE,
     .min_arguments = 0,

@@ -69,6 +69,7 @@ void cli_settings_init(struct cli_settings *settings) {
 void cli_settings_fini(struct cli_settings *settings) {
     ip_lines_fini(&settings->isa_files);
     ip_lines_fini(&settings->via);
+    ip_lines_fini(&settings->extensions);
 }
 
 /* Position of `word` among `words`, or -1. */

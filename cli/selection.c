@@ -48,8 +48,8 @@ static enum ip_status list_mark(struct marks *marks, const char *path, struct ip
         }
         struct ip_error reason;
         if (length > 0 && query_mark(marks, line, &reason) != IP_OK) {
-            status = ip_fail_at(err, reason.status, strcmp(path, "-") == 0 ? "standard input" : path, number, 0,
-                                "%s", reason.text);
+            status = ip_fail_at(err, reason.status, strcmp(path, "-") == 0 ? "standard input" : path, number,
+                                0, "%s", reason.text);
         }
     }
     ip_text_fini(&text);
@@ -74,10 +74,11 @@ static enum ip_status extensions_check(const struct isa_table *table, const stru
             found = strcasecmp(table->forms[j].extension, wanted) == 0;
         }
         if (!found) {
-            return ip_fail(err, IP_USAGE,
-                           "no forms of extension '%.60s' in the tables: 'isaprobe list' shows the extension of each "
-                           "form",
-                           wanted);
+            return ip_fail(
+                err, IP_USAGE,
+                "no forms of extension '%.60s' in the tables: 'isaprobe list' shows the extension of each "
+                "form",
+                wanted);
         }
     }
     return IP_OK;

@@ -5,8 +5,9 @@
 
 #include "cli/forms.h"
 
-/* Loads the tables and selects what the arguments and --list name (all forms when there are none) and, of these,
- * those of the --extension options, if there are any; in the order of the table. The forms are not derived. */
+/* Loads the tables and selects what the arguments and --list name (all forms when there are none) and, of
+ * these, those of the --extension options, if there are any; in the order of the table. The forms are not
+ * derived. */
 IP_CHECK enum ip_status cli_selection_make(struct cli_forms *forms, const struct cli_settings *settings,
                                            struct ip_error *err);
 

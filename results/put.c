@@ -18,7 +18,8 @@ const char *res_status_name(enum res_status status) {
     return names[status];
 }
 
-/* One fact's verdict: "none" where no kernel was run. */
+/* One fact's verdict: "none" where no kernel was run. All batches may have been void: disturbed, and no
+ * value. */
 static const char *verdict_name(bool measured, enum hx_verdict verdict) {
     static const char *const names[] = {
         [HX_VERDICT_OK] = "ok",
@@ -26,7 +27,7 @@ static const char *verdict_name(bool measured, enum hx_verdict verdict) {
         [HX_VERDICT_DISTURBED] = "disturbed",
         [HX_VERDICT_FAULT] = "fault",
     };
-    return measured || verdict == HX_VERDICT_FAULT ? names[verdict] : "none";
+    return measured || verdict != HX_VERDICT_OK ? names[verdict] : "none";
 }
 
 static const char *path_name(enum probe_path path) {
@@ -282,25 +283,31 @@ static bool word_is(sqlite3_stmt *row, int column, const char *word) {
     return text != NULL && strcmp((const char *)text, word) == 0;
 }
 
+static enum res_status fact_status(sqlite3_stmt *row, bool measured) {
+    if (word_is(row, 2, "unstable")) {
+        return RES_STATUS_UNSTABLE;
+    }
+    if (word_is(row, 2, "disturbed")) {
+        return RES_STATUS_DISTURBED;
+    }
+    if (measured) {
+        return RES_STATUS_OK;
+    }
+    if (word_is(row, 3, hx_outcome_name(HX_OUTCOME_ILLEGAL)) ||
+        word_is(row, 3, hx_outcome_name(HX_OUTCOME_UNKNOWN))) {
+        return RES_STATUS_ILLEGAL;
+    }
+    return word_is(row, 2, "fault") ? RES_STATUS_FAULT : RES_STATUS_UNMEASURABLE;
+}
+
 /* Columns: which, measured, verdict, outcome, why. */
 static void judge(struct judgement *judgement, sqlite3_stmt *row) {
     if (judgement->decided) {
         return;
     }
     bool measured = sqlite3_column_int(row, 1) != 0;
-    enum res_status status = RES_STATUS_OK;
-    if (!measured) {
-        bool lacking = word_is(row, 3, hx_outcome_name(HX_OUTCOME_ILLEGAL)) ||
-                       word_is(row, 3, hx_outcome_name(HX_OUTCOME_UNKNOWN));
-        status = lacking                    ? RES_STATUS_ILLEGAL
-                 : word_is(row, 2, "fault") ? RES_STATUS_FAULT
-                                            : RES_STATUS_UNMEASURABLE;
-        judgement->decided = word_is(row, 0, "t");
-    } else if (word_is(row, 2, "unstable")) {
-        status = RES_STATUS_UNSTABLE;
-    } else if (word_is(row, 2, "disturbed")) {
-        status = RES_STATUS_DISTURBED;
-    }
+    enum res_status status = fact_status(row, measured);
+    judgement->decided = !measured && word_is(row, 0, "t");
     /* A pair that cannot be chained says nothing of a form of which something was measured. */
     bool take = judgement->decided || !judgement->facts;
     if (measured && !take) {
