@@ -200,10 +200,16 @@ static uint32_t copies_of(const char *line, unsigned instructions) {
 
 static void default_copies(void **state) {
     (void)state;
-    assert_int_equal(copies_of("add rax, rbx", 1), 64);
-    assert_int_equal(copies_of("add rax, rbx", 12), 6);
-    assert_int_equal(copies_of("add rax, rbx", 500), 2);
-    assert_int_equal(copies_of("mov rax, 0x123456789abcdef0", 1), 50); /* 100 x 10 bytes in the long loop */
+    /* The short loop has a certain number of instructions, or a little more to hold whole units. */
+    uint32_t instructions = copies_of("add rax, rbx", 1);
+    assert_in_range(instructions, 32, 512);
+    uint32_t copies = copies_of("add rax, rbx", 12);
+    assert_in_range(copies * 12, instructions, instructions + 11);
+    assert_int_equal(copies_of("add rax, rbx", 1000), 2);
+    /* Long instructions: the long loop stays in the cache of decoded instructions. */
+    copies = copies_of("mov rax, 0x123456789abcdef0", 10);
+    assert_in_range(2 * copies * 10 * 10, 1, 4096);
+    assert_in_range(copies, 2, instructions);
 }
 
 static void rejected_line(void **state) {
