@@ -8,8 +8,8 @@
 #include "generator/frame.h"
 
 enum {
-    SHORT_INSTRUCTIONS = 64, /* in the short loop, where the unit allows it */
-    LONG_BYTES = 1000, /* the long loop stays below, where 4 copies allow it: it must fit the µop cache */
+    SHORT_INSTRUCTIONS = 128, /* in the short loop, where the unit allows it */
+    LONG_BYTES = 2600, /* the long loop stays below, where 4 copies allow it: it must fit the µop cache */
     COPIES_MIN = 2,
     COPIES_MAX = 1 << 20,
     CODE_MAX = 1 << 26

@@ -48,7 +48,7 @@ IP_CHECK enum ip_status gen_encoder_program_add(struct gen_encoder *encoder,
  * rejected. */
 IP_CHECK enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *err);
 
-/* How many copies to use: `copies` 0 lets the builder choose (short loop: about 64 instructions, at least 2
+/* How many copies to use: `copies` 0 lets the builder choose (short loop: about 128 instructions, at least 2
  * copies). The long one has twice as many. */
 IP_CHECK enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
                                          const struct gen_encoder *encoder, uint32_t copies,

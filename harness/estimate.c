@@ -10,6 +10,9 @@
 /* A batch whose chain moved by more than this between its quartiles saw the clock jump, or a neighbour come
  * or go. */
 static const double CHAIN_QUARTILES_MAX = 0.08;
+/* A batch whose two lengths disagree by more is taken again. Loops of a hundred instructions and more lose
+ * less at their branch. */
+static const double GAP_MAX = 0.03;
 /* Below this many cycles a relative spread says little: results are compared absolutely. */
 static const double SPREAD_FLOOR_CYCLES = 0.05;
 
@@ -44,6 +47,21 @@ static bool chain_moved(const double *chain_shorter, const double *chain_longer,
     return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(values, rounds, 0.5));
 }
 
+/* Ticks per form of the longer kernel, less the overhead of a call: what the chain's time has at length zero.
+ */
+static double longer_alone(const struct gen_kernel *kernel, const struct hx_references *references,
+                           const struct hx_samples *samples, uint32_t rounds) {
+    const struct gen_kernel *chain = &references->chain;
+    double values[HX_ROUNDS_MAX];
+    double shorter_part = (double)chain->shorter.copies / (chain->longer.copies - chain->shorter.copies);
+    for (uint32_t i = 0; i < rounds; i++) {
+        double slope = samples->reference_longer[i] - samples->reference_shorter[i];
+        values[i] = samples->longer[i] - (samples->reference_shorter[i] - slope * shorter_part);
+    }
+    double forms = (double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit;
+    return hx_median(values, rounds) / forms;
+}
+
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
                                      const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = {.cycles = NAN};
@@ -65,6 +83,8 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
         estimate.cycles =
             rounds_median(samples->shorter, samples->longer, chain_shorter, chain_longer, rounds) *
             chain_cycles / forms;
+        double bound = longer_alone(kernel, references, samples, rounds) / estimate.ticks_per_cycle;
+        estimate.gap = kernel->map_on_demand ? 0.0 : (bound - estimate.cycles) / bound;
     }
     return estimate;
 }
@@ -72,6 +92,7 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
 void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted) {
     tally->taken++;
     if (accepted && tally->accepted < HX_BATCHES_MAX) {
+        tally->gap[tally->accepted] = estimate->gap;
         tally->cycles[tally->accepted++] = estimate->cycles;
     }
     if (accepted || tally->accepted == 0) {
@@ -85,6 +106,24 @@ static double spread_of(double low, double high, double median) {
     return fabs(median) < SPREAD_FLOOR_CYCLES ? width : width / fabs(median);
 }
 
+static uint32_t batches_that_agree(const struct hx_tally *tally, double *cycles) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tally->accepted; i++) {
+        if (fabs(tally->gap[i]) <= GAP_MAX) {
+            cycles[count++] = tally->cycles[i];
+        }
+    }
+    return count;
+}
+
+static double gap_median(const struct hx_tally *tally) {
+    double gaps[HX_BATCHES_MAX];
+    for (uint32_t i = 0; i < tally->accepted; i++) {
+        gaps[i] = fabs(tally->gap[i]);
+    }
+    return hx_median(gaps, tally->accepted);
+}
+
 bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat) {
     memset(stat, 0, sizeof *stat);
     stat->cycles = stat->low = stat->high = stat->spread = NAN;
@@ -92,23 +131,32 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     stat->sentinel_cycles = tally->sentinel_cycles;
     stat->batches = tally->accepted;
     stat->retakes = tally->taken - tally->accepted;
-    if (tally->accepted < plan->min_batches) {
+    double sorted[HX_BATCHES_MAX];
+    double gap = 0.0;
+    uint32_t count = batches_that_agree(tally, sorted);
+    if (count < plan->min_batches && tally->accepted >= plan->min_batches &&
+        tally->taken >= plan->max_batches) {
+        gap = gap_median(tally);
+        count = tally->accepted;
+        memcpy(sorted, tally->cycles, count * sizeof sorted[0]);
+    }
+    if (count < plan->min_batches) {
         stat->verdict = HX_VERDICT_DISTURBED;
         (void)snprintf(
             stat->why, sizeof stat->why,
             "disturbed: %u of %u batches were void (another thread on this core, or a moving clock)",
-            stat->retakes, tally->taken);
+            tally->taken - count, tally->taken);
         return false;
     }
-    double sorted[HX_BATCHES_MAX];
-    memcpy(sorted, tally->cycles, tally->accepted * sizeof sorted[0]);
-    hx_sort(sorted, tally->accepted);
-    uint32_t window = (tally->accepted + 1) / 2;
+    hx_sort(sorted, count);
+    stat->batches = count;
+    stat->retakes = tally->taken - count;
+    uint32_t window = (count + 1) / 2;
     if (window < plan->min_batches) {
         window = plan->min_batches;
     }
     uint32_t best = 0;
-    for (uint32_t i = 1; i + window <= tally->accepted; i++) {
+    for (uint32_t i = 1; i + window <= count; i++) {
         if (sorted[i + window - 1] - sorted[i] < sorted[best + window - 1] - sorted[best]) {
             best = i;
         }
@@ -116,7 +164,7 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     stat->low = sorted[best];
     stat->high = sorted[best + window - 1];
     stat->cycles = hx_quantile(sorted + best, window, 0.5);
-    stat->spread = spread_of(stat->low, stat->high, stat->cycles);
+    stat->spread = spread_of(stat->low, stat->high, stat->cycles) + gap;
     if (stat->spread <= plan->spread_limit) {
         stat->verdict = HX_VERDICT_OK;
         return true;

@@ -15,8 +15,14 @@ struct hx_estimate {
     double cycles;          /* core cycles per form */
     double ticks_per_cycle; /* of the bracketing chain */
     double sentinel_cycles; /* per NOP */
+    double gap;             /* how far the two lengths disagree, relative: see below */
     bool clock_moved;       /* the chain itself was unsteady during the batch: void */
 };
+
+/* gap: let t be what the difference of the lengths says, and b what the longer one alone says, its call's
+ * overhead (known from the chain) taken off: b is an upper bound. A loop that was slowed by something that is
+ * not its instructions (seen: a short loop that takes 16 instead of 12 cycles for milliseconds, while the
+ * long one does not) makes t too small, and b - t large. gap = (b - t) / b. */
 
 /* In each round the difference of the two lengths (free of overhead; Putigny 2014, 2.2.2, divides one length
  * only) over that of the chain, which is the unit; then the median over the rounds. `kernel` NULL: only chain
@@ -28,7 +34,7 @@ enum { HX_BATCHES_MAX = 64, HX_ROUNDS_MAX = 256 };
 
 /* The batches of one kernel so far. */
 struct hx_tally {
-    double cycles[HX_BATCHES_MAX]; /* of accepted batches */
+    double cycles[HX_BATCHES_MAX], gap[HX_BATCHES_MAX]; /* of accepted batches */
     uint32_t accepted;
     uint32_t taken; /* accepted and void ones */
     double ticks_per_cycle,
@@ -37,9 +43,11 @@ struct hx_tally {
 
 void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted);
 
-/* The narrowest window that holds at least half of the accepted batches, and at least min_batches of them:
- * its median becomes `cycles`, its width the spread. Returns true when that satisfies the plan; stat->verdict
- * is then HX_VERDICT_OK. Otherwise verdict and `why` say what to report if no more batches are taken. */
+/* Considers the batches whose lengths agree; when all batches that the plan allows are taken and too few
+ * agree, all of them, with the gap as part of the spread. The narrowest window that holds at least half of
+ * the accepted batches, and at least min_batches of them: its median becomes `cycles`, its width the spread.
+ * Returns true when that satisfies the plan; stat->verdict is then HX_VERDICT_OK. Otherwise verdict and `why`
+ * say what to report if no more batches are taken. */
 bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat);
 
 #endif

@@ -23,7 +23,7 @@ void hx_plan_init(struct hx_plan *plan) {
         .max_batches = 24,
         .spread_limit = 0.01,
         .trust_limit = 0.10,
-        .target_cycles = 6000,
+        .target_cycles = 10000,
     };
 }
 

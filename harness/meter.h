@@ -45,7 +45,7 @@ struct hx_plan {
     double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.01 */
     double
         trust_limit; /* report as unstable above; default 0.10 (Putigny 2014: no value with more than 10 %) */
-    uint32_t target_cycles; /* length of the long run; default 6000 */
+    uint32_t target_cycles; /* length of the long run and of the chain's; default 10000 */
     uint32_t iterations;    /* fixed number of iterations, 0: from target_cycles */
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */

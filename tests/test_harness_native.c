@@ -46,8 +46,8 @@ static void kernel_loop(struct raw_kernel *raw, const void *unit, size_t unit_by
     memset(raw, 0, sizeof *raw);
     raw->kernel.forms_per_unit = 1;
     raw->kernel.unit_instructions = 1;
-    raw->kernel.shorter = (struct gen_code){raw->shorter, 0, copies};
-    raw->kernel.longer = (struct gen_code){raw->longer, 0, 2 * copies};
+    raw->kernel.shorter = (struct gen_code){.bytes = raw->shorter, .copies = copies};
+    raw->kernel.longer = (struct gen_code){.bytes = raw->longer, .copies = 2 * copies};
     raw->kernel.shorter.length = code_write(raw->shorter, unit, unit_bytes, copies);
     raw->kernel.longer.length = code_write(raw->longer, unit, unit_bytes, 2 * copies);
 }
@@ -56,10 +56,10 @@ static void kernel_loop(struct raw_kernel *raw, const void *unit, size_t unit_by
 static void kernel_once(struct raw_kernel *raw, const void *bytes, size_t count) {
     memset(raw, 0, sizeof *raw);
     raw->kernel.forms_per_unit = 1;
-    raw->kernel.shorter =
-        (struct gen_code){raw->shorter, put(raw->shorter, put(raw->shorter, 0, bytes, count), "\xc3", 1), 1};
-    raw->kernel.longer =
-        (struct gen_code){raw->longer, put(raw->longer, put(raw->longer, 0, bytes, count), "\xc3", 1), 2};
+    size_t length = put(raw->shorter, put(raw->shorter, 0, bytes, count), "\xc3", 1);
+    memcpy(raw->longer, raw->shorter, length);
+    raw->kernel.shorter = (struct gen_code){.bytes = raw->shorter, .length = length, .copies = 1};
+    raw->kernel.longer = (struct gen_code){.bytes = raw->longer, .length = length, .copies = 2};
 }
 
 struct fixture {
