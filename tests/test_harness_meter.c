@@ -25,6 +25,7 @@ struct script {
     double spike_chance;    /* of a sample that is ten times too long */
     int disturbed_batches;  /* so many batches from the first: NOPs and kernel take twice as long */
     int moving_batches;     /* so many batches from the first: the clock changes in the middle */
+    int slow_short_batches; /* so many batches from the first: the short loop takes a third longer */
     double batch_jitter;    /* relative, uniform: each batch has a truth of its own */
     enum hx_outcome outcome;
     int batch; /* counts */
@@ -58,7 +59,8 @@ static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jo
             if (script->batch < script->moving_batches && r >= jobs[i].rounds / 2) {
                 tpc *= 1.25;
             }
-            out->shorter[r] = noisy(script, truth * kernel->shorter.copies * 40, tpc);
+            double shorter = script->batch < script->slow_short_batches ? 1.33 * truth : truth;
+            out->shorter[r] = noisy(script, shorter * kernel->shorter.copies * 40, tpc);
             out->longer[r] = noisy(script, truth * kernel->longer.copies * 40, tpc);
             out->reference_shorter[r] = noisy(script, 96.0 * 20, tpc);
             out->reference_longer[r] = noisy(script, 192.0 * 20, tpc);
@@ -192,6 +194,26 @@ static void test_some_noise_keeps_its_spread(void **state) {
     assert_float_equal(stat.cycles, 3.0, 0.24);
 }
 
+/* The short loop alone was slow: the difference would say 2.01 cycles instead of 3. */
+static void test_lengths_that_disagree_are_retaken(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.slow_short_batches = 6;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_int_equal(stat.retakes, 6);
+}
+
+static void test_lengths_that_always_disagree_are_reported(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.slow_short_batches = 1000;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_UNSTABLE);
+    assert_true(stat.spread > 0.3);
+}
+
 static void test_fault_is_a_fact(void **state) {
     (void)state;
     struct script script = script_default();
@@ -260,6 +282,8 @@ int main(void) {
         cmocka_unit_test(test_a_neighbour_that_stays_is_reported),
         cmocka_unit_test(test_hopeless_noise_is_reported),
         cmocka_unit_test(test_some_noise_keeps_its_spread),
+        cmocka_unit_test(test_lengths_that_disagree_are_retaken),
+        cmocka_unit_test(test_lengths_that_always_disagree_are_reported),
         cmocka_unit_test(test_fault_is_a_fact),
         cmocka_unit_test(test_missing_kernel_is_a_fact),
         cmocka_unit_test(test_quantiles),
