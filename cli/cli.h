@@ -52,6 +52,15 @@ struct cli_settings {
     struct ip_lines extensions;
     bool force, retry, no_latency, no_throughput, evidence;
 
+    struct cli_power {
+        const char *machine, *kernel, *code, *measured;
+        const char *elements, *per_iteration, *bytes, *flops, *cycles; /* numbers, as given */
+        const char *memory_ns, *pending, *hops;
+        const char *max_slowdown, *max_time, *max_power;
+        int metric, plot;
+        bool calibrate, derive, describe;
+    } power; /* cmd_power.c */
+
     char **arguments; /* what is left after the options */
     int argument_count;
 };

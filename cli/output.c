@@ -18,6 +18,18 @@ struct cli_value cli_number(double number) {
     return (struct cli_value){.type = CLI_TYPE_NUMBER, .number = number};
 }
 
+struct cli_value cli_quantity(double number) {
+    return (struct cli_value){.type = CLI_TYPE_NUMBER, .number = number, .integer = 9};
+}
+
+void cli_number_exact_append(struct ip_text *text, const struct cli_value *value) {
+    if (value->integer > 0) {
+        ip_text_printf(text, "%.*g", (int)value->integer, value->number);
+    } else {
+        ip_text_printf(text, "%.4f", value->number);
+    }
+}
+
 struct cli_value cli_integer(int64_t integer) {
     return (struct cli_value){.type = CLI_TYPE_INTEGER, .integer = integer};
 }

@@ -34,13 +34,15 @@ struct cli_value {
     enum cli_type type;
     const char *text; /* borrowed */
     double number;
-    int64_t integer;
+    int64_t integer; /* CLI_TYPE_NUMBER: significant digits, 0 for four decimals */
     const struct cli_value *list; /* count * (columns of an item) values, borrowed */
     size_t count;
 };
 
 struct cli_value cli_text(const char *text); /* NULL: no value */
 struct cli_value cli_number(double number);
+/* A number that takes its decimals from its size: nine significant digits outside the text format. */
+struct cli_value cli_quantity(double number);
 struct cli_value cli_integer(int64_t integer);
 struct cli_value cli_bool(bool value);
 struct cli_value cli_list(const struct cli_value *values, size_t items);
@@ -74,6 +76,9 @@ int cli_output_close(struct cli_output *output, int code);
 
 /* Appends a number in the text format: "3.00", "-" for NaN. */
 void cli_number_append(struct ip_text *text, double number);
+
+/* Appends a finite CLI_TYPE_NUMBER as CSV and JSON have it. */
+void cli_number_exact_append(struct ip_text *text, const struct cli_value *value);
 
 /* output_text.c, output_json.c, output_csv.c: one row (or the whole table) as text. */
 void cli_json_row(struct ip_text *text, const struct cli_column *columns, const struct cli_value *values);

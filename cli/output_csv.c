@@ -27,7 +27,7 @@ static void value_append(struct ip_text *text, const struct cli_value *value) {
         break;
     case CLI_TYPE_NUMBER:
         if (isfinite(value->number)) {
-            ip_text_printf(text, "%.4f", value->number);
+            cli_number_exact_append(text, value);
         }
         break;
     case CLI_TYPE_INTEGER:

@@ -66,7 +66,7 @@ static void value_append(struct ip_text *text, const struct cli_column *column,
         break;
     case CLI_TYPE_NUMBER:
         if (isfinite(value->number)) {
-            ip_text_printf(text, "%.4f", value->number);
+            cli_number_exact_append(text, value);
         } else {
             ip_text_append(text, "null");
         }
