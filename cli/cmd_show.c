@@ -233,20 +233,41 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
 /* --- evidence ---------------------------------------------------------------------------------------------
  */
 
-/* The loop's unit as source on one line. */
-static void unit_append(struct ip_text *text, const struct res_evidence *evidence) {
+/* The loop's unit as source. */
+static void unit_append(struct ip_text *text, const struct res_evidence *evidence, const char *separator) {
     char line[160];
     size_t at = 0;
     while (at < evidence->unit_bytes) {
         size_t length =
             isa_disassemble_one(evidence->unit + at, evidence->unit_bytes - at, at, line, sizeof line);
+        ip_text_append(text, at > 0 ? separator : "");
         if (length == 0) {
-            ip_text_printf(text, "%sdb 0x%02x", at > 0 ? "; " : "", evidence->unit[at]);
+            ip_text_printf(text, "db 0x%02x", evidence->unit[at]);
             length = 1;
         } else {
-            ip_text_printf(text, "%s%s", at > 0 ? "; " : "", line);
+            ip_text_append(text, line);
         }
         at += length;
+    }
+}
+
+static void evidence_append(struct ip_text *text, const struct res_evidence *evidence) {
+    ip_text_printf(text, ": %s, ", evidence->verdict);
+    cli_number_append(text, evidence->cycles);
+    ip_text_append(text, " cycles (");
+    cli_number_append(text, evidence->low_cycles);
+    ip_text_append(text, " to ");
+    cli_number_append(text, evidence->high_cycles);
+    ip_text_printf(text, "), %lld batches, %lld void, %.4f ticks per cycle, NOP ",
+                   (long long)evidence->batches, (long long)evidence->retakes, evidence->ticks_per_cycle);
+    cli_number_append(text, evidence->sentinel_cycles);
+    ip_text_append(text, " cycles\n");
+    if (evidence->kernel != 0) {
+        ip_text_printf(text, "  kernel %016llx: %lld forms in a unit, %lld units in the loop\n    ",
+                       (unsigned long long)evidence->kernel, (long long)evidence->forms_per_unit,
+                       (long long)evidence->copies);
+        unit_append(text, evidence, "\n    ");
+        ip_text_append(text, "\n");
     }
 }
 
@@ -256,7 +277,14 @@ static enum ip_status evidence_print(struct show *show, const struct res_form *f
         return IP_OK;
     }
     struct ip_text unit = {0};
-    unit_append(&unit, evidence);
+    if (show->output.format == CLI_FORMAT_TEXT) {
+        ip_text_printf(&unit, "%s  %s", form->syntax, fact);
+        evidence_append(&unit, evidence);
+        cli_output_raw(&show->output, &unit);
+        ip_text_fini(&unit);
+        return IP_OK;
+    }
+    unit_append(&unit, evidence, "; ");
     char kernel[20];
     (void)snprintf(kernel, sizeof kernel, "%016llx", (unsigned long long)evidence->kernel);
     bool kept = evidence->kernel != 0;

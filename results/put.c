@@ -204,7 +204,9 @@ static enum ip_status pair_put(struct put *put, const struct probe_latency_pair 
     res_bind_text(&binder, pair->via);
     res_bind_real(&binder, pair->chained_cycles);
     res_bind_real(&binder, pair->same_register_cycles);
-    res_bind_text(&binder, pair->why);
+    /* All chains of the pair were left out because their transfers do not run. */
+    bool silent = !pair->measured && pair->why[0] == '\0';
+    res_bind_text(&binder, silent ? "this CPU runs no instruction that closes its chain" : pair->why);
     bind_evidence(put, &binder, statistic);
     return res_bind_run(put->store, &binder, err);
 }

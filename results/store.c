@@ -290,7 +290,12 @@ enum ip_status res_store_open_readonly(struct res_store **store, const char *pat
     if (status != IP_OK) {
         return status;
     }
-    status = connect(opened, path, SQLITE_OPEN_READONLY, err);
+    /* With write permission the last to leave also tidies the write-ahead log up; SQLite does without it
+     * where it must. */
+    status = connect(opened, path, SQLITE_OPEN_READWRITE, err);
+    if (status == IP_OK) {
+        status = res_sql_exec(opened, "PRAGMA query_only = 1", err);
+    }
     bool empty = false;
     if (status == IP_OK) {
         status = schema_check(opened, &empty, err);
