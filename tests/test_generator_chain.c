@@ -258,7 +258,7 @@ static void chosen_forms(void **state) {
         {"mul r64", 2},
         {"mulx r64, r64, r64", 4},
         {"div r64", 4},
-        {"shld r64, r64, cl", 2},
+        {"shld r64, r64, cl", 3},
         {"add m64, r64", 1},
         {"add r64, m64", 2},
         {"mov r64, m64", 1},

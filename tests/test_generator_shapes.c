@@ -91,7 +91,7 @@ static void latency_units(void **state) {
         {{"shl r64, cl", "mov r64, r64"},
          {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
          2,
-         "shl rdx, cl\nmov rcx, rdx\nshl rax, cl\nmov rcx, rax\n",
+         "test r13, r13\nshl rdx, cl\nmov rcx, rdx\ntest r13, r13\nshl rax, cl\nmov rcx, rax\n",
          NULL},
         /* The divisor and the dividend keep their values. */
         {{"div r64"},
