@@ -55,6 +55,21 @@ IP_CHECK enum ip_status gen_throughput_program(struct gen_program *program, cons
                                                const struct gen_independence *how, unsigned count,
                                                struct ip_error *err);
 
+/* So many independent instances of a form in a mix. */
+struct gen_part {
+    const struct isa_form *form;
+    unsigned count;
+    struct gen_independence how;
+};
+
+enum { GEN_PARTS_MAX = 4 };
+
+/* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes
+ * allow it. forms_per_unit is 1: cycles are those of the unit. IP_UNSUPPORTED: the forms cannot share a
+ * kernel (legacy SSE beside VEX, too few registers). */
+IP_CHECK enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts,
+                                        unsigned count, struct ip_error *err);
+
 /* An even interleaving of `count_a` instances of a and `count_b` of b in a unit (Putigny 2014, 2.2.3);
  * registers of the two are disjoint where the classes allow it. forms_per_unit is 1: cycles are those of the
  * unit. */

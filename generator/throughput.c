@@ -33,20 +33,25 @@ static unsigned written_count(const struct isa_form *form, enum gen_file file) {
     return count;
 }
 
-/* Deals the rotating registers of each file to the written operands of both forms (b may be NULL). */
-static enum ip_status streams_deal(struct stream *a, struct stream *b, struct ip_error *err) {
-    const struct gen_pool *pool = a->pool;
+/* Deals the rotating registers of each file to the written operands of all streams. */
+static enum ip_status streams_deal(struct stream *streams, unsigned count, struct ip_error *err) {
+    const struct gen_pool *pool = streams[0].pool;
     for (unsigned f = 0; f < GEN_FILES; f++) {
-        unsigned shares = written_count(a->form, f) + (b != NULL ? written_count(b->form, f) : 0);
+        unsigned shares = 0;
+        for (unsigned s = 0; s < count; s++) {
+            shares += written_count(streams[s].form, f);
+        }
         if (shares == 0) {
             continue;
         }
         unsigned share = pool->rotating_count[f] / shares;
         if (share == 0) {
-            return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are", a->form->syntax);
+            return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are",
+                           streams[0].form->syntax);
         }
         unsigned dealt = 0;
-        for (struct stream *stream = a; stream != NULL; stream = stream == a ? b : NULL) {
+        for (unsigned s = 0; s < count; s++) {
+            struct stream *stream = &streams[s];
             unsigned wanted = stream->how.registers != 0 ? stream->how.registers : share;
             for (unsigned o = 0; o < stream->form->explicit_count; o++) {
                 const struct isa_operand *operand = &stream->form->operands[o];
@@ -223,7 +228,7 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
         return status;
     }
     struct stream stream = {.form = form, .pool = &pool, .how = *how};
-    status = streams_deal(&stream, NULL, err);
+    status = streams_deal(&stream, 1, err);
     if (status != IP_OK) {
         return status;
     }
@@ -239,38 +244,79 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     return program_finish(program, &made, status, err);
 }
 
-enum ip_status gen_pair_program(struct gen_program *program, const struct isa_form *form_a, unsigned count_a,
-                                const struct isa_form *form_b, unsigned count_b, struct ip_error *err) {
-    if (count_a > INSTANCES_MAX || count_b > INSTANCES_MAX || count_a + count_b > INSTANCES_MAX ||
-        count_a + count_b == 0) {
-        return ip_fail(err, IP_USAGE, "a unit has 1 to %d instances of '%s' and '%s'", INSTANCES_MAX,
-                       form_a->syntax, form_b->syntax);
+/* Evenly: the next instance is of the part that is furthest behind its share (Bresenham); -1 when all are
+ * done. */
+static int part_next(const struct stream *streams, const struct gen_part *parts, unsigned count) {
+    int next = -1;
+    for (unsigned i = 0; i < count; i++) {
+        bool open = streams[i].emitted < parts[i].count;
+        if (open && (next < 0 || (uint64_t)streams[i].emitted * parts[next].count <
+                                     (uint64_t)streams[next].emitted * parts[i].count)) {
+            next = (int)i;
+        }
     }
-    const struct isa_form *forms[2] = {form_a, form_b};
+    return next;
+}
+
+static enum ip_status parts_check(const struct gen_part *parts, unsigned count, struct ip_error *err) {
+    unsigned instances = 0;
+    for (unsigned i = 0; i < count && instances <= INSTANCES_MAX; i++) {
+        instances += parts[i].count <= INSTANCES_MAX ? parts[i].count : INSTANCES_MAX + 1;
+    }
+    if (count == 0 || count > GEN_PARTS_MAX || instances == 0 || instances > INSTANCES_MAX) {
+        return ip_fail(err, IP_USAGE, "a unit has 1 to %d instances of 1 to %d forms", INSTANCES_MAX,
+                       GEN_PARTS_MAX);
+    }
+    return IP_OK;
+}
+
+enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts, unsigned count,
+                               struct ip_error *err) {
+    enum ip_status status = parts_check(parts, count, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    const struct isa_form *forms[GEN_PARTS_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        forms[i] = parts[i].form;
+    }
     struct gen_pool pool;
-    enum ip_status status = gen_pool_init(&pool, forms, 2, err);
+    status = gen_pool_init(&pool, forms, count, err);
     if (status == IP_OK) {
-        status = forms_check(forms, 2, err);
+        status = forms_check(forms, count, err);
     }
     if (status != IP_OK) {
         return status;
     }
-    struct stream a = {.form = form_a, .pool = &pool};
-    struct stream b = {.form = form_b, .pool = &pool, .window_disp = 2 * WINDOW_BYTES};
-    status = streams_deal(&a, &b, err);
+    struct stream streams[GEN_PARTS_MAX];
+    memset(streams, 0, sizeof streams);
+    for (unsigned i = 0; i < count; i++) {
+        streams[i] = (struct stream){.form = parts[i].form,
+                                     .pool = &pool,
+                                     .how = parts[i].how,
+                                     .window_disp = (int32_t)i * 2 * WINDOW_BYTES};
+    }
+    status = streams_deal(streams, count, err);
     if (status != IP_OK) {
         return status;
     }
     struct gen_program made;
-    program_prepare(&made, &pool, forms, 2);
+    program_prepare(&made, &pool, forms, count);
     made.forms_per_unit = 1;
-    (void)snprintf(made.title, sizeof made.title, "%u x %s beside %u x %s", count_a, form_a->syntax, count_b,
-                   form_b->syntax);
-    /* Evenly: the next instance is of the form that is further behind its share (Bresenham). */
-    while (status == IP_OK && (a.emitted < count_a || b.emitted < count_b)) {
-        bool take_a = b.emitted == count_b ||
-                      (a.emitted < count_a && (uint64_t)a.emitted * count_b <= (uint64_t)b.emitted * count_a);
-        status = instance_emit(&made, take_a ? &a : &b, err);
+    size_t used = 0;
+    for (unsigned i = 0; i < count && used < sizeof made.title; i++) {
+        used += (size_t)snprintf(made.title + used, sizeof made.title - used, "%s%u x %s",
+                                 i > 0 ? " beside " : "", parts[i].count, parts[i].form->syntax);
+    }
+    int next = 0;
+    while (status == IP_OK && (next = part_next(streams, parts, count)) >= 0) {
+        status = instance_emit(&made, &streams[next], err);
     }
     return program_finish(program, &made, status, err);
+}
+
+enum ip_status gen_pair_program(struct gen_program *program, const struct isa_form *form_a, unsigned count_a,
+                                const struct isa_form *form_b, unsigned count_b, struct ip_error *err) {
+    const struct gen_part parts[2] = {{.form = form_a, .count = count_a}, {.form = form_b, .count = count_b}};
+    return gen_mix_program(program, parts, 2, err);
 }

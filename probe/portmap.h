@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/portmap.h - the execution ports of this CPU from time alone: which sets of ports its one-µop forms
+ * use. docs/ports.md.
+ *
+ * Nothing here knows a CPU: widths, unions and the smallest system of sets decide. Only the names of the
+ * ports are a convention (probe/portlabel.h). Method: Putigny 2014, 2.2.3 (interleaving), taken to unions and
+ * a search. */
+#ifndef ISAPROBE_PROBE_PORTMAP_H
+#define ISAPROBE_PROBE_PORTMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "generator/kernel.h"
+#include "harness/meter.h"
+#include "isa/form.h"
+#include "isa/table.h"
+#include "probe/portset.h"
+
+/* Forms that may stand in one kernel without changing what the others cost. 512-bit instructions in flight
+ * can close ports for narrower vectors, so the two vector worlds never meet; scalar forms go with both. */
+enum probe_world_of_ports { PROBE_PORTS_SCALAR = 1, PROBE_PORTS_VECTOR = 2, PROBE_PORTS_WIDE = 4 };
+
+/* A candidate: a form that was tried as a member of a class. */
+struct probe_port_member {
+    struct isa_form *form; /* borrowed from the table */
+    unsigned world;        /* one of enum probe_world_of_ports */
+    double cycles;         /* reciprocal throughput */
+    double slots;          /* issue slots, measured */
+    unsigned width;        /* 1/cycles where that is an integer and slots is 1; else 0 */
+    int class;             /* position in `classes`; -1: none */
+    bool load, store;
+};
+
+struct probe_port_class {
+    unsigned width;
+    unsigned worlds; /* of its members */
+    uint32_t ports;  /* solved; bit p = port p */
+    int blocker[3];  /* best member for scalar, vector, wide kernels (positions in `members`); -1: none */
+    double residual; /* largest distance of its measured unions from an integer */
+    unsigned members;
+    bool load, store; /* store: a joint resource, one µop for the address and one for the data */
+};
+
+struct probe_portmap {
+    struct probe_port_member *members; /* owned */
+    size_t member_count;
+    struct probe_port_class classes[PROBE_PORTSET_CLASSES];
+    unsigned class_count;
+    unsigned port_count;
+    unsigned solutions; /* 1: unambiguous; more: that many set systems explain the measurements (the first is
+                           taken) */
+    bool more_solutions;
+    struct probe_portset_solution alternatives;
+    double issue_width;
+    char names[PROBE_PORTSET_PORTS + 1]; /* one character per port */
+    struct ip_lines notes;               /* owned: what could not be confirmed */
+    size_t kernels;
+};
+
+void probe_portmap_fini(struct probe_portmap *map); /* an all-zero map is fine */
+
+/* Measures the map. Forms of `table` that serve as candidates are derived by the way. IP_UNTRUSTED when the
+ * unions contradict each other (the text names the class). */
+IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                              const struct isa_table *table, const char *vendor,
+                                              struct probe_portmap *map, struct ip_error *err);
+
+/* "015" for a set of ports, names in their own order. `buffer` holds PROBE_PORTSET_PORTS + 1 bytes; returns
+ * it. */
+const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, char *buffer);
+
+/* Names the ports: for Intel so that integer multiply is on 1, the lane-crossing shuffle on 5, and so on;
+ * else 0, 1, 2 ... (probe/portlabel.c). */
+void probe_portmap_label(struct probe_portmap *map, const char *vendor);
+
+#endif

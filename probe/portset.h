@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/portset.h - the smallest system of port sets that explains measured widths and unions. Pure
+ * combinatorics: no meter, no knowledge of any CPU. docs/ports.md, "Solving".
+ *
+ * Given are classes of one-µop forms: how many ports each may use (its width) and, for some pairs and
+ * triples, how many ports they use together. Sought are sets of ports, up to the names of the ports, with as
+ * few ports as possible. */
+#ifndef ISAPROBE_PROBE_PORTSET_H
+#define ISAPROBE_PROBE_PORTSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PROBE_PORTSET_CLASSES = 48,
+    PROBE_PORTSET_PORTS = 20,
+    PROBE_PORTSET_TRIPLES = 512,
+    PROBE_PORTSET_SOLUTIONS = 8, /* alternatives that are kept */
+};
+
+struct probe_portset_triple {
+    uint8_t a, b, c;
+    uint8_t ports; /* |A u B u C| */
+};
+
+struct probe_portset_problem {
+    unsigned count;
+    uint8_t width[PROBE_PORTSET_CLASSES];                           /* > 0 */
+    uint8_t together[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES]; /* |A u B|, symmetric; 0: not known */
+    struct probe_portset_triple triples[PROBE_PORTSET_TRIPLES];
+    unsigned triple_count;
+};
+
+struct probe_portset_solution {
+    unsigned ports; /* used in all */
+    unsigned count; /* solutions kept */
+    bool more;      /* there are others with as few ports */
+    uint32_t sets[PROBE_PORTSET_SOLUTIONS]
+                 [PROBE_PORTSET_CLASSES]; /* bit p of sets[s][i]: class i may use port p */
+};
+
+/* Fills `solution` with the solutions of fewest ports, up to renaming of ports. Returns false when there is
+ * none with at most PROBE_PORTSET_PORTS ports; *conflict is then the first class (in the problem's order)
+ * that cannot be placed. */
+bool probe_portset_solve(const struct probe_portset_problem *problem, struct probe_portset_solution *solution,
+                         unsigned *conflict);
+
+#endif
