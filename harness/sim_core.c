@@ -8,7 +8,7 @@
 
 enum {
     SIM_PERIOD_MAX = 64,          /* iterations after which a steady loop repeats itself */
-    SIM_INSTRUCTIONS_MAX = 40000, /* after so many a loop that never repeats is averaged */
+    SIM_INSTRUCTIONS_MAX = 16000, /* after so many a loop that never repeats is averaged */
     SIM_ITERATIONS_MAX = 8192,
 };
 
