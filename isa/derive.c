@@ -69,7 +69,8 @@ static void overrides_apply(struct isa_form *form) {
 /* Takes the derived fields of `decoded`; what the row itself says stays. */
 static void form_merge(struct isa_form *form, const struct isa_form *trial, const struct isa_form *decoded) {
     struct isa_form out = *decoded;
-    memcpy(out.extension, form->extension, sizeof out.extension);
+    if (form->extension[0] != '\0')
+        memcpy(out.extension, form->extension, sizeof out.extension);
     if (form->note[0] != '\0')
         memcpy(out.note, form->note, sizeof out.note);
     out.encode_raw = trial->encode_raw;
