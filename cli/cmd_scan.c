@@ -153,7 +153,7 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
                           .cpu = bench->timer.cpu,
                           .ticks_per_cycle = bench->ticks_per_cycle,
                           .chain_spread = bench->chain_spread,
-                          .sentinel_cycles = bench->sentinel_best,
+                          .sentinel_cycles = bench->sentinel_cycles,
                           .sentinel_suspect = bench->sentinel_suspect,
                           .plan = bench->plan};
     enum ip_status status = selection.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
