@@ -51,6 +51,7 @@ struct cli_settings {
     const char *store, *list;
     struct ip_lines extensions;
     bool force, retry, no_latency, no_throughput, evidence;
+    long group; /* 0: the default */
 
     struct cli_power {
         const char *machine, *kernel, *code, *measured;
@@ -110,7 +111,7 @@ extern const struct cli_command *const cli_commands[]; /* NULL-terminated, in th
 const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli_cmd_latency,
-    cli_cmd_throughput, cli_cmd_pair, cli_cmd_scan, cli_cmd_show, cli_cmd_doctor;
+    cli_cmd_throughput, cli_cmd_pair, cli_cmd_scan, cli_cmd_show, cli_cmd_doctor, cli_cmd_power;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
 enum { CLI_TABLES_MAX = 5 };

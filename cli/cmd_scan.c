@@ -13,8 +13,8 @@
 #include "isa/decode.h"
 #include "results/store.h"
 
-/* Forms in a group: what a killed scan can lose. More would gain little. */
-enum { GROUP = 128 };
+/* Forms that are measured together, at most and by default: what a killed scan can lose. */
+enum { GROUP_MAX = 1024, GROUP_DEFAULT = 128 };
 
 struct scan {
     const struct cli_settings *settings;
@@ -25,6 +25,7 @@ struct scan {
     struct res_log log;
     struct cli_bench bench;
     unsigned parts;
+    size_t group;                               /* forms in a group */
     size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
     size_t stored_count;
 };
@@ -72,10 +73,10 @@ static enum ip_status left_find(struct scan *scan, struct ip_error *err) {
 struct group {
     struct isa_form *const *forms;
     size_t count;
-    struct isa_form *chosen[GROUP];
+    struct isa_form *chosen[GROUP_MAX];
     size_t chosen_count;
-    struct probe_throughput throughput[GROUP];
-    struct probe_latency latency[GROUP];
+    struct probe_throughput throughput[GROUP_MAX];
+    struct probe_latency latency[GROUP_MAX];
 };
 
 static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
@@ -132,7 +133,7 @@ static enum ip_status group_run(struct scan *scan, size_t from, size_t count, st
     if (status == IP_OK) {
         status = group_store(scan, group, err);
     }
-    for (size_t i = 0; i < GROUP; i++) {
+    for (size_t i = 0; i < count; i++) {
         probe_latency_fini(&group->latency[i]);
     }
     free(group);
@@ -152,7 +153,7 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
                           .cpu = bench->timer.cpu,
                           .ticks_per_cycle = bench->ticks_per_cycle,
                           .chain_spread = bench->chain_spread,
-                          .sentinel_cycles = bench->sentinel_best,
+                          .sentinel_cycles = bench->sentinel_cycles,
                           .sentinel_suspect = bench->sentinel_suspect,
                           .plan = bench->plan};
     enum ip_status status = selection.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
@@ -171,8 +172,9 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
         bool begun = status == IP_OK;
-        for (size_t at = 0; status == IP_OK && at < scan->left_count && cli_signal() == 0; at += GROUP) {
-            size_t count = scan->left_count - at < GROUP ? scan->left_count - at : GROUP;
+        for (size_t at = 0; status == IP_OK && at < scan->left_count && cli_signal() == 0;
+             at += scan->group) {
+            size_t count = scan->left_count - at < scan->group ? scan->left_count - at : scan->group;
             status = group_run(scan, at, count, err);
             progress_show(scan);
         }
@@ -238,6 +240,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     struct hx_host host = {0};
     scan.parts =
         (settings->no_latency ? 0u : RES_PART_LATENCY) | (settings->no_throughput ? 0u : RES_PART_THROUGHPUT);
+    scan.group = settings->group != 0 ? (size_t)settings->group : GROUP_DEFAULT;
     if (scan.parts == 0) {
         return cli_usage_error(command->name,
                                "with --no-latency and --no-throughput nothing is left to measure");
@@ -279,6 +282,8 @@ static const struct cli_option options[] = {
     {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
     {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0,
      NULL},
+    {"group", 'g', "N", "measure so many forms together (128); a scan that is killed loses the group in hand",
+     CLI_KIND_NUMBER, AT(group), 1, GROUP_MAX, NULL},
     {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},
     {"no-throughput", 0, NULL, "leave the throughput out", CLI_KIND_FLAG, AT(no_throughput), 0, 0, NULL},
     {"quiet", 'q', NULL, "no progress, no summary and no warnings on standard error", CLI_KIND_FLAG,

@@ -30,7 +30,9 @@ static void options_print(struct ip_text *text, const struct cli_option *table) 
         }
         (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name,
                        option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "");
-        ip_text_printf(text, "  %-24s %s\n", left, option->help);
+        /* A long name has the line to itself. */
+        ip_text_printf(text, strlen(left) > 24 ? "  %s\n%27s%s\n" : "  %-24s%s%s\n", left,
+                       strlen(left) > 24 ? "" : " ", option->help);
     }
 }
 

@@ -34,7 +34,7 @@ struct cli_value {
     enum cli_type type;
     const char *text; /* borrowed */
     double number;
-    int64_t integer; /* CLI_TYPE_NUMBER: significant digits, 0 for four decimals */
+    int64_t integer;              /* CLI_TYPE_NUMBER: significant digits, 0 for four decimals */
     const struct cli_value *list; /* count * (columns of an item) values, borrowed */
     size_t count;
 };

@@ -5,7 +5,8 @@
 
 #include "generator/operands.h"
 
-enum { MEMORY_ROUNDS = 8 }; /* distance between accesses to the same address, in instances */
+/* Instances between stores to the same address: store forwarding (5 cycles or so) must not bind. */
+enum { MEMORY_ROUNDS = 16 };
 
 /* `mov r64, m64` through its address: the loaded value is itself the next address. */
 static bool is_pointer_chase(const struct gen_link *links, unsigned count) {
@@ -57,8 +58,11 @@ static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, i
         end->reg_class = operand->reg_class;
         return IP_OK;
     }
-    /* Flags that are written under a condition are kept, so read, otherwise. */
-    bool kept = operand->kind == ISA_OPERAND_FLAGS && operand->cond_write;
+    /* What is not written is kept, so read: flags under a condition, the rest of a register of which 8 or 16
+     * bits are written. */
+    bool kept = (operand->kind == ISA_OPERAND_FLAGS && operand->cond_write) ||
+                (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
+                 operand->bits < 32);
     if (is_source ? !operand->read && !kept : !operand->write) {
         return ip_fail(err, IP_UNSUPPORTED, "'%s' does not %s operand %s", form->syntax,
                        is_source ? "read" : "write", isa_operand_name(form, (unsigned)number, name));

@@ -11,7 +11,7 @@
 enum {
     STORE_DISP = -0x1800, /* stores beside the chain: other lines and other page offsets than the loads */
     LINE_BYTES = 64,
-    ROUND_STORES = 8
+    ROUND_STORES = 32 /* no unit has more rounds where stores rotate (chain.c) */
 };
 
 /* Sources that belong to no chain read registers that nobody writes, each its own: equal sources would make
@@ -92,7 +92,7 @@ static void memory_bind(struct isa_binding *binding, const struct gen_chain *cha
         return;
     }
     if (operand->write) {
-        binding->address.disp = STORE_DISP + (int32_t)(l * ROUND_STORES + round % ROUND_STORES) * LINE_BYTES;
+        binding->address.disp = STORE_DISP + (int32_t)(l * ROUND_STORES + round) * LINE_BYTES;
     } else if (chain->memory) {
         binding->address.disp = GEN_ROTATION_MAX * LINE_BYTES; /* behind the chain's own lines */
     }

@@ -45,6 +45,11 @@ struct survey {
     bool no_rex, all_evex, any_zmm, any_evex, any_vex, any_legacy, byte_masks;
 };
 
+/* A register operand that is itself the address of a store. */
+static bool is_pointer_form(const struct isa_form *form) {
+    return strcmp(form->mnemonic, "movdir64b") == 0 || strncmp(form->mnemonic, "enqcmd", 6) == 0;
+}
+
 static enum ip_status form_check(const struct isa_form *form, struct ip_error *err) {
     if (!form->derived) {
         return ip_fail(err, IP_USAGE, "form '%s' was not derived: run isa_forms_derive on it first",
@@ -53,6 +58,11 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
     if (form->obstacle != ISA_OBSTACLE_NONE) {
         return ip_fail(err, IP_UNSUPPORTED, "'%s' cannot run in a kernel: %s", form->syntax,
                        form->note[0] != '\0' ? form->note : "the instruction tables say so");
+    }
+    if (is_pointer_form(form)) {
+        return ip_fail(err, IP_UNSUPPORTED,
+                       "'%s' stores through its register operand, which kernels do not prepare",
+                       form->syntax);
     }
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "harness/estimate.h"
 #include "harness/meter.h"
@@ -16,6 +17,7 @@ enum {
     SENTINEL_COPIES = 192,
     CALIBRATION_BATCHES = 12,
     CALIBRATION_ROUNDS = 11,
+    CALIBRATIONS_MAX = 10,
     SUSPECT_WIDTH = 3, /* no x86-64 server or desktop core since 2008 issues fewer than four */
 };
 
@@ -63,12 +65,14 @@ static int threads_running(void) {
     return running;
 }
 
-static bool sentinel_is_suspect(const struct hx_bench *bench) {
-    double width = 1.0 / bench->sentinel_best;
+/* Rounds the sentinel to an issue width, if it is near to one that a core without a neighbour can have. */
+static bool sentinel_is_suspect(struct hx_bench *bench) {
+    double width = 1.0 / bench->sentinel_cycles;
     double nearest = round(width);
-    if (!isfinite(width) || fabs(width - nearest) > WIDTH_TOLERANCE * nearest) {
+    if (!isfinite(width) || nearest < 1.0 || fabs(width - nearest) > WIDTH_TOLERANCE * nearest) {
         return true;
     }
+    bench->sentinel_cycles = 1.0 / nearest; /* the rest is what the loop's branch costs, and noise */
     bool silicon = strcmp(bench->timer.ops->unit, "cycles") != 0;
     return silicon && nearest <= SUSPECT_WIDTH && threads_running() > 1;
 }
@@ -106,7 +110,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
         sentinels[i] = estimate.sentinel_cycles;
     }
     hx_sort(sentinels, CALIBRATION_BATCHES);
-    bench->sentinel_best = hx_quantile(sentinels, CALIBRATION_BATCHES, 0.25);
+    bench->sentinel_cycles = hx_quantile(sentinels, CALIBRATION_BATCHES, 0.25);
     bench->ticks_per_cycle = hx_median(chains, CALIBRATION_BATCHES);
     bench->chain_spread = (chains[CALIBRATION_BATCHES - 1] - chains[0]) / bench->ticks_per_cycle;
     bench->sentinel_suspect = sentinel_is_suspect(bench);
@@ -124,7 +128,13 @@ static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, CALIBRATION_ROUNDS);
     }
+    /* A neighbour may go away: a calibration that looks shared is repeated, 0.2 s in all. */
     enum ip_status status = calibration_take(bench, samples, err);
+    for (int i = 0; i < CALIBRATIONS_MAX && status == IP_OK && bench->sentinel_suspect; i++) {
+        const struct timespec pause = {0, 20000000};
+        (void)nanosleep(&pause, NULL);
+        status = calibration_take(bench, samples, err);
+    }
     free(values);
     return status;
 }

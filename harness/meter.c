@@ -13,7 +13,8 @@ enum {
     KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
 };
 
-/* A batch is void when its NOPs took this much longer than the best ever seen: someone else used the core. */
+/* A batch is void when its NOPs took this much longer than the issue width allows: someone else used the
+ * core. */
 static const double SENTINEL_SLACK = 1.06;
 
 void hx_plan_init(struct hx_plan *plan) {
@@ -72,7 +73,7 @@ struct chunk {
 };
 
 static bool sentinel_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
-    return bench->sentinel_suspect || !(estimate->sentinel_cycles <= bench->sentinel_best * SENTINEL_SLACK);
+    return bench->sentinel_suspect || !(estimate->sentinel_cycles <= bench->sentinel_cycles * SENTINEL_SLACK);
 }
 
 /* Takes one batch of every open kernel and keeps open those that need more. */
@@ -105,9 +106,6 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         struct hx_estimate estimate =
             hx_estimate_batch(chunk->kernels[number], &bench->references, samples, plan->rounds);
         bool accepted = !estimate.clock_moved && !sentinel_off(bench, &estimate);
-        if (accepted && estimate.sentinel_cycles < bench->sentinel_best) {
-            bench->sentinel_best = estimate.sentinel_cycles;
-        }
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
         if (!hx_tally_settle(&chunk->tallies[number], plan, &chunk->stats[number]) &&
             chunk->tallies[number].taken < plan->max_batches) {

@@ -65,9 +65,10 @@ struct hx_bench {
     struct hx_references references;
     struct gen_encoder encoder;
     struct hx_recorder *recorder; /* owned; NULL: samples are not recorded */
-    double sentinel_best;         /* smallest sentinel seen so far, cycles per NOP */
-    bool sentinel_suspect;  /* 1/sentinel_best is no issue width: the core was shared already at the start */
-    double ticks_per_cycle; /* at the start */
+    double sentinel_cycles;       /* of one long NOP, undisturbed: 1 / issue width */
+    bool sentinel_suspect;        /* no issue width was found: the core was shared from the start, nothing is
+                                     accepted */
+    double ticks_per_cycle;       /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
 };

@@ -73,8 +73,8 @@ static bool integer_read(struct reader *r, unsigned base, uint64_t limit, uint64
 static bool number_read(struct reader *r, double *value) {
     char word[40];
     size_t length = 0;
-    while (r->at + length < r->length && length + 1 < sizeof word &&
-           memchr("0123456789.e+-", r->text[r->at + length], 14) != NULL) {
+    while (r->at + length < r->length && length + 1 < sizeof word && r->text[r->at + length] != '\0' &&
+           strchr("0123456789.e+-", r->text[r->at + length]) != NULL) {
         word[length] = r->text[r->at + length];
         length++;
     }

@@ -8,7 +8,7 @@
 
 enum {
     SIM_PERIOD_MAX = 64,          /* iterations after which a steady loop repeats itself */
-    SIM_INSTRUCTIONS_MAX = 40000, /* after so many a loop that never repeats is averaged */
+    SIM_INSTRUCTIONS_MAX = 16000, /* after so many a loop that never repeats is averaged */
     SIM_ITERATIONS_MAX = 8192,
 };
 
@@ -173,6 +173,17 @@ static int64_t op_rename_only(struct core *c, const struct hx_sim_op *op) {
     return c->issue_cycle + 1;
 }
 
+/* The store-data µops of what is there in cycle `ready`; returns when the last of them starts. */
+static int64_t data_store(struct core *c, const struct hx_sim_op *op, int64_t ready) {
+    int64_t stored = ready;
+    for (unsigned u = 0; u < op->uops_count; u++) {
+        if (op->uops[u].kind == HX_SIM_UOP_DATA) {
+            stored = later(stored, uop_start(c, op->uops[u].ports, ready));
+        }
+    }
+    return stored;
+}
+
 /* Executes the µops; returns the cycle in which everything is done. */
 static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused) {
     struct moment at = {.base = c->issue_cycle + 1};
@@ -189,7 +200,7 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
         }
     }
     int64_t compute_ready = sources_ready(c, op, false, at.base);
-    if (op->loads) {
+    if (cell != NULL && op->loads) {
         at.content = cell->key != 0 ? cell->ready : 0;
         int64_t data = later(at.loaded_from + c->d->load_latency, at.content);
         compute_ready = later(compute_ready, data);
@@ -220,17 +231,12 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
         if (op->results[r] != HX_SIM_FILE_MEMORY) {
             c->ready[op->results[r]] = results[r];
             done = later(done, results[r]);
-            continue;
+        } else if (cell != NULL) {
+            int64_t stored = fused ? results[r] : data_store(c, op, results[r]);
+            cell->key = op->address;
+            cell->ready = stored + c->d->forward_latency;
+            done = later(done, stored + 1);
         }
-        int64_t stored = results[r];
-        for (unsigned u = 0; !fused && u < op->uops_count; u++) {
-            if (op->uops[u].kind == HX_SIM_UOP_DATA) {
-                stored = later(stored, uop_start(c, op->uops[u].ports, results[r]));
-            }
-        }
-        cell->key = op->address;
-        cell->ready = stored + c->d->forward_latency;
-        done = later(done, stored + 1);
     }
     return done;
 }

@@ -44,7 +44,8 @@ static const struct hx_sim_op *op_find(const struct hx_sim_ops *ops, const uint8
 }
 
 static void op_insert(struct hx_sim_ops *ops, struct hx_sim_cached_op *cached) {
-    size_t slot = slot_begin(hx_samples_hash(HX_SAMPLES_HASH_BEGIN, cached->bytes, cached->length), ops->size);
+    size_t slot =
+        slot_begin(hx_samples_hash(HX_SAMPLES_HASH_BEGIN, cached->bytes, cached->length), ops->size);
     while (ops->slots[slot] != NULL) {
         slot = (slot + 1) & (ops->size - 1);
     }

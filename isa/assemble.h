@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* isa/assemble.h - NASM as a function: lines of source to machine code, many at a time.
  *
- * NASM runs as a child process on a temporary directory that is removed on every path. It is looked for on
- * PATH, or at $ISAPROBE_NASM. IP_CAPABILITY when it is not there. */
+ * NASM runs as a child process on files in memory (memfd_create), so that nothing is left behind however
+ * either of them ends. It is looked for on PATH, or at $ISAPROBE_NASM. IP_CAPABILITY when it is not there. */
 #ifndef ISAPROBE_ISA_ASSEMBLE_H
 #define ISAPROBE_ISA_ASSEMBLE_H
 
@@ -21,8 +21,9 @@ struct isa_code {
 /* Assembles each line on its own: codes[i] is the encoding of lines[i], which must be a single instruction
  * (or a `db` of at most 15 bytes) and must not depend on its address. A line that NASM rejects, that gives no
  * code, or more than 15 bytes gets length 0; when `complaints` is not NULL, complaints->items[i] (all-zero on
- * entry; as many as lines, "" for the good) says why. One NASM process serves all lines; a second and third
- * run without the rejected ones where there are any. */
+ * entry; as many as lines, "" for the good) says why. One NASM process serves all lines; where it rejects
+ * some, another run goes without them. Lines of ISA_LINE_MAX bytes or more, with a line break, or that are
+ * directives are rejected unseen. */
 IP_CHECK enum ip_status isa_assemble_lines(const char *const *lines, size_t count, struct isa_code *codes,
                                            struct ip_lines *complaints, struct ip_error *err);
 

@@ -7,6 +7,7 @@
 #include "isa/assemble.h"
 #include "isa/decode.h"
 #include "isa/encode.h"
+#include "isa/kind.h"
 
 /* Ways to write a sample, tried in this order. */
 enum writing { WRITING_ROW, WRITING_UNSIZED, WRITING_RAW, WRITINGS };
@@ -19,9 +20,22 @@ struct job {
     char why[96];
 };
 
-/* Does the decoder see what the row says? */
-static bool same_form(const struct isa_form *row, const struct isa_form *decoded) {
-    return strcmp(row->syntax, decoded->syntax) == 0;
+/* Does the decoder see what the row says? A row may fix a value or a register that the decoder calls free
+ * ("add r64, 0", "mov rax, r64"): then `decoded` becomes that narrower form. */
+static bool same_form(const struct isa_form *row, struct isa_form *decoded, const struct isa_binding *bound) {
+    for (unsigned i = 0; i < row->explicit_count && i < decoded->explicit_count; i++) {
+        const struct isa_operand *want = &row->operands[i];
+        struct isa_operand *got = &decoded->operands[i];
+        if (want->kind != got->kind)
+            return false;
+        if (want->imm_fixed && !got->imm_fixed && bound->imm[i] == want->imm) {
+            got->imm_fixed = true;
+            got->imm = want->imm;
+        }
+        if (want->kind == ISA_OPERAND_REG && want->reg >= 0 && got->reg < 0 && bound->reg[i] == want->reg)
+            got->reg = want->reg;
+    }
+    return isa_form_syntax_build(decoded) && strcmp(row->syntax, decoded->syntax) == 0;
 }
 
 static void overrides_apply(struct isa_form *form) {
@@ -55,7 +69,8 @@ static void overrides_apply(struct isa_form *form) {
 /* Takes the derived fields of `decoded`; what the row itself says stays. */
 static void form_merge(struct isa_form *form, const struct isa_form *trial, const struct isa_form *decoded) {
     struct isa_form out = *decoded;
-    memcpy(out.extension, form->extension, sizeof out.extension);
+    if (form->extension[0] != '\0')
+        memcpy(out.extension, form->extension, sizeof out.extension);
     if (form->note[0] != '\0')
         memcpy(out.note, form->note, sizeof out.note);
     out.encode_raw = trial->encode_raw;
@@ -75,7 +90,7 @@ static void job_try(struct job *job, const uint8_t *code, size_t bytes) {
     size_t length;
     if (isa_decode(code, bytes, &decoded, &bound, &length, &err) != IP_OK || length != bytes) {
         snprintf(job->why, sizeof job->why, "Zydis cannot decode what was assembled");
-    } else if (!same_form(&job->trial, &decoded)) {
+    } else if (!same_form(&job->trial, &decoded, &bound)) {
         snprintf(job->why, sizeof job->why, "assembles to '%.70s'", decoded.syntax);
     } else if (!isa_binding_equal(&decoded, &job->binding, &bound)) {
         /* NASM 2.16.01 puts the registers of some FP16 forms into the wrong places. */

@@ -125,7 +125,7 @@ struct isa_binding {
     struct isa_address address;    /* the MEM or AGEN operand */
 };
 
-/* Writes one instance as a line of NASM source ("vaddpd xmm1{k1}, xmm2, [r14+64]") without newline.
+/* Writes one instance as a line of NASM source ("vaddpd xmm1{k1}, xmm2, oword [r14+64]") without newline.
  * REL operands are written as the address of the next instruction ("$+2", "$+6": the branch is taken to what
  * follows). IP_UNSUPPORTED when a register number does not exist in its class. For forms with encode_raw the
  * line is "db 0x62,..." followed by a comment with the instruction. `buffer` holds ISA_LINE_MAX bytes. */

@@ -23,11 +23,16 @@ void isa_nasm_result_fini(struct isa_nasm_result *result) {
     ip_text_fini(&result->words);
 }
 
+static bool is_program(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
 /* Looks for NASM as a shell would. */
 static bool nasm_find(char *path, size_t size) {
     const char *given = getenv("ISAPROBE_NASM");
     if (given != NULL && given[0] != '\0') {
-        if (strlen(given) >= size || access(given, X_OK) != 0)
+        if (strlen(given) >= size || !is_program(given))
             return false;
         strcpy(path, given);
         return true;
@@ -38,10 +43,9 @@ static bool nasm_find(char *path, size_t size) {
         const char *folder = length == 0 ? "." : search;
         size_t folder_length = length == 0 ? 1 : length;
         if (folder_length + sizeof "/nasm" <= size) {
-            struct stat about;
             memcpy(path, folder, folder_length);
             strcpy(path + folder_length, "/nasm");
-            if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0)
+            if (is_program(path))
                 return true;
         }
         search += length;

@@ -9,10 +9,11 @@
  *   vaddpd zmm{k}{z}, zmm, m64{1to8}       masks, zeroing, broadcast
  *   vaddpd zmm, zmm, zmm, {rn-sae}         embedded rounding, {sae}
  *   frob r64, r64 ; reads: op1 op2 flags writes: op1 note: free text
+ *   vfoo xmm, m64 ; unsized raw            how NASM must be told, or that it cannot be
  *
- * Operand kinds: r8 r8h r16 r32 r64 mm xmm ymm zmm k tmm st sreg, fixed registers (al ax eax rax cl dx xmm0
- * st0 ...), m m8 m16 m32 m64 m80 m128 m256 m512 (m: unsized), vm32x vm32y vm32z vm64x vm64y vm64z (VSIB),
- * agen, imm8 imm16 imm32 imm64, a bare integer (that immediate only), rel8 rel32. */
+ * Operand kinds: r8 r8h r16 r32 r64 mm xmm ymm zmm k tmm st sreg cr dr bnd, fixed registers (al ax eax rax cl
+ * dx xmm0 st0 ...), m m8 m16 ... m4608 (m: unsized), vm32x vm32y vm32z vm64x vm64y vm64z (VSIB), moffs8 ...
+ * moffs64, agen, imm8 imm16 imm32 imm64, a bare integer (that immediate only), rel8 rel32. */
 #ifndef ISAPROBE_ISA_TABLE_H
 #define ISAPROBE_ISA_TABLE_H
 

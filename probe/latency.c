@@ -10,7 +10,10 @@
 #include "probe/batch.h"
 #include "probe/transfer.h"
 
-enum { VIA_MAX = 2 }; /* transfers in a chain */
+enum { VIA_MAX = 3 }; /* transfers in a chain */
+
+/* Two latencies that differ by less are the same. */
+#define SAME_CYCLES 0.3
 
 /* One chain for one pair. */
 struct experiment {
@@ -19,6 +22,7 @@ struct experiment {
     int via[VIA_MAX];  /* positions of the transfers */
     unsigned via_count;
     bool same_register;
+    bool slow;            /* with values that take long */
     double keeper_cycles; /* what the generator adds to a round, exactly, to keep the source's value */
 };
 
@@ -73,6 +77,9 @@ static bool operand_is_source(const struct isa_operand *operand) {
     }
     /* Flags that are written under a condition ("shl r64, cl" with a count of zero) are kept otherwise. */
     bool kept = operand->kind == ISA_OPERAND_FLAGS && operand->cond_write;
+    /* So is the rest of a general-purpose register of which 8 or 16 bits are written. */
+    kept = kept || (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) &&
+                    operand->write && operand->bits < 32);
     return (operand->read || kept) && operand_counts(operand);
 }
 
@@ -85,7 +92,8 @@ static void pair_init(struct probe_latency_pair *pair, int src, int dst, enum pr
     pair->src = src;
     pair->dst = dst;
     pair->path = path;
-    pair->cycles = pair->spread = pair->chained_cycles = pair->same_register_cycles = NAN;
+    pair->cycles = pair->spread = pair->chained_cycles = NAN;
+    pair->same_register_cycles = pair->slow_cycles = NAN;
     pair->verdict = HX_VERDICT_OK;
 }
 
@@ -141,10 +149,29 @@ static enum ip_status experiment_add(struct session *session, const struct exper
     return status;
 }
 
+/* Division and square root take longer for some values than for others. */
+static bool form_depends_on_values(const struct isa_form *form) {
+    bool root = strstr(form->mnemonic, "sqrt") != NULL && strstr(form->mnemonic, "rsqrt") == NULL;
+    return form->floating && (root || strstr(form->mnemonic, "div") != NULL);
+}
+
+/* Large values with an irregular mantissa. */
+static void slow_values_fill(const struct isa_form *form, uint8_t fill[64]) {
+    uint64_t value = form->element_bits == 64   ? UINT64_C(0x4650f3a91c5d27b3)
+                     : form->element_bits == 16 ? 0x6b5b
+                                                : 0x725a3c71;
+    unsigned bytes = form->element_bits / 8u;
+    for (unsigned i = 0; i < 64 && bytes > 0; i++) {
+        fill[i] = (uint8_t)(value >> (8 * (i % bytes)));
+    }
+}
+
+enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES };
+
 /* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
  */
 static enum ip_status chain_add(struct session *session, size_t form_index, size_t pair_index, const int *via,
-                                unsigned via_count, bool same_register, struct ip_error *err) {
+                                unsigned via_count, enum chain_kind kind, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     struct gen_link links[1 + VIA_MAX] = {{.form = form,
@@ -152,9 +179,12 @@ static enum ip_status chain_add(struct session *session, size_t form_index, size
                                            .dst = pair->dst,
                                            .src_address = pair->path == PROBE_PATH_ADDRESS,
                                            .src_index = pair->path == PROBE_PATH_INDEX,
-                                           .same_register = same_register}};
-    struct experiment experiment = {
-        .form = form_index, .pair = pair_index, .via_count = via_count, .same_register = same_register};
+                                           .same_register = kind == CHAIN_SAME_REGISTER}};
+    struct experiment experiment = {.form = form_index,
+                                    .pair = pair_index,
+                                    .via_count = via_count,
+                                    .same_register = kind == CHAIN_SAME_REGISTER,
+                                    .slow = kind == CHAIN_SLOW_VALUES};
     for (unsigned i = 0; i < via_count; i++) {
         struct probe_transfer *transfer = &session->transfers.items[via[i]];
         transfer->needed = true;
@@ -165,9 +195,12 @@ static enum ip_status chain_add(struct session *session, size_t form_index, size
     struct ip_error reason;
     gen_program_init(&program);
     /* A chain of one form with one register: the destination is the source. */
-    unsigned registers = same_register && via_count == 0 ? 1 : 0;
+    unsigned registers = kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1 : 0;
     enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
     if (status == IP_OK) {
+        if (kind == CHAIN_SLOW_VALUES) {
+            slow_values_fill(form, program.vector_fill);
+        }
         experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);
         return experiment_add(session, &experiment, &program, err);
     }
@@ -185,6 +218,9 @@ static enum ip_status chain_add(struct session *session, size_t form_index, size
 /* An address is read as a whole general-purpose register, an index as a whole vector. */
 static bool transfer_closes(const struct probe_transfer *transfer, const struct isa_form *form,
                             const struct probe_latency_pair *pair) {
+    if (transfer->restore != PROBE_RESTORE_NONE) {
+        return false;
+    }
     if (pair->path == PROBE_PATH_REGISTER) {
         return probe_transfer_fits(transfer, form, pair->dst, pair->src);
     }
@@ -197,7 +233,7 @@ static bool transfer_closes(const struct probe_transfer *transfer, const struct 
 
 /* Adds the chains through every single transfer that fits; *found counts them. */
 static enum ip_status single_transfers_add(struct session *session, size_t form_index, size_t pair_index,
-                                           bool same_register, unsigned *found, struct ip_error *err) {
+                                           enum chain_kind kind, unsigned *found, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     for (size_t i = 0; i < session->transfers.count; i++) {
@@ -205,8 +241,15 @@ static enum ip_status single_transfers_add(struct session *session, size_t form_
         if (!transfer_closes(transfer, form, pair)) {
             continue;
         }
-        int via = (int)i;
-        enum ip_status status = chain_add(session, form_index, pair_index, &via, 1, same_register, err);
+        int via[VIA_MAX] = {(int)i, (int)i, (int)i};
+        enum ip_status status = chain_add(session, form_index, pair_index, via, 1, kind, err);
+        /* Three times as well, where it chains to itself: a long round hides neither what the form's own
+         * throughput takes nor a quarrel over a port. */
+        if (status == IP_OK && transfer->from == transfer->to && transfer->partner < 0 &&
+            kind == CHAIN_PLAIN &&
+            probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src)) {
+            status = chain_add(session, form_index, pair_index, via, 3, kind, err);
+        }
         if (status != IP_OK) {
             return status;
         }
@@ -235,7 +278,7 @@ static enum ip_status double_transfers_add(struct session *session, size_t form_
                 continue;
             }
             int via[VIA_MAX] = {(int)i, (int)j};
-            enum ip_status status = chain_add(session, form_index, pair_index, via, 2, false, err);
+            enum ip_status status = chain_add(session, form_index, pair_index, via, 2, CHAIN_PLAIN, err);
             if (status != IP_OK) {
                 return status;
             }
@@ -266,6 +309,37 @@ static unsigned equal_sources_count(const struct isa_form *form, int src, int ds
     return sources;
 }
 
+/* The transfer of this kind that takes the value on from operand `dst` of `form`; -1: none. */
+static int restore_find(const struct session *session, const struct isa_form *form, int dst,
+                        enum probe_restore restore) {
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *transfer = &session->transfers.items[i];
+        if (transfer->restore == restore && probe_transfer_fits(transfer, form, dst, -1)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The operand is put back after each instance, because quotients and roots of themselves soon become simple.
+ */
+static enum ip_status slow_chains_add(struct session *session, size_t form_index, size_t pair_index,
+                                      struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    if (!form_depends_on_values(form) || pair->path != PROBE_PATH_REGISTER ||
+        probe_operand_file(&form->operands[pair->src]) != PROBE_FILE_VECTOR) {
+        return IP_OK;
+    }
+    int via[VIA_MAX] = {restore_find(session, form, pair->dst, PROBE_RESTORE_AND), -1, -1};
+    if (via[0] < 0) {
+        return IP_OK;
+    }
+    const struct probe_transfer *first = &session->transfers.items[via[0]];
+    via[1] = restore_find(session, &first->form, first->dst, PROBE_RESTORE_OR);
+    return via[1] < 0 ? IP_OK : chain_add(session, form_index, pair_index, via, 2, CHAIN_SLOW_VALUES, err);
+}
+
 static enum ip_status pair_chains_add(struct session *session, size_t form_index, size_t pair_index,
                                       struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
@@ -282,20 +356,23 @@ static enum ip_status pair_chains_add(struct session *session, size_t form_index
     unsigned found = 0;
     enum ip_status status = IP_OK;
     if (from == to) {
-        status = chain_add(session, form_index, pair_index, NULL, 0, false, err);
+        status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_PLAIN, err);
     }
     /* An operand that is read and written chains to itself: nothing to transfer. */
     if (status == IP_OK && pair->src != pair->dst) {
-        status = single_transfers_add(session, form_index, pair_index, false, &found, err);
+        status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
         if (status == IP_OK && found == 0 && from != to && pair->path == PROBE_PATH_REGISTER) {
             status = double_transfers_add(session, form_index, pair_index, &found, err);
         }
         unsigned sources = equal_sources_count(form, pair->src, pair->dst);
         if (status == IP_OK && sources > 1 && pair->path == PROBE_PATH_REGISTER) {
-            status = single_transfers_add(session, form_index, pair_index, true, &found, err);
+            status = single_transfers_add(session, form_index, pair_index, CHAIN_SAME_REGISTER, &found, err);
         } else if (status == IP_OK && sources == 1 && pair->path == PROBE_PATH_REGISTER) {
-            status = chain_add(session, form_index, pair_index, NULL, 0, true, err);
+            status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_SAME_REGISTER, err);
         }
+    }
+    if (status == IP_OK) {
+        status = slow_chains_add(session, form_index, pair_index, err);
     }
     if (status == IP_OK && found == 0 && pair->why[0] == '\0') {
         snprintf(pair->why, sizeof pair->why, "no instruction carries the result back to the source");
@@ -333,12 +410,20 @@ static bool verdict_better(enum hx_verdict a, enum hx_verdict b) {
     return a == HX_VERDICT_OK && b != HX_VERDICT_OK;
 }
 
+/* "cmovb r64, r64 + vmovq xmm, r64", "3 x movsxd r64, r32" */
 static void via_name(const struct session *session, const struct experiment *experiment, char *buffer,
                      size_t size) {
     buffer[0] = '\0';
-    for (unsigned i = 0; i < experiment->via_count; i++) {
+    for (unsigned i = 0, same; i < experiment->via_count; i += same) {
+        for (same = 1; i + same < experiment->via_count && experiment->via[i + same] == experiment->via[i];) {
+            same++;
+        }
+        char times[16] = "";
+        if (same > 1) {
+            snprintf(times, sizeof times, "%u x ", same);
+        }
         size_t used = strlen(buffer);
-        snprintf(buffer + used, size - used, "%s%s", i != 0 ? " + " : "",
+        snprintf(buffer + used, size - used, "%s%s%s", i != 0 ? " + " : "", times,
                  session->transfers.items[experiment->via[i]].form.syntax);
     }
 }
@@ -393,7 +478,11 @@ static void experiment_interpret(struct session *session, const struct experimen
     }
     bool exact, steady = stat->verdict == HX_VERDICT_OK;
     double rest = round_rest(session, experiment, stat->cycles, &exact);
-    if (experiment->same_register) {
+    if (experiment->slow) {
+        if (exact && steady) {
+            pair->slow_cycles = least(pair->slow_cycles, rest);
+        }
+    } else if (experiment->same_register) {
         if (exact && steady) {
             pair->same_register_cycles = least(pair->same_register_cycles, rest);
         }
@@ -410,13 +499,22 @@ static void session_interpret(struct session *session) {
     for (size_t i = 0; i < session->experiment_count; i++) {
         experiment_interpret(session, &session->experiments[i]);
     }
+    /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct experiment *experiment = &session->experiments[i];
+        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        if (experiment->same_register && experiment->via_count == 0 &&
+            fabs(pair->same_register_cycles - pair->chained_cycles) < SAME_CYCLES) {
+            pair->same_register_cycles = NAN;
+        }
+    }
     /* Where no transfer closes a chain, the chain to itself is what is known. */
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (!pair->measured && !experiment->same_register && is_chain_to_itself(experiment, pair) &&
-            !isnan(stat->cycles)) {
+        if (!pair->measured && !experiment->same_register && !experiment->slow &&
+            is_chain_to_itself(experiment, pair) && !isnan(stat->cycles)) {
             pair_take(session, pair, experiment, stat);
         }
     }

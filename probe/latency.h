@@ -30,8 +30,11 @@ struct probe_latency_pair {
      * itself): what a run of this one form costs a link. It can be less than `cycles` where the CPU forwards
      * faster between two of a kind. NaN: not measured. */
     double chained_cycles;
-    /* The same with one register for all sources of the destination's class: below `cycles` where the CPU
-     * knows the result without the operands (idioms). NaN: not measured. */
+    /* With operand values that take long (division and square root; `cycles` is with 1.0). NaN: values are
+     * not known to matter, or it was not measured. */
+    double slow_cycles;
+    /* The same as `cycles` with one register for all sources of the destination's class: below `cycles` where
+     * the CPU knows the result without the operands (idioms). NaN: not measured. */
     double same_register_cycles;
     char why[128]; /* for a pair that was not measured: the reason */
 };

@@ -18,9 +18,12 @@
 static const unsigned REGISTER_COUNTS[] = {2, 4, 8, 12, 0};
 enum { REGISTER_COUNT_COUNT = sizeof REGISTER_COUNTS / sizeof REGISTER_COUNTS[0] };
 
+enum branch { BRANCH_NONE, BRANCH_TAKEN, BRANCH_NOT_TAKEN };
+
 struct variant {
     size_t form, slot;
     struct gen_independence how;
+    enum branch branch;
 };
 
 struct session {
@@ -55,9 +58,18 @@ static bool form_reads_what_it_writes(const struct isa_form *form) {
     return false;
 }
 
+static bool form_branches(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (form->operands[i].kind == ISA_OPERAND_REL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum ip_status variant_add(struct session *session, size_t form_index, const struct isa_form *form,
-                                  const struct gen_independence *how, struct probe_throughput *result,
-                                  struct ip_error *err) {
+                                  const struct gen_independence *how, enum branch branch,
+                                  struct probe_throughput *result, struct ip_error *err) {
     if (session->count == session->capacity) {
         size_t capacity = session->capacity != 0 ? session->capacity * 2 : 64;
         struct variant *grown = realloc(session->variants, capacity * sizeof *grown);
@@ -70,7 +82,9 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     struct gen_program program;
     struct ip_error reason;
     gen_program_init(&program);
-    enum ip_status status = gen_throughput_program(&program, form, how, UNIT_INSTANCES, &reason);
+    enum ip_status status = branch != BRANCH_NONE
+                                ? gen_branch_program(&program, form, branch == BRANCH_TAKEN, &reason)
+                                : gen_throughput_program(&program, form, how, UNIT_INSTANCES, &reason);
     if (status != IP_OK) {
         gen_program_fini(&program);
         if (status == IP_NO_MEMORY) {
@@ -83,6 +97,7 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     struct variant *variant = &session->variants[session->count];
     variant->form = form_index;
     variant->how = *how;
+    variant->branch = branch;
     status = probe_batch_add(&session->batch, &program, &variant->slot, err);
     if (status == IP_OK) {
         session->count++;
@@ -93,6 +108,13 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
 static enum ip_status form_variants_add(struct session *session, size_t form_index,
                                         const struct isa_form *form, struct probe_throughput *result,
                                         struct ip_error *err) {
+    if (form_branches(form)) {
+        /* Not taken first: it is at least as fast, and wins where both are the same. */
+        const struct gen_independence none = {0};
+        enum ip_status status = variant_add(session, form_index, form, &none, BRANCH_NOT_TAKEN, result, err);
+        return status != IP_OK ? status
+                               : variant_add(session, form_index, form, &none, BRANCH_TAKEN, result, err);
+    }
     bool flags = form->flags_read != 0, registers = form_reads_what_it_writes(form);
     for (unsigned breaks = 0; breaks < 4; breaks++) {
         bool break_flags = (breaks & 1) != 0, break_registers = (breaks & 2) != 0;
@@ -103,7 +125,7 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
             struct gen_independence how = {.registers = REGISTER_COUNTS[i],
                                            .break_flags = break_flags,
                                            .break_registers = break_registers};
-            enum ip_status status = variant_add(session, form_index, form, &how, result, err);
+            enum ip_status status = variant_add(session, form_index, form, &how, BRANCH_NONE, result, err);
             if (status != IP_OK) {
                 return status;
             }
@@ -112,7 +134,12 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
     return IP_OK;
 }
 
-static void how_name(const struct gen_independence *how, char *buffer, size_t size) {
+static void how_name(const struct variant *variant, char *buffer, size_t size) {
+    const struct gen_independence *how = &variant->how;
+    if (variant->branch != BRANCH_NONE) {
+        snprintf(buffer, size, "%s", variant->branch == BRANCH_TAKEN ? "taken" : "not taken");
+        return;
+    }
     char registers[24];
     if (how->registers == 0) {
         snprintf(registers, sizeof registers, "all registers");
@@ -151,7 +178,7 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
     result->registers = variant->how.registers;
     result->verdict = stat->verdict;
     result->stat = *stat;
-    how_name(&variant->how, result->how, sizeof result->how);
+    how_name(variant, result->how, sizeof result->how);
     snprintf(result->why, sizeof result->why, "%s", stat->verdict == HX_VERDICT_OK ? "" : stat->why);
 }
 

@@ -31,11 +31,15 @@ enum probe_file probe_operand_file(const struct isa_operand *operand);
 enum probe_world { PROBE_WORLD_ANY, PROBE_WORLD_LEGACY, PROBE_WORLD_VEX };
 enum probe_world probe_form_world(const struct isa_form *form);
 
+/* Instructions that serve to put a value back, not as the only transfer of a chain. */
+enum probe_restore { PROBE_RESTORE_NONE, PROBE_RESTORE_AND, PROBE_RESTORE_OR };
+
 struct probe_transfer {
     struct isa_form form; /* derived */
     enum probe_file from, to;
     int src, dst; /* operand numbers */
     enum probe_world world;
+    enum probe_restore restore;
     uint32_t flags_read, flags_written; /* for transfers from and to the flags */
     size_t slot;                        /* of its calibrating chain; SIZE_MAX: none */
     int partner;                        /* the other transfer in that chain; -1: alone */

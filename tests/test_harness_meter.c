@@ -90,7 +90,7 @@ static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
     bench.references.sentinel.shorter.copies = 192;
     bench.references.sentinel.longer.copies = 384;
     bench.references.sentinel.forms_per_unit = 1;
-    bench.sentinel_best = 0.25;
+    bench.sentinel_cycles = 0.25;
     struct gen_kernel kernel = {
         .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = forms_per_unit};
     const struct gen_kernel *kernels[1] = {&kernel};

@@ -21,7 +21,7 @@ enum { ROUNDS = 3 };
 static uint8_t code_a[] = {0x90, 0xc3}, code_b[] = {0x90, 0x90, 0xc3}, code_c[] = {0x0f, 0x0b, 0xc3};
 
 #define CODE(array)                                                                                          \
-    { .bytes = array, .length = sizeof(array), .copies = 1 }
+    { .bytes = (array), .length = sizeof(array), .copies = 1 }
 static const struct gen_kernel kernel_ab = {.shorter = CODE(code_a), .longer = CODE(code_b)};
 static const struct gen_kernel kernel_cb = {.shorter = CODE(code_c), .longer = CODE(code_b)};
 static const struct gen_kernel kernel_aa = {.shorter = CODE(code_a), .longer = CODE(code_a)};

@@ -173,7 +173,7 @@ static void issue_width_limits_nops(void **state) {
     for (unsigned width = 1; width <= 8; width++) {
         char text[512];
         snprintf(text, sizeof text,
-                 "isaprobe-sim 1\nissue-width %u\nports p0 p1 p6\nform \"nop\" ports none\n"
+                 "isaprobe-sim 1\nissue-width %u\nretire-width 64\nports p0 p1 p6\nform \"nop\" ports none\n"
                  "form \"sub r64, imm8\" ports 1*p01\nform \"jnz *\" ports 1*p6\n",
                  width);
         machine_init(&machine, text);
@@ -252,6 +252,30 @@ static void elimination_and_idioms(void **state) {
                                 "form \"imul r64, r64\" ports 1*p1 latency 3\n");
     assert_cycles(&machine, XOR_EAX_EAX, 8, 8); /* executes on its one port */
     assert_cycles(&machine, IMUL_RAX_RBX XOR_EAX_EAX, 8, 8);
+    machine_fini(&machine);
+}
+
+/* imul rcx, rax; imul rdx, rax; mov rax, rdx: the second waits a cycle for the port, and so does the chain.
+ */
+static void contention_lengthens_chains(void **state) {
+    (void)state;
+    struct machine machine;
+    machine_init(&machine, CORE FORMS);
+    assert_cycles(&machine, "\x48\x0f\xaf\xc8\x48\x0f\xaf\xd0\x48\x89\xd0", 8, 32);
+    machine_fini(&machine);
+    /* A form's own µops do not lengthen its latency, which includes them. */
+    machine_init(&machine, CORE "form \"imul r64, r64\" ports 2*p1 latency 5\n");
+    assert_cycles(&machine, IMUL_RAX_RBX, 8, 40);
+    machine_fini(&machine);
+}
+
+/* add rcx, rbx; cmovz rbx, rax: through the zero flag. */
+static void other_flags_carry_dependences(void **state) {
+    (void)state;
+    struct machine machine;
+    machine_init(&machine, CORE "form \"add r64, r64\" ports 1*p0156 op2->flags 9\n"
+                                "form \"cmovz r64, r64\" ports 1*p06\n");
+    assert_cycles(&machine, ADD_RCX_RBX "\x48\x0f\x44\xd8", 8, 80);
     machine_fini(&machine);
 }
 
@@ -449,6 +473,8 @@ int main(void) {
         cmocka_unit_test(pairs_have_their_own_latency),
         cmocka_unit_test(flags_are_two_things),
         cmocka_unit_test(elimination_and_idioms),
+        cmocka_unit_test(contention_lengthens_chains),
+        cmocka_unit_test(other_flags_carry_dependences),
         cmocka_unit_test(partial_writes_merge),
         cmocka_unit_test(memory_forwards),
         cmocka_unit_test(unpipelined_units),

@@ -32,7 +32,7 @@ static uint8_t nops_long[] = "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x
 static uint8_t undefined[] = "\x0f\x0b\x48\x83\xef\x01\x75\xf8\xc3";
 
 #define CODE(array)                                                                                          \
-    { .bytes = array, .length = sizeof(array) - 1, .copies = 1 }
+    { .bytes = (array), .length = sizeof(array) - 1, .copies = 1 }
 static const struct hx_references references = {
     .chain = {.shorter = CODE(chain_short), .longer = CODE(chain_long), .forms_per_unit = 1},
     .sentinel = {.shorter = CODE(nops_short), .longer = CODE(nops_long), .forms_per_unit = 1},

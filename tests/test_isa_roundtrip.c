@@ -50,6 +50,19 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* A row may stand for one value of an immediate ("add r64, 0"), which the decoder cannot know: then the rest
+ * must agree. */
+static bool same_syntax(const struct isa_form *form, const char *decoded) {
+    const struct isa_operand *last =
+        &form->operands[form->explicit_count == 0 ? 0 : form->explicit_count - 1];
+    if (strcmp(form->syntax, decoded) == 0)
+        return true;
+    const char *end = strrchr(form->syntax, ' '), *decoded_end = strrchr(decoded, ' ');
+    return last->imm_fixed && last->imm == 0 && end != NULL && decoded_end != NULL &&
+           strncmp(decoded_end, " imm", 4) == 0 && end - form->syntax == decoded_end - decoded &&
+           strncmp(form->syntax, decoded, (size_t)(end - form->syntax)) == 0;
+}
+
 static void test_every_row_is_derived(void **state) {
     const struct fixture *fixture = *state;
     size_t bad = 0;
@@ -93,7 +106,8 @@ static void test_samples_decode_back(void **state) {
         assert_string_equal(complaints.items[i], "");
         assert_int_equal(isa_decode(codes[i].bytes, codes[i].length, &decoded, NULL, &length, &err), IP_OK);
         assert_int_equal(length, codes[i].length);
-        assert_string_equal(decoded.syntax, fixture->forms[i]->syntax);
+        if (!same_syntax(fixture->forms[i], decoded.syntax))
+            fail_msg("'%s' is '%s'", fixture->forms[i]->syntax, decoded.syntax);
     }
     ip_lines_fini(&complaints);
     free(codes);
@@ -212,7 +226,7 @@ static void test_random_instances(void **state) {
         struct isa_binding bound;
         size_t length = 0;
         if (isa_decode(codes[k].bytes, codes[k].length, &decoded, &bound, &length, &err) != IP_OK ||
-            strcmp(decoded.syntax, form->syntax) != 0 || !same_bindings(form, &bindings[k], &bound)) {
+            !same_syntax(form, decoded.syntax) || !same_bindings(form, &bindings[k], &bound)) {
             print_error("%s: '%s' %s\n", form->syntax, texts[k], complaints.items[k]);
             bad++;
         }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs unit tests in turn and shows cmocka's closing lines of each; the whole output of one that fails.
+# Runs unit tests, as many at a time as there are CPUs, and shows cmocka's closing lines of each; the whole output of
+# one that fails.
 #   tests/unit.sh [--valgrind SKIPFILE] TEST...
 # With --valgrind each runs under memcheck, apart from those that SKIPFILE names ("name  reason").
 set -euo pipefail
@@ -15,29 +16,39 @@ if (($# == 0)); then
     exit 1
 fi
 
-failed=()
+# What is not to run is said first.
+tests=()
 for test in "$@"; do
     name=${test##*/}
-    command=("$test")
-    if [[ -n $skip_file ]]; then
-        if reason=$(grep -E "^${name}[[:space:]]" "$skip_file"); then
-            echo "$name: not under valgrind: ${reason#"$name"}" | tr -s ' '
-            continue
-        fi
-        # Children that a test starts are programs of their own (nasm): not followed.
-        command=(valgrind -q --error-exitcode=99 --leak-check=full "$test")
+    if [[ -n $skip_file ]] && reason=$(grep -E "^${name}[[:space:]]" "$skip_file"); then
+        echo "$name: not under valgrind: ${reason#"$name"}" | tr -s ' '
+    else
+        tests+=("$test")
     fi
-    log=$test.log
+done
+
+# Children that a test starts are programs of their own (nasm): valgrind does not follow them.
+checker=()
+[[ -z $skip_file ]] || checker=(valgrind -q --error-exitcode=99 --leak-check=full)
+# The status is kept in a file: xargs tells only whether any failed.
+# shellcheck disable=SC2016
+printf '%s\0' "${tests[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '
     status=0
-    timeout 300 "${command[@]}" >"$log" 2>&1 </dev/null || status=$?
+    timeout 300 "${@:2}" "$1" >"$1.log" 2>&1 </dev/null || status=$?
+    echo "$status" >"$1.status"' unit {} "${checker[@]}"
+
+failed=()
+for test in "${tests[@]}"; do
+    name=${test##*/}
+    status=$(<"$test.status")
     if ((status != 0)); then
-        cat "$log"
+        cat "$test.log"
         echo "$name: FAILED (exit $status)"
         failed+=("$name")
     else
         echo "$name"
         # The closing lines; reasons of skipped tests are worth a line, too.
-        grep -E '^\[(=+\] .* run\.|  (PASSED|SKIPPED) +\])|^skip' "$log" || true
+        grep -E '^\[(=+\] .* run\.|  (PASSED|SKIPPED) +\])|^skip' "$test.log" || true
     fi
 done
 if ((${#failed[@]} > 0)); then

@@ -108,7 +108,11 @@ static FILE *file_open(const char *directory, const char *name) {
 }
 
 static bool file_close(FILE *out) {
-    bool good = out == NULL || (!ferror(out) & (fclose(out) == 0));
+    if (out == NULL)
+        return true;
+    bool good = !ferror(out);
+    if (fclose(out) != 0)
+        good = false;
     if (!good)
         fprintf(stderr, "walk: a table could not be written\n");
     return good;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/meter.h"
@@ -20,7 +21,7 @@
 #include "tests/accuracy/compare.h"
 #include "tests/accuracy/reference.h"
 
-enum { PASSES = 6 };
+enum { PASSES = 10, PAUSE_MS = 700, BUDGET_S = 100 };
 
 struct options {
     const char *timer, *differences, *reference, *form;
@@ -146,7 +147,8 @@ static enum ip_status run_measure(struct run *run, const struct options *options
         status = ip_fail(err, IP_NO_MEMORY, "no memory for %zu rows", run->count);
     }
     struct hx_meter meter = hx_bench_meter(&bench);
-    for (unsigned pass = 0; pass < PASSES && status == IP_OK; pass++) {
+    time_t begin = time(NULL);
+    for (unsigned pass = 0; pass < PASSES && status == IP_OK && time(NULL) - begin < BUDGET_S; pass++) {
         size_t count = 0;
         for (size_t i = 0; i < run->count; i++) {
             if (pass == 0 || !latency_steady(&run->latencies[i]) ||
@@ -156,6 +158,9 @@ static enum ip_status run_measure(struct run *run, const struct options *options
         }
         if (count == 0) {
             break;
+        }
+        if (pass > 0) {
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         }
         run->passes = pass + 1;
         status = rows_measure(run, list, count, &meter, &bench.encoder, err);
@@ -207,6 +212,9 @@ static void pairs_print(const struct isa_form *form, const struct probe_latency 
         }
         if (!isnan(pair->chained_cycles)) {
             printf("; chained to itself %.2f", pair->chained_cycles);
+        }
+        if (!isnan(pair->slow_cycles)) {
+            printf("; slow values %.2f", pair->slow_cycles);
         }
         if (!isnan(pair->same_register_cycles)) {
             printf("; one register %.2f", pair->same_register_cycles);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/kernels.h"
+#include "cli/power_inputs.h"
+#include "generator/shapes.h"
+#include "isa/assemble.h"
+#include "scc_model/p54c.h"
+
+/* What registers and memory begin with, as in `measure`. */
+static const uint64_t fills[] = {0x12345600, 0x20000, 1};
+
+/* "name:7" becomes "name:9". */
+static void place_shift(struct ip_error *err, int shift) {
+    char *colon = strrchr(err->place, ':');
+    char *end = NULL;
+    long line = colon != NULL ? strtol(colon + 1, &end, 10) : 0;
+    if (colon != NULL && *end == '\0' && line + shift > 0) {
+        (void)snprintf(colon, sizeof err->place - (size_t)(colon - err->place), ":%ld", line + shift);
+    }
+}
+
+static enum ip_status source_assemble(struct ip_text *code, const char *name, const char *source, int bits,
+                                      int shift, struct ip_error *err) {
+    struct ip_text text = {0};
+    ip_text_printf(&text, "bits %d\n", bits);
+    ip_text_append(&text, source);
+    enum ip_status status = text.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
+                                        : isa_assemble_source(name, ip_text_string(&text), code, err);
+    ip_text_fini(&text);
+    if (status == IP_OK && code->length == 0) {
+        status = ip_fail_at(err, IP_SYNTAX, name, 0, 0, "the code holds no instruction");
+    } else if (status == IP_SYNTAX) {
+        place_shift(err, shift - 1);
+    }
+    return status;
+}
+
+/* The harness as a source of cycles. */
+static enum ip_status measured_cycles(void *self, const uint8_t *code, size_t code_bytes, double *cycles,
+                                      struct ip_error *err) {
+    const struct cli_settings *settings = self;
+    struct cli_bench bench;
+    enum ip_status status = cli_bench_open(&bench, settings, err);
+    struct hx_stat stat = {.verdict = HX_VERDICT_FAULT};
+    for (size_t i = 0;
+         status == IP_OK && stat.verdict == HX_VERDICT_FAULT && i < sizeof fills / sizeof fills[0]; i++) {
+        struct cli_kernels kernels;
+        status = cli_kernels_init(&kernels, 1, err);
+        if (status != IP_OK) {
+            break;
+        }
+        status = gen_block_program(&kernels.programs[0], code, code_bytes, fills[i], err);
+        status = cli_kernels_note(&kernels, 0, status, err);
+        if (status == IP_OK) {
+            status = cli_kernels_measure(&kernels, &bench, (unsigned)settings->unroll, err);
+        }
+        stat = status == IP_OK ? kernels.stats[0] : stat;
+        cli_kernels_fini(&kernels);
+    }
+    status = cli_bench_close(&bench, status, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    if (stat.verdict == HX_VERDICT_FAULT) {
+        return ip_fail(err, IP_UNSUPPORTED, "the loop cannot be measured: %s", stat.why);
+    }
+    if (stat.verdict != HX_VERDICT_OK) {
+        return ip_fail(err, IP_UNTRUSTED,
+                       "the loop's cycles are not to be trusted: %s; try again, or give --cycles", stat.why);
+    }
+    *cycles = stat.cycles;
+    return IP_OK;
+}
+
+enum ip_status cli_power_cycles(double *cycles, const char *name, const char *source, int shift,
+                                const struct cli_settings *settings, struct ip_error *err) {
+    struct scc_p54c table;
+    struct pw_cycles_source from = {
+        .name = "this host", .bits = 64, .cycles = measured_cycles, .self = (void *)(uintptr_t)settings};
+    enum ip_status status = IP_OK;
+    if (strcmp(settings->power.machine, "scc") == 0) {
+        status = scc_p54c_parse(&table, "P54C table", scc_p54c_csv(), err);
+        from = scc_p54c_source(&table);
+    }
+    struct ip_text code = {0};
+    if (status == IP_OK) {
+        status = source_assemble(&code, name, source, from.bits, shift, err);
+    }
+    if (status == IP_OK) {
+        status = from.cycles(from.self, (const uint8_t *)code.data, code.length, cycles, err);
+    }
+    ip_text_fini(&code);
+    if (status == IP_OK && !settings->quiet) {
+        cli_message("power", "%s takes %.2f cycles per iteration (%s)", name, *cycles, from.name);
+    }
+    return status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/power_inputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "power/host.h"
+#include "power/reader.h"
+#include "scc_model/scc.h"
+
+enum { SOURCE_BYTES_MAX = 1 << 20 };
+
+enum ip_status cli_power_number(const char *option, const char *given, double low, double *value,
+                                struct ip_error *err) {
+    double number;
+    if (given == NULL) {
+        return IP_OK;
+    }
+    if (!pw_number(given, &number) || number < low || number > 1e18) {
+        return ip_fail(err, IP_USAGE, "--%s takes a number of at least %g, not '%.60s'", option, low, given);
+    }
+    *value = number;
+    return IP_OK;
+}
+
+static void missing_report(const struct cli_settings *settings, struct ip_lines *missing) {
+    for (size_t i = 0; i < missing->count && !settings->quiet; i++) {
+        cli_message("power", "this host: %s", missing->items[i]);
+    }
+    ip_lines_fini(missing);
+}
+
+static enum ip_status machine_load(struct pw_machine *machine, const struct cli_settings *settings,
+                                   struct ip_error *err) {
+    const char *name = settings->power.machine;
+    if (strcmp(name, "scc") == 0) {
+        return scc_machine(machine, err);
+    }
+    if (strcmp(name, "host") == 0) {
+        struct ip_lines missing = {0};
+        const char *root = settings->root != NULL ? settings->root : "";
+        enum ip_status status =
+            pw_host_read(machine, root, settings->cpu >= 0 ? (int)settings->cpu : 0, &missing, err);
+        missing_report(settings, &missing);
+        return status;
+    }
+    enum ip_status status = pw_machine_read(machine, name, err);
+    if (status == IP_OK && machine->power == PW_POWER_FITTED && !settings->quiet) {
+        cli_message("power", "fitted from %zu settings: C %.4g nF, static %.4g W%s; at most %.1f %% off",
+                    machine->fit.points, machine->fit.capacitance_f * 1e9, machine->fit.static_w,
+                    machine->fit.static_clamped ? " (it would be negative)" : "",
+                    machine->fit.worst_relative * 100);
+    }
+    return status;
+}
+
+enum ip_status cli_power_machine(struct pw_machine *machine, const struct cli_settings *settings,
+                                 struct ip_error *err) {
+    const struct cli_power *power = &settings->power;
+    if (power->machine == NULL) {
+        return ip_fail(err, IP_USAGE, "give a machine: --machine scc, host, or a FILE");
+    }
+    enum ip_status status = machine_load(machine, settings, err);
+    double memory_ns = NAN;
+    if (status == IP_OK) {
+        status = cli_power_number("hops", power->hops, 0, &machine->hops, err);
+    }
+    if (status == IP_OK) {
+        status = cli_power_number("pending", power->pending, 1, &machine->pending, err);
+    }
+    if (status == IP_OK) {
+        status = cli_power_number("memory-ns", power->memory_ns, 0, &memory_ns, err);
+    }
+    if (status == IP_OK && isfinite(memory_ns)) {
+        machine->terms[0] = (struct pw_term){.kind = PW_TERM_TIME, .amount = memory_ns / 1e9};
+        machine->term_count = 1;
+    }
+    if (status == IP_OK && power->hops != NULL) {
+        bool per_hop = false;
+        for (size_t i = 0; i < machine->term_count; i++) {
+            per_hop = per_hop || machine->terms[i].per_hop;
+        }
+        if (!per_hop) {
+            status = ip_fail(err, IP_USAGE, "--hops: machine '%s' has no access cost per hop", machine->name);
+        }
+    }
+    return status;
+}
+
+/* A loop of the user's: --code with its numbers. */
+static enum ip_status code_kernel(struct pw_kernel *kernel, const struct pw_machine *machine,
+                                  const struct cli_settings *settings, struct ip_error *err) {
+    const struct cli_power *power = &settings->power;
+    double elements = NAN, per_iteration = 1, bytes = NAN, flops = 0;
+    if (power->elements == NULL || power->bytes == NULL) {
+        return ip_fail(err, IP_USAGE, "--code needs --elements and --bytes-per-iteration");
+    }
+    enum ip_status status = cli_power_number("elements", power->elements, 1, &elements, err);
+    if (status == IP_OK) {
+        status = cli_power_number("elements-per-iteration", power->per_iteration, 1, &per_iteration, err);
+    }
+    if (status == IP_OK) {
+        status = cli_power_number("bytes-per-iteration", power->bytes, 0, &bytes, err);
+    }
+    if (status == IP_OK) {
+        status = cli_power_number("flops-per-iteration", power->flops, 0, &flops, err);
+    }
+    struct ip_text source = {0};
+    double cycles = NAN;
+    if (status == IP_OK && power->cycles == NULL) {
+        status = ip_file_read(&source, power->code, SOURCE_BYTES_MAX, err);
+        if (status == IP_OK && strlen(ip_text_string(&source)) != source.length) {
+            status = ip_fail(err, IP_SYNTAX, "'%s' is not text", power->code);
+        }
+        if (status == IP_OK) {
+            status = cli_power_cycles(&cycles, power->code, ip_text_string(&source), 0, settings, err);
+        }
+    }
+    ip_text_fini(&source);
+    if (status != IP_OK) {
+        return status;
+    }
+    *kernel = (struct pw_kernel){.size = elements, .unroll = per_iteration, .body_cycles = cycles};
+    kernel->iterations = elements / per_iteration;
+    kernel->accesses = kernel->iterations * bytes / machine->access_size_bytes;
+    kernel->flops = kernel->iterations * flops;
+    const char *base = strrchr(power->code, '/');
+    (void)snprintf(kernel->name, sizeof kernel->name, "%.60s", base != NULL ? base + 1 : power->code);
+    (void)snprintf(kernel->title, sizeof kernel->title, "%s", kernel->name);
+    return IP_OK;
+}
+
+static enum ip_status named_kernel(struct pw_kernel *kernel, const struct cli_settings *settings,
+                                   struct ip_error *err) {
+    const struct cli_power *power = &settings->power;
+    double elements = 0;
+    if (power->bytes != NULL || power->flops != NULL || power->per_iteration != NULL) {
+        return ip_fail(
+            err, IP_USAGE,
+            "--bytes-per-iteration, --flops-per-iteration and --elements-per-iteration go with --code: a "
+            "kernel's file says them");
+    }
+    enum ip_status status = cli_power_number("elements", power->elements, 1, &elements, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    status = scc_kernel_text(power->kernel) != NULL ? scc_kernel(kernel, power->kernel, elements, err)
+                                                    : pw_kernel_read(kernel, power->kernel, elements, err);
+    bool derive = power->derive || (status == IP_OK && !isfinite(kernel->body_cycles));
+    if (status == IP_OK && derive && power->cycles == NULL) {
+        if (kernel->code_line == 0) {
+            return ip_fail(err, IP_USAGE, "--derive: kernel '%s' has no code", kernel->name);
+        }
+        status = cli_power_cycles(&kernel->body_cycles, power->kernel, ip_text_string(&kernel->code),
+                                  (int)kernel->code_line - 1, settings, err);
+    }
+    return status;
+}
+
+enum ip_status cli_power_kernel(struct pw_kernel *kernel, const struct pw_machine *machine,
+                                const struct cli_settings *settings, struct ip_error *err) {
+    const struct cli_power *power = &settings->power;
+    if ((power->kernel != NULL) == (power->code != NULL)) {
+        return ip_fail(err, IP_USAGE,
+                       "give a kernel: --kernel dot, matvec, matmul or a FILE; or --code FILE");
+    }
+    enum ip_status status = power->code != NULL ? code_kernel(kernel, machine, settings, err)
+                                                : named_kernel(kernel, settings, err);
+    return status == IP_OK ? cli_power_number("cycles", power->cycles, 0, &kernel->body_cycles, err) : status;
+}
+
+enum ip_status cli_power_limits(struct pw_limits *limits, const struct cli_settings *settings,
+                                struct ip_error *err) {
+    const struct cli_power *power = &settings->power;
+    *limits = (struct pw_limits){0};
+    enum ip_status status =
+        cli_power_number("max-slowdown", power->max_slowdown, 1, &limits->max_slowdown, err);
+    if (status == IP_OK) {
+        status = cli_power_number("max-time", power->max_time, 1e-12, &limits->max_time_s, err);
+    }
+    return status == IP_OK ? cli_power_number("max-power", power->max_power, 1e-12, &limits->max_power_w, err)
+                           : status;
+}

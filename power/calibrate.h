@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* power/calibrate.h - a sweep over the frequencies of a machine: watts at each, C and static power from them.
+ */
+#ifndef ISAPROBE_POWER_CALIBRATE_H
+#define ISAPROBE_POWER_CALIBRATE_H
+
+#include "power/host.h"
+
+/* What the sweep needs from outside: a load, and a wish to stop. */
+struct pw_sweep {
+    const char *root; /* "" for this machine */
+    int cpu;
+    double seconds; /* of load at each setting */
+    void *self;
+    /* Keeps the CPU busy for about `seconds`; *elapsed_s is how long it really was. */
+    enum ip_status (*load)(void *self, double seconds, double *elapsed_s, struct ip_error *err);
+    bool (*stop)(void *self); /* asked between settings */
+};
+
+/* Measures watts (and volts, where a sensor shows them) at every setting of `machine` that can be set, and
+ * fits. The governor is back as it was on return, and when the process dies. Settings that the CPU did not
+ * take are left out of the machine, with a note. IP_CAPABILITY names what is missing; IP_UNTRUSTED: fewer
+ * than two settings were measured; IP_FAILED: stopped. */
+IP_CHECK enum ip_status pw_calibrate(struct pw_machine *machine, const struct pw_sweep *sweep,
+                                     struct ip_lines *notes, struct ip_error *err);
+
+#endif

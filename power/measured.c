@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "power/measured.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FIELDS_MAX = 32, FIELD_MAX = 64, COLUMNS = 5 };
+enum column { COLUMN_DIVISOR, COLUMN_FREQ, COLUMN_CYCLES, COLUMN_TIME, COLUMN_POWER };
+static const char *const column_names[COLUMNS] = {"divisor", "freq_hz", "cycles", "time_s", "power_w"};
+
+struct record {
+    char fields[FIELDS_MAX][FIELD_MAX];
+    size_t count;
+};
+
+/* One line without quotes: numbers and names need none. Fields that are too long are cut, and then no number.
+ */
+static void record_split(struct record *record, const char *line, size_t length) {
+    record->count = 0;
+    while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' ')) {
+        length--;
+    }
+    for (size_t at = 0; at <= length && record->count < FIELDS_MAX;) {
+        size_t end = at;
+        while (end < length && line[end] != ',') {
+            end++;
+        }
+        size_t from = at, to = end;
+        while (from < to && line[from] == ' ') {
+            from++;
+        }
+        while (to > from && line[to - 1] == ' ') {
+            to--;
+        }
+        size_t kept = to - from < FIELD_MAX ? to - from : FIELD_MAX - 1;
+        memcpy(record->fields[record->count], line + from, kept);
+        record->fields[record->count++][kept] = '\0';
+        at = end + 1;
+    }
+}
+
+static enum ip_status header_read(const struct record *record, int columns[COLUMNS], const char *file,
+                                  unsigned line, struct ip_error *err) {
+    for (int c = 0; c < COLUMNS; c++) {
+        columns[c] = -1;
+        for (size_t i = 0; i < record->count; i++) {
+            if (strcmp(record->fields[i], column_names[c]) == 0) {
+                columns[c] = (int)i;
+            }
+        }
+    }
+    if (columns[COLUMN_DIVISOR] < 0 && columns[COLUMN_FREQ] < 0) {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0, "the header names no column 'divisor' or 'freq_hz'");
+    }
+    if (columns[COLUMN_CYCLES] < 0 && columns[COLUMN_TIME] < 0) {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0, "the header names no column 'cycles' or 'time_s'");
+    }
+    return IP_OK;
+}
+
+static enum ip_status record_store(struct pw_measured *measured, const struct record *record,
+                                   const int columns[COLUMNS], const struct pw_machine *machine,
+                                   const char *file, unsigned line, struct ip_error *err) {
+    double values[COLUMNS];
+    for (int c = 0; c < COLUMNS; c++) {
+        values[c] = NAN;
+        if (columns[c] < 0 || (size_t)columns[c] >= record->count || record->fields[columns[c]][0] == '\0') {
+            continue;
+        }
+        if (!pw_number(record->fields[columns[c]], &values[c]) || values[c] <= 0) {
+            return ip_fail_at(err, IP_SYNTAX, file, line, 0,
+                              "the %s is to be a number larger than 0, not '%s'", column_names[c],
+                              record->fields[columns[c]]);
+        }
+    }
+    double divisor = values[COLUMN_DIVISOR], freq_hz = values[COLUMN_FREQ];
+    int at = -1;
+    if (isfinite(divisor)) {
+        at =
+            divisor <= 1e6 && divisor == floor(divisor) ? pw_machine_find_divisor(machine, (int)divisor) : -1;
+    } else if (isfinite(freq_hz)) {
+        at = pw_machine_find_freq(machine, freq_hz);
+    } else {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0, "no divisor and no frequency");
+    }
+    if (at < 0) {
+        return isfinite(divisor)
+                   ? ip_fail_at(err, IP_SYNTAX, file, line, 0, "machine '%s' has no setting with divisor %g",
+                                machine->name, divisor)
+                   : ip_fail_at(err, IP_SYNTAX, file, line, 0, "machine '%s' has no setting of %.2f MHz",
+                                machine->name, freq_hz / 1e6);
+    }
+    double hz = machine->settings[at].freq_hz;
+    struct pw_measured *m = &measured[at];
+    m->cycles = isfinite(values[COLUMN_CYCLES]) ? values[COLUMN_CYCLES] : values[COLUMN_TIME] * hz;
+    m->time_s = isfinite(values[COLUMN_TIME]) ? values[COLUMN_TIME] : values[COLUMN_CYCLES] / hz;
+    m->power_w = values[COLUMN_POWER];
+    return IP_OK;
+}
+
+enum ip_status pw_measured_parse(struct pw_measured *measured, const char *file, const char *text,
+                                 const struct pw_machine *machine, const struct pw_point *points,
+                                 double flops, struct ip_error *err) {
+    struct pw_measured found[PW_SETTINGS_MAX];
+    for (size_t i = 0; i < machine->setting_count; i++) {
+        found[i] = (struct pw_measured){NAN, NAN, NAN, NAN};
+    }
+    int columns[COLUMNS];
+    unsigned line = 0;
+    bool headed = false;
+    size_t rows = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        struct record record;
+        line++;
+        record_split(&record, text, length);
+        bool empty = record.count <= 1 && (record.fields[0][0] == '\0' || record.fields[0][0] == '#');
+        if (!empty && record.fields[0][0] != '#') {
+            enum ip_status status = headed ? record_store(found, &record, columns, machine, file, line, err)
+                                           : header_read(&record, columns, file, line, err);
+            if (status != IP_OK) {
+                return status;
+            }
+            rows += headed;
+            headed = true;
+        }
+        text += length + (text[length] == '\n');
+    }
+    if (rows == 0) {
+        return ip_fail_at(err, IP_SYNTAX, file, 0, 0,
+                          "no measurements: a header line, then a row for each setting");
+    }
+    for (size_t i = 0; i < machine->setting_count; i++) {
+        double watts = isfinite(found[i].power_w) ? found[i].power_w : points[i].power_w;
+        double energy_j = watts * found[i].time_s;
+        found[i].gflops_per_watt = flops > 0 && energy_j > 0 ? flops / energy_j / 1e9 : NAN;
+    }
+    memcpy(measured, found, machine->setting_count * sizeof *measured);
+    return IP_OK;
+}

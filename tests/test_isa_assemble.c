@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "isa/assemble.h"
+
+static void test_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *hex; /* "" for a rejected line */
+        const char *complaint;
+    } cases[] = {
+        {"add rax, rbx", "4801d8", ""},
+        {"frobnicate rax", "", "parser: instruction expected"},
+        {"frobnicate", "", "label alone on a line without a colon might be in error [-w+error=label-orphan]"},
+        {"mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344", "49c784ce7856341244332211", ""},
+        {"mov rax, strict qword 0x1122334455667788", "48b88877665544332211", ""},
+        {"db 0x62,0xf1,0xed,0x58,0xc2,0xd3,0x11 ; a comment", "62f1ed58c2d311", ""},
+        {"db 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", "0102030405060708090a0b0c0d0e0f", ""},
+        {"db 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", "", "not a single instruction of at most 15 bytes"},
+        {"", "", "the line gives no code"},
+        {"; nothing", "", "the line gives no code"},
+        {"resb 4", "", "uninitialized space declared in .text section: zeroing"},
+        {"times 3 nop", "", "not a single instruction of at most 15 bytes"},
+        {"nop\nnop", "", "the line holds a line break"},
+        {"nop \\", "", "the line ends in a backslash"},
+        {"[bits 16]", "", "directives are not instructions"},
+        {" %include \"x\"", "", "directives are not instructions"},
+        {"mov eax, dword [0x12345678]", "8b042578563412", ""}, /* absolute, not relative to RIP */
+        {"jz near $+6", "0f8400000000", ""},
+        {"add rax, 0x123456789", "", "signed dword immediate exceeds bounds"},
+        {"xor eax, eax", "31c0", ""},
+    };
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    const char *lines[COUNT];
+    struct isa_code codes[COUNT];
+    struct ip_lines complaints = {0};
+    struct ip_error err = {0};
+    for (size_t i = 0; i < COUNT; i++)
+        lines[i] = cases[i].line;
+    assert_int_equal(isa_assemble_lines(lines, COUNT, codes, &complaints, &err), IP_OK);
+    assert_int_equal(complaints.count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        char hex[2 * ISA_CODE_MAX + 1] = "";
+        for (unsigned k = 0; k < codes[i].length; k++)
+            snprintf(hex + 2 * k, 3, "%02x", codes[i].bytes[k]);
+        assert_string_equal(hex, cases[i].hex);
+        if (strncmp(complaints.items[i], cases[i].complaint, strlen(cases[i].complaint)) != 0 ||
+            (cases[i].complaint[0] == '\0') != (complaints.items[i][0] == '\0'))
+            fail_msg("'%s': '%s'", cases[i].line, complaints.items[i]);
+    }
+    ip_lines_fini(&complaints);
+    /* Without complaints asked for, and with nothing to do. */
+    assert_int_equal(isa_assemble_lines(lines, COUNT, codes, NULL, &err), IP_OK);
+    assert_int_equal(codes[0].length, 3);
+    assert_int_equal(isa_assemble_lines(lines, 0, codes, NULL, &err), IP_OK);
+}
+
+static void test_long_line(void **state) {
+    (void)state;
+    char line[ISA_LINE_MAX + 1];
+    memset(line, ' ', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    memcpy(line, "nop", 3);
+    const char *lines[] = {line, line + 1, "nop"};
+    struct isa_code codes[3];
+    struct ip_lines complaints = {0};
+    struct ip_error err = {0};
+    assert_int_equal(isa_assemble_lines(lines, 1, codes, &complaints, &err), IP_OK);
+    assert_int_equal(codes[0].length, 0);
+    assert_string_equal(complaints.items[0], "the line is longer than 159 characters");
+    ip_lines_fini(&complaints);
+    line[ISA_LINE_MAX - 1] = '\0';
+    assert_int_equal(isa_assemble_lines(lines, 1, codes, NULL, &err), IP_OK);
+    assert_int_equal(codes[0].length, 1);
+}
+
+/* The listing's columns hold for many lines: line numbers of six digits, offsets, long instructions. */
+static void test_many_lines(void **state) {
+    (void)state;
+    enum { COUNT = 120000 };
+    const char **lines = malloc(COUNT * sizeof *lines);
+    struct isa_code *codes = malloc(COUNT * sizeof *codes);
+    struct ip_error err = {0};
+    assert_true(lines != NULL && codes != NULL);
+    for (size_t i = 0; i < COUNT; i++)
+        lines[i] = i % 1000 == 7 ? "mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344" : "nop";
+    assert_int_equal(isa_assemble_lines(lines, COUNT, codes, NULL, &err), IP_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(codes[i].length, i % 1000 == 7 ? 12 : 1);
+    free(codes);
+    free(lines);
+}
+
+static void test_source(void **state) {
+    (void)state;
+    struct ip_text code = {0};
+    struct ip_error err = {0};
+    assert_int_equal(
+        isa_assemble_source("block", "%define R rax\nagain: add R, rbx\n jnz again\n", &code, &err), IP_OK);
+    assert_int_equal(code.length, 5);
+    assert_memory_equal(code.data, "\x48\x01\xd8\x75\xfb", 5);
+    assert_int_equal(isa_assemble_source("block", "nop\nadd rax, rbx, rcx\n", &code, &err), IP_SYNTAX);
+    assert_string_equal(err.place, "block:2");
+    assert_string_equal(err.text, "invalid combination of opcode and operands");
+    assert_int_equal(code.length, 5); /* untouched */
+    assert_int_equal(isa_assemble_source("block", "nop\n\nfrob\n", &code, &err), IP_SYNTAX);
+    assert_string_equal(err.place, "block:3");
+    ip_text_fini(&code);
+}
+
+static void test_nasm_missing(void **state) {
+    (void)state;
+    const char *lines[] = {"nop"};
+    struct isa_code code = {.length = 9};
+    struct ip_error err = {0};
+    struct ip_lines complaints = {0};
+    setenv("ISAPROBE_NASM", "/nonexistent/nasm", 1);
+    assert_int_equal(isa_assemble_lines(lines, 1, &code, &complaints, &err), IP_CAPABILITY);
+    assert_string_equal(err.text,
+                        "no NASM at '/nonexistent/nasm' (ISAPROBE_NASM); correct or unset that variable");
+    setenv("ISAPROBE_NASM", "/", 1);
+    assert_int_equal(isa_assemble_lines(lines, 1, &code, &complaints, &err), IP_CAPABILITY);
+    assert_string_equal(err.text, "no NASM at '/' (ISAPROBE_NASM); correct or unset that variable");
+    unsetenv("ISAPROBE_NASM");
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nonexistent:", 1);
+    assert_int_equal(isa_assemble_lines(lines, 1, &code, &complaints, &err), IP_CAPABILITY);
+    assert_string_equal(err.text, "no nasm on PATH; install NASM 2.16 or set ISAPROBE_NASM to the program");
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(code.length, 9); /* untouched */
+    assert_int_equal(complaints.count, 0);
+    assert_int_equal(isa_assemble_lines(lines, 1, &code, NULL, &err), IP_OK);
+    assert_int_equal(code.length, 1);
+}
+
+/* A program that is not NASM: it fails without naming a line, or dies. */
+static void test_nasm_broken(void **state) {
+    (void)state;
+    static const struct {
+        const char *script;
+        enum ip_status status;
+        const char *text;
+    } cases[] = {
+        {"#!/bin/sh\necho 'out of paper'\nexit 3\n", IP_FAILED, "NASM failed and said: out of paper"},
+        {"#!/bin/sh\nkill -9 $$\n", IP_FAILED, "was killed by signal 9"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[] = "/tmp/isaprobe-test-XXXXXX";
+        int fd = mkstemp(path);
+        size_t length = strlen(cases[i].script);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, cases[i].script, length), length);
+        assert_int_equal(fchmod(fd, 0700), 0);
+        close(fd);
+        setenv("ISAPROBE_NASM", path, 1);
+        const char *lines[] = {"nop"};
+        struct isa_code code;
+        struct ip_error err = {0};
+        assert_int_equal(isa_assemble_lines(lines, 1, &code, NULL, &err), cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].text));
+        unsetenv("ISAPROBE_NASM");
+        unlink(path);
+    }
+}
+
+/* Works with the standard descriptors closed, where new files get the numbers that the child uses. */
+static void test_low_descriptors(void **state) {
+    (void)state;
+    int saved = dup(0);
+    close(0);
+    const char *lines[] = {"nop", "ret"};
+    struct isa_code codes[2];
+    struct ip_error err = {0};
+    enum ip_status status = isa_assemble_lines(lines, 2, codes, NULL, &err);
+    dup2(saved, 0);
+    close(saved);
+    assert_int_equal(status, IP_OK);
+    assert_int_equal(codes[1].bytes[0], 0xc3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_many_lines),      cmocka_unit_test(test_source),
+        cmocka_unit_test(test_nasm_missing),    cmocka_unit_test(test_nasm_broken),
+        cmocka_unit_test(test_low_descriptors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

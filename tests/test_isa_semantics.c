@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is derived for forms whose behaviour the manuals state: who is read, written, implicit; obstacles;
+ * overrides. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "isa/decode.h"
+#include "isa/table.h"
+
+/* "op1:rw op2:r flags:w"; c before a letter: only under a condition. */
+static void describe(const struct isa_form *form, char *buffer, size_t size) {
+    size_t at = 0;
+    buffer[0] = '\0';
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        char name[16];
+        at += (size_t)snprintf(buffer + at, size - at, "%s%s:%s%s%s%s", i > 0 ? " " : "",
+                               isa_operand_name(form, i, name), op->cond_read ? "c" : "", op->read ? "r" : "",
+                               op->cond_write ? "c" : "", op->write ? "w" : "");
+    }
+}
+
+static const struct {
+    const char *syntax, *operands;
+    unsigned element_bits;
+    bool floating;
+} cases[] = {
+    {"add r64, r64", "op1:rw op2:r flags:w", 0, false},
+    {"add m64, imm8", "op1:rw op2:r flags:w", 0, false},
+    {"adc r64, r64", "op1:rw op2:r flags:rw", 0, false},
+    {"cmp r64, r64", "op1:r op2:r flags:w", 0, false},
+    {"mov r32, r32", "op1:w op2:r", 0, false},
+    {"mov r8, r8", "op1:w op2:r", 0, false},
+    {"lea r64, agen", "op1:w op2:", 0, false},
+    {"nop m32", "op1:", 0, false},
+    {"imul r64, r64", "op1:rw op2:r flags:w", 0, false},
+    {"mul r64", "op1:r rax:rw rdx:w flags:w", 0, false},
+    {"mulx r64, r64, r64", "op1:w op2:w op3:r rdx:r", 0, false},
+    {"div r64", "op1:r rax:rw rdx:rw flags:w", 0, false},
+    {"cmovz r64, r64", "op1:crcw op2:r flags:r", 0, false},
+    {"setz r8", "op1:w flags:r", 0, false},
+    {"bsf r64, r64", "op1:crcw op2:r flags:w", 0, false},
+    {"popcnt r64, r64", "op1:w op2:r flags:w", 0, false},
+    {"shl r64, imm8", "op1:rw op2:r flags:w", 0, false},
+    {"shl r64, cl", "op1:rw op2:r flags:crcw", 0, false},
+    {"rcl r64, cl", "op1:rw op2:r flags:rcw", 0, false},
+    {"shlx r64, r64, r64", "op1:w op2:r op3:r", 0, false},
+    {"xadd r64, r64", "op1:rw op2:rw flags:w", 0, false},
+    {"xchg m64, r64", "op1:rw op2:rw", 0, false},
+    {"lock cmpxchg m64, r64", "op1:rcw op2:r rax:rcw flags:w", 0, false},
+    {"push r64", "op1:r rsp:rw mem:w", 0, false},
+    {"pop r64", "op1:w rsp:rw mem:r", 0, false},
+    {"jz rel8", "op1:r flags:r", 0, false},
+    {"jmp rel32", "op1:r", 0, false},
+    {"addpd xmm, xmm", "op1:rw op2:r", 64, true},
+    {"addsd xmm, m64", "op1:rw op2:r", 64, true},
+    {"movss xmm, xmm", "op1:rw op2:r", 32, true},
+    {"movss xmm, m32", "op1:w op2:r", 32, true},
+    {"movaps m128, xmm", "op1:w op2:r", 32, true},
+    {"movhps xmm, m64", "op1:rw op2:r", 32, true},
+    {"movq xmm, r64", "op1:w op2:r", 32, false},
+    {"sqrtsd xmm, xmm", "op1:rw op2:r", 64, true},
+    {"roundsd xmm, xmm, imm8", "op1:rw op2:r op3:r", 64, true},
+    {"cvtsi2sd xmm, r64", "op1:rw op2:r", 64, true},
+    {"cvtss2sd xmm, xmm", "op1:rw op2:r", 32, true},
+    {"cvtpd2ps xmm, xmm", "op1:w op2:r", 64, true},
+    {"cvtdq2ps xmm, xmm", "op1:w op2:r", 32, false},
+    {"vsqrtsd xmm, xmm, xmm", "op1:w op2:r op3:r", 64, true},
+    {"ptest xmm, xmm", "op1:r op2:r flags:w", 32, false},
+    {"pcmpestri xmm, xmm, imm8", "op1:r op2:r op3:r rax:r rdx:r rcx:w flags:w", 32, false},
+    {"pblendvb xmm, xmm, xmm0", "op1:rw op2:r op3:r", 32, false},
+    {"vaddpd ymm, ymm, ymm", "op1:w op2:r op3:r", 64, true},
+    {"vaddpd zmm{k}, zmm, zmm", "op1:rcw op2:r op3:r op4:r", 64, true},
+    {"vaddpd zmm{k}{z}, zmm, zmm", "op1:w op2:r op3:r op4:r", 64, true},
+    {"vfmadd231pd ymm, ymm, ymm", "op1:rw op2:r op3:r", 64, true},
+    {"vblendvpd ymm, ymm, ymm, ymm", "op1:w op2:r op3:r op4:r", 64, true},
+    {"vpcmpgtd k{k}, zmm, zmm", "op1:w op2:r op3:r op4:r", 32, false},
+    {"vgatherdpd ymm, vm32x, ymm", "op1:crw op2:r op3:rw", 64, true},
+    {"vgatherdps zmm{k}, vm32z", "op1:rcw op2:rw op3:r", 32, true},
+    {"vscatterdps vm32z{k}, zmm", "op1:cw op2:rw op3:r", 32, true},
+    {"vmovdqu32 m512{k}, zmm", "op1:cw op2:r op3:r", 32, false},
+    {"vpternlogd zmm, zmm, zmm, imm8", "op1:rw op2:r op3:r op4:r", 32, false},
+    {"vfpclasspd k, zmm, imm8", "op1:w op2:r op3:r", 64, true},
+    {"kaddw k, k, k", "op1:w op2:r op3:r", 0, false},
+    {"fsqrt", "st0:rw other:w", 80, true},
+    {"rdtsc", "rax:w rdx:w", 0, false},
+    {"sha256rnds2 xmm, xmm, xmm0", "op1:rw op2:r op3:r", 32, false},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static void test_operands(void **state) {
+    (void)state;
+    static struct isa_form forms[CASES];
+    struct isa_form *pointers[CASES];
+    struct ip_error err = {0};
+    for (size_t i = 0; i < CASES; i++) {
+        assert_int_equal(isa_form_parse(&forms[i], cases[i].syntax, &err), IP_OK);
+        pointers[i] = &forms[i];
+    }
+    assert_int_equal(isa_forms_derive(pointers, CASES, &err), IP_OK);
+    for (size_t i = 0; i < CASES; i++) {
+        char text[256];
+        assert_true(forms[i].derived);
+        assert_int_equal(forms[i].obstacle, ISA_OBSTACLE_NONE);
+        assert_string_equal(forms[i].syntax, cases[i].syntax);
+        describe(&forms[i], text, sizeof text);
+        if (strcmp(text, cases[i].operands) != 0)
+            fail_msg("%s: '%s', not '%s'", cases[i].syntax, text, cases[i].operands);
+        if (forms[i].element_bits != cases[i].element_bits || forms[i].floating != cases[i].floating)
+            fail_msg("%s: elements of %d bits, floating %d", cases[i].syntax, forms[i].element_bits,
+                     forms[i].floating);
+    }
+}
+
+static void derive(struct isa_form *form, const char *row) {
+    struct isa_table table = {0};
+    struct ip_error err = {0};
+    assert_int_equal(isa_table_text_add(&table, "row", row, strlen(row), &err), IP_OK);
+    struct isa_form *pointer = &table.forms[0];
+    assert_int_equal(isa_forms_derive(&pointer, 1, &err), IP_OK);
+    *form = table.forms[0];
+    isa_table_fini(&table);
+}
+
+static void test_flags(void **state) {
+    (void)state;
+    struct isa_form form;
+    derive(&form, "add r64, r64");
+    assert_int_equal(form.flags_read, 0);
+    assert_int_equal(form.flags_written, 0x8d5);
+    derive(&form, "adc r64, r64");
+    assert_int_equal(form.flags_read, 1);
+    derive(&form, "jz rel8");
+    assert_int_equal(form.flags_read, 0x40);
+    derive(&form, "inc r64");
+    assert_int_equal(form.flags_written, 0x8d4); /* not the carry */
+    derive(&form, "mul r64");                    /* undefined ones count as written */
+    assert_int_equal(form.flags_written, 0x8d5);
+    derive(&form, "movsb"); /* the direction flag is no operand */
+    assert_int_equal(form.flags_read, 0x400);
+    assert_int_equal(isa_form_flags_operand(&form), -1);
+}
+
+static void test_encodings_and_names(void **state) {
+    (void)state;
+    struct isa_form form;
+    derive(&form, "vaddpd ymm, ymm, ymm");
+    assert_true(form.vex && !form.evex);
+    assert_string_equal(form.isa_set, "AVX");
+    assert_int_equal(isa_form_vector_bits(&form), 256);
+    derive(&form, "vaddpd zmm, zmm, zmm");
+    assert_true(form.evex && !form.vex);
+    assert_string_equal(form.isa_set, "AVX512F_512");
+    assert_int_equal(isa_form_vector_bits(&form), 512);
+    derive(&form, "paddb mm, m64");
+    assert_true(!form.evex && !form.vex);
+    assert_int_equal(isa_form_vector_bits(&form), 64);
+    assert_int_equal(isa_form_memory_operand(&form), 1);
+    derive(&form, "{evex} vaddpd xmm, xmm, xmm");
+    assert_true(form.evex);
+    derive(&form, "{vex} vpdpbusd xmm, xmm, xmm"); /* NASM 2.16.01 cannot */
+    assert_true(form.vex && form.encode_raw);
+    derive(&form, "vpdpbusd xmm, xmm, xmm");
+    assert_true(form.evex && !form.encode_raw);
+}
+
+static void test_obstacles(void **state) {
+    (void)state;
+    static const struct {
+        const char *row;
+        enum isa_obstacle obstacle;
+        const char *note;
+    } obstacles[] = {
+        {"ret", ISA_OBSTACLE_CONTROL_FLOW, "returns to its caller"},
+        {"call r64", ISA_OBSTACLE_CONTROL_FLOW, "calls, and needs a return"},
+        {"jmp r64", ISA_OBSTACLE_CONTROL_FLOW, "jumps to an address that its operand holds"},
+        {"syscall", ISA_OBSTACLE_CONTROL_FLOW, "enters or leaves the system"},
+        {"int imm8", ISA_OBSTACLE_CONTROL_FLOW, "raises an interrupt"},
+        {"ud2", ISA_OBSTACLE_CONTROL_FLOW, "raises an invalid-opcode exception"},
+        {"hlt", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+        {"wrmsr", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+        {"in al, dx", ISA_OBSTACLE_PRIVILEGED, "needs access to I/O ports"},
+        {"wrfsbase r64", ISA_OBSTACLE_STATE, "moves the thread's local storage"},
+        {"std", ISA_OBSTACLE_STATE, "sets the direction flag, which compiled code needs clear"},
+        {"mov sreg, r16", ISA_OBSTACLE_STATE, "loads a segment register"},
+        {"tileloadd tmm, m", ISA_OBSTACLE_OPERANDS, "needs a tile configuration"},
+        {"frobnicate r64", ISA_OBSTACLE_UNENCODABLE, "NASM: parser: instruction expected"},
+        {"frobnicate", ISA_OBSTACLE_UNENCODABLE,
+         "NASM: label alone on a line without a colon might be in error [-w+error=label-orphan]"},
+        {"lock add r64, r64", ISA_OBSTACLE_UNENCODABLE,
+         "NASM: instruction is not lockable [-w+error=prefix-lock]"},
+        {"add r64, r32", ISA_OBSTACLE_UNENCODABLE, "NASM: invalid combination of opcode and operands"},
+    };
+    for (size_t i = 0; i < sizeof obstacles / sizeof obstacles[0]; i++) {
+        struct isa_form form;
+        derive(&form, obstacles[i].row);
+        assert_string_equal(form.note, obstacles[i].note);
+        assert_int_equal(form.obstacle, obstacles[i].obstacle);
+    }
+}
+
+/* A row may narrow a form to one value or one register. */
+static void test_narrow_rows(void **state) {
+    (void)state;
+    static const char *const rows[] = {"add r64, 0", "add r64, 305419896", "mov rbx, r64", "shl r64, 1",
+                                       "add rax, imm32"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct isa_form form;
+        derive(&form, rows[i]);
+        assert_int_equal(form.obstacle, ISA_OBSTACLE_NONE);
+        assert_string_equal(form.syntax, rows[i]);
+        assert_true(form.operands[0].write);
+    }
+}
+
+static void test_overrides(void **state) {
+    (void)state;
+    struct isa_form form;
+    char text[256];
+    derive(&form, "add r64, r64 ; reads: op2 writes: op1");
+    describe(&form, text, sizeof text);
+    assert_string_equal(text, "op1:w op2:r flags:");
+    assert_int_equal(form.flags_written, 0);
+    derive(&form, "mov r64, r64 ; reads: op2 flags writes: op1 flags note: as an example");
+    describe(&form, text, sizeof text);
+    assert_string_equal(text, "op1:w op2:r flags:rw");
+    assert_int_equal(form.flags_read, 0x8d5);
+    assert_string_equal(form.note, "as an example");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_encodings_and_names),
+        cmocka_unit_test(test_obstacles),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_narrow_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
