@@ -57,12 +57,15 @@ IP_CHECK enum ip_status gen_throughput_program(struct gen_program *program, cons
 
 /* So many independent instances of a form in a mix. */
 struct gen_part {
-    const struct isa_form *form;
+    const struct isa_form *form; /* NULL: GEN_LONG_NOP, which takes an issue slot and nothing else */
     unsigned count;
     struct gen_independence how;
 };
 
 enum { GEN_PARTS_MAX = 4 };
+
+/* Eight bytes: one-byte NOPs fall out of the micro-op cache. */
+#define GEN_LONG_NOP "nop dword [rax+rax*1+0x12345678]"
 
 /* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes
  * allow it. forms_per_unit is 1: cycles are those of the unit. IP_UNSUPPORTED: the forms cannot share a

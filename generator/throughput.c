@@ -39,7 +39,7 @@ static enum ip_status streams_deal(struct stream *streams, unsigned count, struc
     for (unsigned f = 0; f < GEN_FILES; f++) {
         unsigned shares = 0;
         for (unsigned s = 0; s < count; s++) {
-            shares += written_count(streams[s].form, f);
+            shares += streams[s].form != NULL ? written_count(streams[s].form, f) : 0;
         }
         if (shares == 0) {
             continue;
@@ -47,13 +47,13 @@ static enum ip_status streams_deal(struct stream *streams, unsigned count, struc
         unsigned share = pool->rotating_count[f] / shares;
         if (share == 0) {
             return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are",
-                           streams[0].form->syntax);
+                           streams[0].form != NULL ? streams[0].form->syntax : "the mix");
         }
         unsigned dealt = 0;
         for (unsigned s = 0; s < count; s++) {
             struct stream *stream = &streams[s];
             unsigned wanted = stream->how.registers != 0 ? stream->how.registers : share;
-            for (unsigned o = 0; o < stream->form->explicit_count; o++) {
+            for (unsigned o = 0; stream->form != NULL && o < stream->form->explicit_count; o++) {
                 const struct isa_operand *operand = &stream->form->operands[o];
                 if (gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) == f) {
                     stream->first[o] = (uint8_t)(share * dealt++);
@@ -277,13 +277,16 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
         return status;
     }
     const struct isa_form *forms[GEN_PARTS_MAX];
+    unsigned form_count = 0;
     for (unsigned i = 0; i < count; i++) {
-        forms[i] = parts[i].form;
+        if (parts[i].form != NULL) {
+            forms[form_count++] = parts[i].form;
+        }
     }
     struct gen_pool pool;
-    status = gen_pool_init(&pool, forms, count, err);
+    status = gen_pool_init(&pool, forms, form_count, err);
     if (status == IP_OK) {
-        status = forms_check(forms, count, err);
+        status = forms_check(forms, form_count, err);
     }
     if (status != IP_OK) {
         return status;
@@ -301,7 +304,7 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
         return status;
     }
     struct gen_program made;
-    program_prepare(&made, &pool, forms, count);
+    program_prepare(&made, &pool, forms, form_count);
     made.forms_per_unit = 1;
     size_t used = 0;
     for (unsigned i = 0; i < count && used < sizeof made.title; i++) {
@@ -310,7 +313,12 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     }
     int next = 0;
     while (status == IP_OK && (next = part_next(streams, parts, count)) >= 0) {
-        status = instance_emit(&made, &streams[next], err);
+        if (parts[next].form == NULL) {
+            ip_lines_add(&made.unit, GEN_LONG_NOP);
+            streams[next].emitted++;
+        } else {
+            status = instance_emit(&made, &streams[next], err);
+        }
     }
     return program_finish(program, &made, status, err);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "generator/shapes.h"
 #include "harness/estimate.h"
 #include "harness/meter.h"
 #include "harness/record.h"
@@ -46,8 +47,7 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
                         "add rax, rax", CHAIN_COPIES, err);
     if (status == IP_OK) {
         status = reference_build(&bench->references.sentinel, &bench->encoder,
-                                 "sentinel: long NOPs, the issue width", "nop dword [rax+rax*1+0x12345678]",
-                                 SENTINEL_COPIES, err);
+                                 "sentinel: long NOPs, the issue width", GEN_LONG_NOP, SENTINEL_COPIES, err);
     }
     return status;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "generator/shapes.h"
-#include "isa/decode.h"
 #include "probe/batch.h"
 #include "probe/portmap_candidates.h"
 
@@ -21,13 +20,13 @@ enum {
 
 static const double WIDTH_TOLERANCE = 0.06; /* of 1/throughput to an integer, relative */
 static const double SLOT_TOLERANCE = 0.2;   /* of the slots of a one-slot form to 1 */
-static const double UNION_TOLERANCE = 0.2;  /* of a union to an integer, ports */
+static const double SAME_TOLERANCE = 0.2;   /* of the union of two equal sets to their width, ports */
+static const double UNION_TOLERANCE = 0.1;  /* of a union to an integer, ports */
 
 struct mapper {
     const struct hx_meter *meter;
     struct gen_encoder *encoder;
     struct probe_portmap *map;
-    struct isa_form nop;
     double unions[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES];
     struct probe_portset_problem problem;
 };
@@ -105,7 +104,7 @@ static enum ip_status members_measure(struct mapper *mapper, struct ip_error *er
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu candidates", map->member_count);
     }
     size_t nops = SIZE_MAX;
-    const struct gen_part nop = {.form = &mapper->nop, .count = NOP_INSTANCES};
+    const struct gen_part nop = {.form = NULL, .count = NOP_INSTANCES};
     enum ip_status status = mix_add(&batch, &nop, 1, &nops, err);
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         struct gen_part parts[2] = {{.form = map->members[i].form, .count = ALONE_INSTANCES}, nop};
@@ -238,7 +237,7 @@ static enum ip_status round_compare(struct mapper *mapper, unsigned first, struc
         }
         unsigned instances = 4 * member->width > 8 ? 4 * member->width : 8;
         double together = 2.0 * instances / batch_cycles(&batch, slots[i]);
-        if (fabs(together - member->width) <= UNION_TOLERANCE) {
+        if (fabs(together - member->width) <= SAME_TOLERANCE) {
             class_join(map, with[i], i);
         }
     }
@@ -283,17 +282,15 @@ static bool blockers_choose(const struct probe_portmap *map, const unsigned *cla
 
 /* Instances in proportion to the widths: then the union of the sets is what binds. */
 static unsigned parts_make(const struct probe_portmap *map, const unsigned *classes, unsigned count,
-                           struct gen_part *parts, unsigned *width_sum) {
+                           struct gen_part *parts) {
     int blockers[GEN_PARTS_MAX];
     if (!blockers_choose(map, classes, count, blockers)) {
         return 0;
     }
     unsigned least = UINT32_MAX;
-    *width_sum = 0;
     for (unsigned i = 0; i < count; i++) {
         unsigned width = map->classes[classes[i]].width;
         least = width < least ? width : least;
-        *width_sum += width;
     }
     unsigned times = 12 / least > 4 ? 12 / least : 4;
     unsigned instances = 0;
@@ -305,37 +302,44 @@ static unsigned parts_make(const struct probe_portmap *map, const unsigned *clas
     return instances;
 }
 
-/* What the issue width lets one see: a union of at least as many ports as slots is hidden unless the sets add
- * up to just that. */
-static unsigned union_read(struct mapper *mapper, const unsigned *classes, unsigned count, unsigned width_sum,
-                           double together) {
+/* What a measured union says. Whatever else slows a mix (bank conflicts of loads, the issue width) makes it
+ * look narrower than it is: a reading is a lower bound, and exact when it is near an integer that nothing but
+ * ports explains. */
+struct reading {
+    unsigned exact; /* 0: not known */
+    unsigned at_least;
+};
+
+static struct reading union_read(struct mapper *mapper, const unsigned *classes, unsigned count,
+                                 double together) {
     struct probe_portmap *map = mapper->map;
-    double nearest = round(together);
-    double residual = fabs(together - nearest);
-    bool hidden = width_sum > round(map->issue_width) && together > map->issue_width - 0.5;
-    if (!isfinite(together) || hidden) {
-        return 0;
-    }
-    if (residual > UNION_TOLERANCE || nearest < 1.0) {
-        char *separator = "";
-        struct ip_text text = {0};
-        ip_text_printf(&text, "%.2f ports are used by ", together);
-        for (unsigned i = 0; i < count; i++) {
-            const struct probe_port_class *class = &map->classes[classes[i]];
-            int blocker = class_blocker(class, PROBE_PORTS_SCALAR);
-            ip_text_printf(&text, "%s'%s'", separator, map->members[blocker].form->syntax);
-            separator = " and ";
-        }
-        ip_text_append(&text, " together: no integer, left out");
-        ip_lines_add(&map->notes, ip_text_string(&text));
-        ip_text_fini(&text);
-        return 0;
-    }
+    unsigned widest = 0;
+    unsigned sum = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct probe_port_class *class = &map->classes[classes[i]];
-        class->residual = residual > class->residual ? residual : class->residual;
+        widest = map->classes[classes[i]].width > widest ? map->classes[classes[i]].width : widest;
+        sum += map->classes[classes[i]].width;
     }
-    return (unsigned)nearest;
+    struct reading reading = {.at_least = widest};
+    if (!isfinite(together) || together < widest - UNION_TOLERANCE || together > sum + 0.5) {
+        return reading; /* the forms hinder each other in ways that are no ports */
+    }
+    unsigned least = (unsigned)ceil(together - UNION_TOLERANCE);
+    reading.at_least = least > widest ? least : widest;
+    bool hidden = together > map->issue_width - 1.0 + UNION_TOLERANCE;
+    double residual = fabs(together - round(together));
+    if (reading.at_least >= sum) {
+        reading.exact = sum; /* disjoint */
+        reading.at_least = sum;
+    } else if (!hidden && residual <= UNION_TOLERANCE) {
+        reading.exact = reading.at_least;
+    }
+    if (reading.exact != 0 && residual <= UNION_TOLERANCE) {
+        for (unsigned i = 0; i < count; i++) {
+            struct probe_port_class *class = &map->classes[classes[i]];
+            class->residual = residual > class->residual ? residual : class->residual;
+        }
+    }
+    return reading;
 }
 
 static enum ip_status pairs_measure(struct mapper *mapper, struct ip_error *err) {
@@ -349,9 +353,8 @@ static enum ip_status pairs_measure(struct mapper *mapper, struct ip_error *err)
         for (unsigned b = a + 1; b < map->class_count && status == IP_OK; b++) {
             const unsigned classes[2] = {a, b};
             struct gen_part parts[GEN_PARTS_MAX];
-            unsigned width_sum = 0;
             slots[a][b] = none;
-            instances[a][b] = parts_make(map, classes, 2, parts, &width_sum);
+            instances[a][b] = parts_make(map, classes, 2, parts);
             if (instances[a][b] != 0) {
                 status = mix_add(&batch, parts, 2, &slots[a][b], err);
             }
@@ -366,13 +369,9 @@ static enum ip_status pairs_measure(struct mapper *mapper, struct ip_error *err)
             const unsigned classes[2] = {a, b};
             double together = instances[a][b] / batch_cycles(&batch, slots[a][b]);
             mapper->unions[a][b] = mapper->unions[b][a] = together;
-            unsigned ports =
-                union_read(mapper, classes, 2, map->classes[a].width + map->classes[b].width, together);
-            unsigned widest =
-                map->classes[a].width > map->classes[b].width ? map->classes[a].width : map->classes[b].width;
-            if (ports >= widest && ports <= map->classes[a].width + map->classes[b].width) {
-                mapper->problem.together[a][b] = mapper->problem.together[b][a] = (uint8_t)ports;
-            }
+            struct reading reading = union_read(mapper, classes, 2, together);
+            mapper->problem.together[a][b] = mapper->problem.together[b][a] = (uint8_t)reading.exact;
+            mapper->problem.at_least[a][b] = mapper->problem.at_least[b][a] = (uint8_t)reading.at_least;
         }
     }
     probe_batch_fini(&batch);
@@ -411,7 +410,6 @@ static enum ip_status triples_measure(struct mapper *mapper, unsigned *added, st
     struct probe_portset_triple triples[TRIPLES_PER_ROUND];
     size_t slots[TRIPLES_PER_ROUND];
     unsigned instances[TRIPLES_PER_ROUND];
-    unsigned width_sums[TRIPLES_PER_ROUND];
     unsigned count = triples_choose(mapper, triples);
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
@@ -419,8 +417,7 @@ static enum ip_status triples_measure(struct mapper *mapper, unsigned *added, st
         const unsigned classes[3] = {triples[i].a, triples[i].b, triples[i].c};
         struct gen_part parts[GEN_PARTS_MAX];
         slots[i] = SIZE_MAX;
-        width_sums[i] = 0;
-        instances[i] = parts_make(mapper->map, classes, 3, parts, &width_sums[i]);
+        instances[i] = parts_make(mapper->map, classes, 3, parts);
         if (instances[i] != 0) {
             status = mix_add(&batch, parts, 3, &slots[i], err);
         }
@@ -433,7 +430,7 @@ static enum ip_status triples_measure(struct mapper *mapper, unsigned *added, st
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         const unsigned classes[3] = {triples[i].a, triples[i].b, triples[i].c};
         double together = instances[i] / batch_cycles(&batch, slots[i]);
-        triples[i].ports = (uint8_t)union_read(mapper, classes, 3, width_sums[i], together);
+        triples[i].ports = (uint8_t)union_read(mapper, classes, 3, together).exact;
         if (triples[i].ports != 0 && mapper->problem.triple_count < PROBE_PORTSET_TRIPLES) {
             mapper->problem.triples[mapper->problem.triple_count++] = triples[i];
             ++*added;
@@ -454,6 +451,7 @@ static void class_forget(struct mapper *mapper, unsigned number) {
                     map->members[blocker].form->syntax);
     for (unsigned other = 0; other < map->class_count; other++) {
         mapper->problem.together[number][other] = mapper->problem.together[other][number] = 0;
+        mapper->problem.at_least[number][other] = mapper->problem.at_least[other][number] = 0;
     }
     unsigned left = 0;
     for (unsigned i = 0; i < mapper->problem.triple_count; i++) {
@@ -520,26 +518,29 @@ static void members_sort(struct probe_portmap *map) {
     }
 }
 
-static enum ip_status nop_prepare(struct mapper *mapper, struct ip_error *err) {
-    enum ip_status status = isa_form_parse(&mapper->nop, "nop m32", err);
-    struct isa_form *forms[1] = {&mapper->nop};
-    return status == IP_OK ? isa_forms_derive(forms, 1, err) : status;
-}
-
 enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                      const struct isa_table *table, const char *vendor,
                                      struct probe_portmap *map, struct ip_error *err) {
     struct probe_portmap found;
     memset(&found, 0, sizeof found);
     struct mapper mapper = {.meter = meter, .encoder = encoder, .map = &found};
-    enum ip_status status = nop_prepare(&mapper, err);
-    status = status == IP_OK ? probe_port_candidates(table, &found, err) : status;
+    enum ip_status status = probe_port_candidates(table, &found, err);
     if (status == IP_OK) {
         members_sort(&found);
         status = members_measure(&mapper, err);
     }
     status = status == IP_OK ? classes_form(&mapper, err) : status;
     status = status == IP_OK ? pairs_measure(&mapper, err) : status;
+#ifdef PM_DEBUG
+    for (unsigned a = 0; a < found.class_count; a++) {
+        int bl = class_blocker(&found.classes[a], PROBE_PORTS_SCALAR);
+        fprintf(stderr, "%2u w%u m%u worlds %u %-28s", a, found.classes[a].width, found.classes[a].members,
+                found.classes[a].worlds, found.members[bl].form->syntax);
+        for (unsigned b = 0; b < found.class_count; b++)
+            fprintf(stderr, " %.2f", mapper.unions[a][b]);
+        fprintf(stderr, "\n");
+    }
+#endif
     status = status == IP_OK ? map_solve(&mapper, err) : status;
     if (status == IP_OK && found.notes.failed) {
         status = ip_fail(err, IP_NO_MEMORY, "no memory for the notes of the port map");

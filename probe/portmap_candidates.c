@@ -125,6 +125,20 @@ static enum ip_status candidates_collect(const struct isa_table *table, struct p
     return IP_OK;
 }
 
+/* Neither reads what it writes (its latency would bind before its ports) nor has implicit registers or
+ * memory. */
+static bool independent(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool flags = operand->kind == ISA_OPERAND_FLAGS;
+        if (!flags &&
+            (operand->implicit || (operand->kind == ISA_OPERAND_REG && operand->read && operand->write))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum ip_status probe_port_candidates(const struct isa_table *table, struct probe_portmap *map,
                                      struct ip_error *err) {
     enum ip_status status = candidates_collect(table, map, err);
@@ -145,7 +159,7 @@ enum ip_status probe_port_candidates(const struct isa_table *table, struct probe
         /* A form that reads flags waits for whatever its neighbours do to them. */
         int flags = isa_form_flags_operand(form);
         bool reads_flags = flags >= 0 && form->operands[flags].read;
-        if (form->obstacle == ISA_OBSTACLE_NONE && !reads_flags) {
+        if (form->obstacle == ISA_OBSTACLE_NONE && !reads_flags && independent(form)) {
             map->members[left++] = map->members[i];
         }
     }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Depth-first over the classes, widest first. The ports that are already used fall into cells: two ports are
- * in one cell when no placed class tells them apart. A new class takes some ports of each cell; which ones
- * does not matter, so the first are taken. Ports that nobody uses yet are a cell of their own. That leaves
- * few choices, and names play no role. */
+/* Depth-first over the classes, narrowest first. The ports that are already used fall into cells: two ports
+ * are in one cell when no placed class tells them apart. A new class takes some ports of each cell; which
+ * ones does not matter, so the first are taken. Ports that nobody uses yet are a cell of their own. That
+ * leaves few choices, and names play no role. */
 
 struct search {
     const struct probe_portset_problem *problem;
@@ -21,7 +21,7 @@ struct search {
 };
 
 /* Enough for any CPU that was tried, by three orders of magnitude; a guard against problems made of noise. */
-static const uint64_t STEPS_MAX = 20000000;
+static const uint64_t STEPS_MAX = 1000000;
 
 static unsigned bits(uint32_t set) {
     return (unsigned)__builtin_popcount(set);
@@ -31,7 +31,9 @@ static bool pairs_agree(const struct search *search, unsigned class, uint32_t se
     const struct probe_portset_problem *problem = search->problem;
     for (unsigned other = 0; other < problem->count; other++) {
         unsigned together = problem->together[class][other];
-        if (search->placed[other] && together != 0 && bits(set | search->sets[other]) != together) {
+        unsigned ports = bits(set | search->sets[other]);
+        if (search->placed[other] &&
+            ((together != 0 && ports != together) || ports < problem->at_least[class][other])) {
             return false;
         }
     }
@@ -127,12 +129,13 @@ static void class_place(struct search *search, unsigned depth) {
     cells_choose(search, depth, cells, count, 0, problem->width[search->order[depth]], 0);
 }
 
-/* Widest first, then those that are known together with most others: they decide most. */
+/* Narrowest first: their ports become the cells by which the wider ones are told apart. Among equals those
+ * that are known together with most others. */
 static void order_make(struct search *search) {
     const struct probe_portset_problem *problem = search->problem;
     unsigned weight[PROBE_PORTSET_CLASSES];
     for (unsigned i = 0; i < problem->count; i++) {
-        weight[i] = problem->width[i] * 1000u;
+        weight[i] = (PROBE_PORTSET_PORTS - problem->width[i]) * 1000u;
         for (unsigned j = 0; j < problem->count; j++) {
             weight[i] += problem->together[i][j] != 0;
         }

@@ -27,6 +27,8 @@ struct probe_portset_problem {
     unsigned count;
     uint8_t width[PROBE_PORTSET_CLASSES];                           /* > 0 */
     uint8_t together[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES]; /* |A u B|, symmetric; 0: not known */
+    uint8_t at_least[PROBE_PORTSET_CLASSES]
+                    [PROBE_PORTSET_CLASSES]; /* |A u B| is no smaller, symmetric; 0: nothing is known */
     struct probe_portset_triple triples[PROBE_PORTSET_TRIPLES];
     unsigned triple_count;
 };
