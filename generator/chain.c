@@ -58,11 +58,9 @@ static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, i
         end->reg_class = operand->reg_class;
         return IP_OK;
     }
-    /* What is not written is kept, so read: flags under a condition, the rest of a register of which 8 or 16
-     * bits are written. */
-    bool kept = (operand->kind == ISA_OPERAND_FLAGS && operand->cond_write) ||
-                (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
-                 operand->bits < 32);
+    /* What is not written is kept, so read: the rest of a register of which 8 or 16 bits are written. */
+    bool kept = operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
+                operand->bits < 32;
     if (is_source ? !operand->read && !kept : !operand->write) {
         return ip_fail(err, IP_UNSUPPORTED, "'%s' does not %s operand %s", form->syntax,
                        is_source ? "read" : "write", isa_operand_name(form, (unsigned)number, name));

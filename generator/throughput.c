@@ -120,6 +120,20 @@ static void instance_bind(struct isa_binding *binding, const struct stream *stre
     }
 }
 
+/* Is what operand `o` reads written by the instance before: by the same operand, or by another that names the
+ * same register ("imul r8" reads al and writes ax)? */
+static bool comes_from_itself(const struct isa_form *form, unsigned o) {
+    const struct isa_operand *operand = &form->operands[o];
+    for (unsigned i = 0; i < form->operand_count && gen_operand_is_fixed(operand); i++) {
+        const struct isa_operand *other = &form->operands[i];
+        if (gen_operand_is_fixed(other) && other->write && other->reg == operand->reg &&
+            gen_file_of(other->reg_class) == gen_file_of(operand->reg_class)) {
+            return true;
+        }
+    }
+    return operand->write;
+}
+
 /* Renews what the instance would otherwise wait for, and what it cannot do without. */
 static void instance_break(struct gen_program *program, const struct stream *stream,
                            const struct isa_binding *binding) {
@@ -127,7 +141,7 @@ static void instance_break(struct gen_program *program, const struct stream *str
     bool string = gen_form_is_string(form);
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
-        if (operand->kind != ISA_OPERAND_REG || !operand->read || !operand->write) {
+        if (operand->kind != ISA_OPERAND_REG || !operand->read || !comes_from_itself(form, o)) {
             continue;
         }
         enum gen_file file = gen_file_of(operand->reg_class);
@@ -140,10 +154,16 @@ static void instance_break(struct gen_program *program, const struct stream *str
         if (consumed || stream->how.break_registers || (string && file == GEN_FILE_GPR)) {
             uint64_t value = fixed && file == GEN_FILE_GPR ? gen_fixed_value(form, number, program->gpr_fill)
                                                            : program->gpr_fill;
-            gen_renew(&program->unit, stream->pool, file, number, value, consumed);
+            if (file == GEN_FILE_GPR && value == program->gpr_fill && form->flags_read == 0) {
+                /* Any value will do, and nobody wants the flags: a zero idiom takes no port. */
+                ip_lines_printf(&program->unit, "xor %s, %s", isa_reg_name(ISA_REG_GPR32, number),
+                                isa_reg_name(ISA_REG_GPR32, number));
+            } else {
+                gen_renew(&program->unit, stream->pool, file, number, value, consumed);
+            }
         }
     }
-    if (stream->how.break_flags && form->flags_read != 0) {
+    if (stream->how.break_flags && (form->flags_read | form->flags_written) != 0) {
         ip_lines_add(&program->unit, "test r13, r13");
     }
 }

@@ -23,8 +23,8 @@ void hx_sandbox_fini(struct hx_sandbox *sandbox);
 int hx_sandbox_enter(pid_t parent, int cpu);
 /* In the child: from here on only the filter's system calls. Returns 0 or an errno value. */
 int hx_sandbox_close(const struct hx_sandbox *sandbox);
-/* In the child: ends the process. Does not return, but does not say so to the compiler: AddressSanitizer would then inspect the
- * stack before the call, with system calls that the filter forbids. */
+/* In the child: ends the process. Does not return, but does not say so to the compiler: AddressSanitizer
+ * would then inspect the stack before the call, with system calls that the filter forbids. */
 void hx_sandbox_exit(void);
 
 #endif

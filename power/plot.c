@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The figure and the area between the axes. */
-static const double width = 800, height = 500, left = 92, right = 776, top = 78, bottom = 432;
+static const double width = 800, height = 500, left = 92, right = 776, top = 84, bottom = 432;
 
 /* Okabe and Ito's blue and vermillion: told apart by colour-blind readers, and the dash by all. */
 static const char model_colour[] = "#0072b2", measured_colour[] = "#d55e00";
@@ -99,12 +99,9 @@ static void y_axis_choose(struct frame *frame) {
         double scale;
         const char *names[3];
     } units[] = {
-        {1e9, {"Cycles (billions)", NULL, "GFlops/W"}},
-        {1e6, {"Cycles (millions)", NULL, "GFlops/W"}},
-        {1e3, {"Cycles (thousands)", NULL, "GFlops/W"}},
-        {1, {"Cycles", "Time (s)", "Power efficiency (GFlops/W)"}},
-        {1e-3, {NULL, "Time (ms)", "Power efficiency (MFlops/W)"}},
-        {1e-6, {NULL, "Time (µs)", "Power efficiency (kFlops/W)"}},
+        {1e9, {"Cycles (billions)", NULL, NULL}},  {1e6, {"Cycles (millions)", NULL, NULL}},
+        {1e3, {"Cycles (thousands)", NULL, NULL}}, {1, {"Cycles", "Time (s)", "Power efficiency (GFlops/W)"}},
+        {1e-3, {NULL, "Time (ms)", NULL}},         {1e-6, {NULL, "Time (µs)", NULL}},
         {1e-9, {NULL, "Time (ns)", NULL}},
     };
     double highest = 0;
@@ -118,7 +115,7 @@ static void y_axis_choose(struct frame *frame) {
     frame->y_scale = 1;
     frame->y_name = units[3].names[kind];
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
-        bool usable = units[u].names[kind] != NULL && (kind != PW_PLOT_GFLOPS_PER_WATT || u >= 3);
+        bool usable = units[u].names[kind] != NULL;
         if (usable && (highest >= units[u].scale || units[u].scale == 1)) {
             frame->y_scale = units[u].scale;
             frame->y_name = units[u].names[kind];
@@ -214,44 +211,45 @@ static void curve_append(struct ip_text *svg, const struct frame *frame, bool me
     }
 }
 
+/* Above the axes, where no curve can cross it. */
 static void legend_append(struct ip_text *svg, const struct frame *frame) {
-    double x = right - 100, y = top - 14;
+    double x = left, y = top - 14;
+    ip_text_printf(svg,
+                   "<path stroke=\"%s\" stroke-width=\"2.2\" d=\"M%.1f %.1fh30\"/>\n"
+                   "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n",
+                   model_colour, x, y - 5, x + 15, y - 5, model_colour);
+    label(svg, x + 38, y, "font-size=\"14\"", "model");
     if (frame->plot->measured != NULL) {
+        x += 110;
         ip_text_printf(
             svg,
             "<path stroke=\"%s\" stroke-width=\"2.2\" stroke-dasharray=\"7 5\" d=\"M%.1f %.1fh30\"/>\n"
             "<path stroke=\"%s\" stroke-width=\"2.2\" d=\"M%.1f %.1fl8 8m0 -8l-8 8\"/>\n",
             measured_colour, x, y - 5, measured_colour, x + 11, y - 9);
         label(svg, x + 38, y, "font-size=\"14\"", "measured");
-        x -= 100;
     }
-    ip_text_printf(svg,
-                   "<path stroke=\"%s\" stroke-width=\"2.2\" d=\"M%.1f %.1fh30\"/>\n"
-                   "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n",
-                   model_colour, x, y - 5, x + 15, y - 5, model_colour);
-    label(svg, x + 38, y, "font-size=\"14\"", "model");
 }
 
-/* A ring round the chosen setting, and its name beside it, on the side that has room. */
+static void ring_append(struct ip_text *svg, double x, double y) {
+    ip_text_printf(svg,
+                   "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"9\" fill=\"none\" stroke=\"#333333\" "
+                   "stroke-width=\"1.6\"/>\n",
+                   x, y);
+}
+
+/* A ring round the chosen setting; the legend names it. */
 static void best_append(struct ip_text *svg, const struct frame *frame) {
     int best = frame->plot->best;
     if (best < 0 || !isfinite(model_value(frame, (size_t)best))) {
         return;
     }
-    double x = x_place(frame, x_value(frame, (size_t)best));
-    double y = y_place(frame, model_value(frame, (size_t)best));
-    ip_text_printf(svg,
-                   "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"9\" fill=\"none\" stroke=\"#333333\" "
-                   "stroke-width=\"1.6\"/>\n",
-                   x, y);
-    bool low = y > (top + bottom) / 2;
-    const char *anchor = x > right - 60  ? "font-size=\"14\" text-anchor=\"end\""
-                         : x < left + 60 ? "font-size=\"14\" text-anchor=\"start\""
-                                         : "font-size=\"14\" text-anchor=\"middle\"";
     struct ip_text words = {0};
     ip_text_printf(&words, frame->by_divisor ? "chosen: divisor %g" : "chosen: %g MHz",
                    x_value(frame, (size_t)best));
-    label(svg, x, low ? y - 20 : y + 30, anchor, ip_text_string(&words));
+    ring_append(svg, x_place(frame, x_value(frame, (size_t)best)),
+                y_place(frame, model_value(frame, (size_t)best)));
+    ring_append(svg, right - 160, top - 19);
+    label(svg, right, top - 14, "font-size=\"14\" text-anchor=\"end\"", ip_text_string(&words));
     svg->failed = svg->failed || words.failed;
     ip_text_fini(&words);
 }
@@ -269,7 +267,7 @@ void pw_plot_svg(struct ip_text *svg, const struct pw_plot *plot) {
     escaped_append(svg, plot->title);
     ip_text_printf(svg, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", width, height);
     label(svg, width / 2, 26, "font-size=\"18\" text-anchor=\"middle\" font-weight=\"bold\"", plot->title);
-    label(svg, left, top - 14, "font-size=\"13\" fill=\"#555555\"", plot->subtitle);
+    label(svg, width / 2, 45, "font-size=\"13\" text-anchor=\"middle\" fill=\"#555555\"", plot->subtitle);
     axes_append(svg, &frame);
     curve_append(svg, &frame, false);
     if (plot->measured != NULL) {

@@ -75,11 +75,9 @@ static bool operand_is_source(const struct isa_operand *operand) {
     if (operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN) {
         return !operand->implicit;
     }
-    /* Flags that are written under a condition ("shl r64, cl" with a count of zero) are kept otherwise. */
-    bool kept = operand->kind == ISA_OPERAND_FLAGS && operand->cond_write;
-    /* So is the rest of a general-purpose register of which 8 or 16 bits are written. */
-    kept = kept || (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) &&
-                    operand->write && operand->bits < 32);
+    /* The rest of a general-purpose register of which 8 or 16 bits are written is kept. */
+    bool kept = operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
+                operand->bits < 32;
     return (operand->read || kept) && operand_counts(operand);
 }
 
@@ -358,8 +356,7 @@ static enum ip_status pair_chains_add(struct session *session, size_t form_index
     if (from == to) {
         status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_PLAIN, err);
     }
-    /* An operand that is read and written chains to itself: nothing to transfer. */
-    if (status == IP_OK && pair->src != pair->dst) {
+    if (status == IP_OK && !(pair->src == pair->dst && from == PROBE_FILE_FLAGS)) {
         status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
         if (status == IP_OK && found == 0 && from != to && pair->path == PROBE_PATH_REGISTER) {
             status = double_transfers_add(session, form_index, pair_index, &found, err);

@@ -13,6 +13,8 @@
  * rounds for itself. */
 #define UNIT_INSTANCES 24u
 
+enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
+
 /* Numbers of independent chains to try; 0: as many as the class has registers. One chain alone is worth
  * trying only where it breaks itself: it is what the form costs when the CPU drops the dependence. */
 static const unsigned REGISTER_COUNTS[] = {2, 4, 8, 12, 0};
@@ -115,7 +117,9 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
         return status != IP_OK ? status
                                : variant_add(session, form_index, form, &none, BRANCH_TAKEN, result, err);
     }
-    bool flags = form->flags_read != 0, registers = form_reads_what_it_writes(form);
+    /* A form that writes some of the flags may have to wait for the others, which it keeps. */
+    bool some = form->flags_written != 0 && (~form->flags_written & STATUS_FLAGS) != 0;
+    bool flags = form->flags_read != 0 || some, registers = form_reads_what_it_writes(form);
     for (unsigned breaks = 0; breaks < 4; breaks++) {
         bool break_flags = (breaks & 1) != 0, break_registers = (breaks & 2) != 0;
         if ((break_flags && !flags) || (break_registers && !registers)) {

@@ -215,8 +215,8 @@ static bool operand_flows(const struct isa_form *writer, int dst, const struct i
         return false;
     }
     if (file == PROBE_FILE_FLAGS) {
-        /* Every flag that is read, or kept where a condition fails, must come from the writer. */
-        uint32_t wanted = reader->flags_read | (read->cond_write ? reader->flags_written : 0);
+        /* Every flag that is read must come from the writer. */
+        uint32_t wanted = reader->flags_read;
         return wanted != 0 && (wanted & ~writer->flags_written) == 0;
     }
     if (file == PROBE_FILE_GPR) {

@@ -10,10 +10,11 @@
 #include "results/queries.h"
 
 static enum ip_status full(const char *path, struct ip_error *err) {
-    return ip_fail(err, IP_IO,
-                   "no room left for the store '%.200s': free some space and run the same command again; "
-                   "what was stored before is kept",
-                   path);
+    return ip_fail(
+        err, IP_IO,
+        "no room left for the store '%.200s': free some space and run the same command again; what was "
+        "stored before is kept",
+        path);
 }
 
 static enum ip_status denied(const char *path, const char *reason, struct ip_error *err) {
@@ -32,6 +33,12 @@ static enum ip_status input_output(const char *path, int reason, struct ip_error
     bool permission = reason == EACCES || reason == EPERM || reason == EROFS;
     return permission ? denied(path, strerror(reason), err)
                       : ip_fail_errno(err, IP_IO, reason, "cannot read or write the store '%.200s'", path);
+}
+
+/* SQLite does not always keep the reason of a failed write. */
+static bool write_failed(int code) {
+    return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_TRUNCATE ||
+           code == SQLITE_IOERR_FSYNC;
 }
 
 enum ip_status res_sql_fail(sqlite3 *db, const char *path, struct ip_error *err) {
@@ -63,6 +70,13 @@ enum ip_status res_sql_fail(sqlite3 *db, const char *path, struct ip_error *err)
         return reason == 0 ? ip_fail(err, IP_IO, "cannot open the store '%.200s'", path)
                            : input_output(path, reason, err);
     case SQLITE_IOERR:
+        if (reason == 0 && write_failed(sqlite3_extended_errcode(db))) {
+            return ip_fail(
+                err, IP_IO,
+                "cannot write the store '%.200s': no room left, or files may not grow so large (ulimit -f); "
+                "what was stored before is kept, and the same command goes on",
+                path);
+        }
         return input_output(path, reason, err);
     default:
         return ip_fail(err, IP_FAILED, "store '%.200s': %s", path, sqlite3_errmsg(db));

@@ -6,7 +6,14 @@ isaprobe=$1
 worst=0
 show() {
     echo
-    echo "\$ isaprobe $*"
+    printf '$ isaprobe'
+    for word in "$@"; do
+        case $word in
+        *\ *) printf ' "%s"' "$word" ;;
+        *) printf ' %s' "$word" ;;
+        esac
+    done
+    echo
     "$isaprobe" "$@"
     status=$?
     # 4: measured but not to be trusted, as on a machine with a busy neighbour. Shown, and no failure of the demo.

@@ -28,6 +28,7 @@ struct script {
     unsigned odd_call;
     double odd_cycles;
     bool odd;
+    bool per_instruction; /* the answers of the second call are for one instruction of the unit */
     unsigned calls;
     size_t kernels; /* of the last call */
 };
@@ -41,6 +42,9 @@ static enum ip_status script_measure(void *self, const struct gen_kernel *const 
         memset(&stats[i], 0, sizeof stats[i]);
         stats[i].cycles = i < (count + 1) / 2 ? script->answers[script->calls].first
                                               : script->answers[script->calls].second;
+        if (script->per_instruction && script->calls == 1) {
+            stats[i].cycles *= kernels[i]->unit_instructions;
+        }
         if (script->odd && script->odd_call == script->calls && i == script->odd_kernel) {
             stats[i].cycles = script->odd_cycles;
             stats[i].verdict = script->verdict;
@@ -143,10 +147,10 @@ static void forms_that_read_flags_are_tried_with_flags_broken(void **state) {
     assert_true(flags.kernels > plain.kernels);
 }
 
-/* The two forms are both said to take `a` and `b` cycles alone, `together` for the unit. The forms themselves
- * do not matter to the script, but their kernels must exist and be as many for both. */
+/* The two forms are said to take `a` and `b` cycles alone, and `together` for each instance in the mix. The
+ * forms themselves do not matter to the script, but their kernels must exist and be as many for both. */
 static struct probe_pair pair_of(double a, double b, double together, double nops) {
-    struct script script = {.answers = {{a, b}, {together, nops}}};
+    struct script script = {.answers = {{a, b}, {together, nops}}, .per_instruction = true};
     struct isa_form form_a, form_b;
     form_make(&form_a, "vpaddd ymm, ymm, ymm");
     form_make(&form_b, "vpermd ymm, ymm, ymm");
@@ -162,10 +166,9 @@ static struct probe_pair pair_of(double a, double b, double together, double nop
 
 static void disjoint_ports(void **state) {
     (void)state;
-    /* One port each; one of each together takes one cycle: two ports in all. */
-    struct probe_pair pair = pair_of(1.0, 1.0, 1.0, 0.33);
-    assert_int_equal(pair.a_count, 1);
-    assert_int_equal(pair.b_count, 1);
+    /* One port each; half a cycle for an instance: two ports in all. */
+    struct probe_pair pair = pair_of(1.0, 1.0, 1.0 / 2, 1.0 / 6);
+    assert_int_equal(pair.a_count, pair.b_count);
     assert_float_equal(pair.union_width, 2.0, 1e-9);
     assert_float_equal(pair.shared_width, 0.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
@@ -174,7 +177,7 @@ static void disjoint_ports(void **state) {
 
 static void equal_ports(void **state) {
     (void)state;
-    struct probe_pair pair = pair_of(0.5, 0.5, 1.0, 0.33);
+    struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 2, 1.0 / 6);
     assert_float_equal(pair.union_width, 2.0, 1e-9);
     assert_float_equal(pair.shared_width, 2.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
@@ -182,10 +185,9 @@ static void equal_ports(void **state) {
 
 static void nested_ports(void **state) {
     (void)state;
-    /* Three ports and one of them: three of a and one of b, four uops over three ports. */
-    struct probe_pair pair = pair_of(1.0 / 3, 1.0, 4.0 / 3, 0.67);
-    assert_int_equal(pair.a_count, 3);
-    assert_int_equal(pair.b_count, 1);
+    /* Three ports and one of them: three of a for each of b, all of them over three ports. */
+    struct probe_pair pair = pair_of(1.0 / 3, 1.0, 1.0 / 3, 1.0 / 6);
+    assert_int_equal(pair.a_count, 3 * pair.b_count);
     assert_float_equal(pair.union_width, 3.0, 1e-9);
     assert_float_equal(pair.shared_width, 1.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
@@ -193,8 +195,8 @@ static void nested_ports(void **state) {
 
 static void overlapping_ports(void **state) {
     (void)state;
-    /* Two ports each, one in common: two of each on three ports would be 4/3; one of each is 2/3. */
-    struct probe_pair pair = pair_of(0.5, 0.5, 2.0 / 3, 0.33);
+    /* Two ports each, one in common: three in all. */
+    struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 3, 1.0 / 6);
     assert_float_equal(pair.union_width, 3.0, 1e-9);
     assert_float_equal(pair.shared_width, 1.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
@@ -202,13 +204,13 @@ static void overlapping_ports(void **state) {
 
 static void the_issue_width_can_hide_sharing(void **state) {
     (void)state;
-    struct probe_pair pair = pair_of(0.25, 0.25, 0.34, 0.335);
+    struct probe_pair pair = pair_of(0.25, 0.25, 0.17, 1.0 / 6);
     assert_true(pair.issue_limited);
 }
 
 static void a_union_that_is_no_integer_is_not_guessed(void **state) {
     (void)state;
-    struct probe_pair pair = pair_of(1.0, 1.0, 1.3, 0.33);
+    struct probe_pair pair = pair_of(1.0, 1.0, 0.65, 1.0 / 6);
     assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
     assert_float_equal(pair.union_width, 0.0, 1e-9);
     assert_non_null(strstr(pair.why, "not near an integer"));

@@ -75,15 +75,16 @@ static bool latency_unsteady(const struct probe_latency *latency) {
     return false;
 }
 
+/* One end of the range: equal, or below an upper bound of the reference. */
+static bool end_consistent(double ours, double theirs, bool theirs_is_bound) {
+    double a = reference_round(ours), b = reference_round(theirs);
+    return a == b || (theirs_is_bound && a < b);
+}
+
 static const char *latency_category(const struct reference_range *ours,
                                     const struct reference_range *theirs) {
     bool low_same = reference_round(ours->low) == reference_round(theirs->low),
          high_same = reference_round(ours->high) == reference_round(theirs->high);
-    bool low_bound = ours->low_bound || theirs->low_bound,
-         high_bound = ours->high_bound || theirs->high_bound;
-    if ((low_same || low_bound) && (high_same || high_bound)) {
-        return "only a bound differs";
-    }
     if (low_same) {
         return ours->high < theirs->high ? "maximum lower" : "maximum higher";
     }
@@ -111,6 +112,10 @@ void compare_latency(struct comparison *comparison, const struct reference_row *
     } else if (reference_round(ours.low) == reference_round(row->latency.low) &&
                reference_round(ours.high) == reference_round(row->latency.high)) {
         comparison->result = COMPARE_AGREES;
+    } else if (end_consistent(ours.low, row->latency.low, row->latency.low_bound) &&
+               end_consistent(ours.high, row->latency.high, row->latency.high_bound)) {
+        comparison->result = COMPARE_WITHIN_BOUND;
+        comparison->category = "the reference gives only a bound";
     } else {
         comparison->category = latency_category(&ours, &row->latency);
     }

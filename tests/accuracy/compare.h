@@ -11,6 +11,7 @@
 enum compare_result {
     COMPARE_NOTHING, /* the reference gives no value */
     COMPARE_AGREES,
+    COMPARE_WITHIN_BOUND, /* not equal, but where the reference gives an upper bound this is below it */
     COMPARE_DIFFERS,
     COMPARE_TRUE_DIFFERENCE, /* differs, and is reviewed: tests/accuracy/true_differences.csv */
 };

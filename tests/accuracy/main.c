@@ -174,27 +174,32 @@ static enum ip_status run_measure(struct run *run, const struct options *options
  * -------------------------------------------------------------------------------------------------- */
 
 struct tally {
-    size_t compared, agree, true_differences, differ;
+    size_t compared, agree, within, true_differences, differ;
 };
 
 static void tally_add(struct tally *tally, const struct comparison *comparison) {
     tally->compared += comparison->result != COMPARE_NOTHING;
     tally->agree += comparison->result == COMPARE_AGREES;
+    tally->within += comparison->result == COMPARE_WITHIN_BOUND;
     tally->true_differences += comparison->result == COMPARE_TRUE_DIFFERENCE;
     tally->differ += comparison->result == COMPARE_DIFFERS;
 }
 
+static double percent(size_t part, size_t whole) {
+    return whole != 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
 static void tally_print(const char *what, const struct tally *tally) {
-    double compared = (double)tally->compared;
-    printf("%-10s  %4zu compared  %4zu agree (%.1f %%)  %3zu true differences of this core  %3zu differ "
-           "(%.1f %%)\n",
-           what, tally->compared, tally->agree,
-           tally->compared ? 100.0 * (double)tally->agree / compared : 0.0, tally->true_differences,
-           tally->differ, tally->compared ? 100.0 * (double)tally->differ / compared : 0.0);
-    if (tally->true_differences > 0) {
-        printf("%-10s  without the true differences %.1f %% agree\n", "",
-               100.0 * (double)tally->agree / (double)(tally->compared - tally->true_differences));
-    }
+    size_t common = tally->compared - tally->true_differences;
+    printf("%s: %zu compared\n", what, tally->compared);
+    printf("  %4zu equal (%.1f %%)\n", tally->agree, percent(tally->agree, tally->compared));
+    printf("  %4zu within an upper bound of the reference (%.1f %%)\n", tally->within,
+           percent(tally->within, tally->compared));
+    printf("  %4zu reviewed true differences of this core (%.1f %%)\n", tally->true_differences,
+           percent(tally->true_differences, tally->compared));
+    printf("  %4zu differ (%.1f %%)\n", tally->differ, percent(tally->differ, tally->compared));
+    printf("  apart from the true differences: %.1f %% equal, %.1f %% equal or within the bound\n",
+           percent(tally->agree, common), percent(tally->agree + tally->within, common));
 }
 
 /* Each pair with its value and how its chain was closed: the evidence of a difference. */
@@ -225,7 +230,7 @@ static void pairs_print(const struct isa_form *form, const struct probe_latency 
 
 static void comparison_print(const char *what, const struct reference_row *row,
                              const struct comparison *comparison) {
-    static const char *const RESULTS[] = {"", "agrees", "differs", "true difference"};
+    static const char *const RESULTS[] = {"", "agrees", "within", "differs", "true difference"};
     printf("  %s  %s (%s): here %s, reference %s: %s%s%s\n", what, row->form->syntax, row->name,
            comparison->ours[0] != '\0' ? comparison->ours : "-",
            comparison->theirs[0] != '\0' ? comparison->theirs : "-", RESULTS[comparison->result],
@@ -233,7 +238,8 @@ static void comparison_print(const char *what, const struct reference_row *row,
 }
 
 static bool worth_printing(const struct comparison *comparison, bool all) {
-    return all || comparison->result == COMPARE_DIFFERS || comparison->result == COMPARE_TRUE_DIFFERENCE;
+    return all || comparison->result == COMPARE_WITHIN_BOUND || comparison->result == COMPARE_DIFFERS ||
+           comparison->result == COMPARE_TRUE_DIFFERENCE;
 }
 
 static void report_rows(struct run *run, bool all, struct tally *latency_tally,

@@ -3,19 +3,19 @@
  *
  *   bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] [SECTION...]
  *
- * Sections: repeat program invariants neighbour bhive; all of them by default. */
+ * Sections: repeat program invariants neighbour bhive wide; all of them by default. */
 #include "tests/bench/bench.h"
 
 #include <getopt.h>
 #include <stdbool.h>
 
-static const char *const sections[] = {"repeat", "program", "invariants", "neighbour", "bhive"};
+static const char *const sections[] = {"repeat", "program", "invariants", "neighbour", "bhive", "wide"};
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
 static int usage(void) {
     (void)fprintf(stderr,
                   "usage: bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] "
-                  "[SECTION...]\nsections: repeat program invariants neighbour bhive\n");
+                  "[SECTION...]\nsections: repeat program invariants neighbour bhive wide\n");
     return 2;
 }
 
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     tool_open(&tool, "bench", NULL);
     (void)printf("%s, timer %s, CPU %d\n", tool.host.brand, tool.bench.timer.ops->name, tool.bench.timer.cpu);
     if (wanted[0]) {
-        bench_repeat(&tool, &options);
+        bench_repeat(&tool, &options, false);
     }
     if (wanted[1]) {
         bench_program(&options);
@@ -84,6 +84,9 @@ int main(int argc, char **argv) {
     }
     if (wanted[4]) {
         bench_bhive(&tool, &options);
+    }
+    if (wanted[5]) {
+        bench_repeat(&tool, &options, true);
     }
     tool_close(&tool);
     return fflush(stdout) == 0 ? 0 : 1;

@@ -3,6 +3,7 @@
 #ifndef ISAPROBE_TESTS_BENCH_BENCH_H
 #define ISAPROBE_TESTS_BENCH_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tests/bench/tool.h"
@@ -27,8 +28,9 @@ struct bench_reasons {
 void bench_reason_count(struct bench_reasons *reasons, const char *text);
 void bench_reasons_print(const struct bench_reasons *reasons);
 
-/* bench_repeat.c: speed, where the time goes, and two complete runs against each other. */
-void bench_repeat(struct tool *tool, const struct bench_options *options);
+/* bench_repeat.c: speed, where the time goes, and two complete runs against each other, of forms up to 256
+ * bits or of the wide ones, which change what the core does for others. */
+void bench_repeat(struct tool *tool, const struct bench_options *options, bool wide);
 /* bench_program.c: wall time of `isaprobe latency ADDPD`. */
 void bench_program(const struct bench_options *options);
 /* bench_invariants.c: what must hold whatever the clock does, alone and beside a busy neighbour. */

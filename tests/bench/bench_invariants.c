@@ -142,7 +142,7 @@ static void tally_add(struct tally *tally, const char *syntax, const char *what,
                       double beside) {
     if (!trusted) {
         tally->marked++;
-    } else if (fabs(beside - alone) <= 0.02 * alone) {
+    } else if (fabs(beside - alone) <= fmax(0.02 * alone, 0.01)) {
         tally->within++;
     } else {
         tally->wrong++;
@@ -193,7 +193,13 @@ static void answers_compare(struct isa_form *const *forms, size_t count, const s
             const struct probe_latency_pair *a = &la->pairs[p];
             const struct probe_latency_pair *b = &lb->pairs[p];
             if (a->measured && a->verdict == HX_VERDICT_OK) {
-                tally_add(&tally, forms[i]->syntax, "latency", a->cycles,
+                char from[16];
+                char to[16];
+                char what[48];
+                (void)snprintf(what, sizeof what, "latency %s->%s",
+                               isa_operand_name(forms[i], (unsigned)a->src, from),
+                               isa_operand_name(forms[i], (unsigned)a->dst, to));
+                tally_add(&tally, forms[i]->syntax, what, a->cycles,
                           b->measured && b->verdict == HX_VERDICT_OK, b->cycles);
             }
         }

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host's readers on recorded trees (tests/data/power), and the sweep on a copy that answers like a CPU.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "power/calibrate.h"
+#include "power/governor.h"
+
+#define FREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
+#define RAPL "/sys/class/powercap/intel-rapl:0/"
+
+static void rpi4(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct ip_lines missing = {0};
+    struct ip_error err = {0};
+    assert_int_equal(pw_host_read(&machine, "tests/data/power/rpi4", 0, &missing, &err), IP_OK);
+    assert_int_equal(machine.setting_count, 3);
+    assert_float_equal(machine.settings[0].freq_hz, 1.5e9, 0);
+    assert_float_equal(machine.settings[0].volts, 0.8875, 1e-9);
+    assert_float_equal(machine.settings[2].volts, 0.825, 1e-9);
+    assert_int_equal(machine.power, PW_POWER_UNKNOWN);
+    assert_int_equal(missing.count, 1); /* the memory */
+    ip_lines_fini(&missing);
+    struct pw_energy_counter counter;
+    assert_int_equal(pw_energy_open(&counter, "tests/data/power/rpi4", &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "no energy counter"));
+}
+
+static void server(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct ip_lines missing = {0};
+    struct ip_error err = {0};
+    assert_int_equal(pw_host_read(&machine, "tests/data/power/server", 0, &missing, &err), IP_OK);
+    assert_int_equal(machine.setting_count, 28); /* 3.7 GHz to 1 GHz by 100 MHz */
+    assert_float_equal(machine.settings[0].freq_hz, 3.7e9, 0);
+    assert_float_equal(machine.settings[1].freq_hz, 3.6e9, 0);
+    assert_float_equal(machine.settings[27].freq_hz, 1e9, 0);
+    assert_true(isnan(machine.settings[0].volts));
+    assert_int_equal(missing.count, 2);
+    assert_non_null(strstr(missing.items[0], "voltages"));
+    ip_lines_fini(&missing);
+    struct pw_energy_counter counter;
+    double uj = 0;
+    assert_int_equal(pw_energy_open(&counter, "tests/data/power/server", &err), IP_OK);
+    assert_string_equal(counter.name, "package-0");
+    assert_int_equal(pw_energy_read_uj(&counter, &uj, &err), IP_OK);
+    assert_float_equal(uj, 1000, 0);
+    assert_float_equal(pw_energy_between_uj(&counter, 1000, 5000), 4000, 0);
+    assert_float_equal(pw_energy_between_uj(&counter, counter.range_uj - 10, 30), 40, 0);
+}
+
+static void virtual_machine(void **state) {
+    (void)state;
+    struct pw_machine machine = {.setting_count = 7};
+    struct ip_lines missing = {0};
+    struct ip_error err = {0};
+    assert_int_equal(pw_host_read(&machine, "tests/data/power/vm", 0, &missing, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "no cpufreq"));
+    assert_non_null(strstr(err.text, "--machine FILE"));
+    assert_int_equal(machine.setting_count, 7);
+    assert_int_equal(missing.count, 0);
+}
+
+/* --- a tree of its own, in which energy flows
+ * --------------------------------------------------------------- */
+
+static const double c_f = 2e-9, static_w = 3;
+
+struct fake {
+    char root[128];
+    double uj, range_uj;
+    int loads, stop_after, fail_after;
+    double stuck_khz; /* the clock never goes above */
+    bool sensor;
+};
+
+static void file_write(const struct fake *fake, const char *name, const char *value) {
+    char path[PW_PATH_MAX];
+    assert_true(pw_path(path, sizeof path, fake->root, "%s", name));
+    for (char *slash = strchr(path + strlen(fake->root) + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(fputs(value, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void number_write(const struct fake *fake, const char *name, double value) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.0f\n", value);
+    file_write(fake, name, text);
+}
+
+static void file_expect(const struct fake *fake, const char *name, const char *value) {
+    char path[PW_PATH_MAX], got[64];
+    assert_true(pw_path(path, sizeof path, fake->root, "%s", name));
+    assert_true(pw_sysfs_line(path, got, sizeof got));
+    assert_string_equal(got, value);
+}
+
+static void fake_init(struct fake *fake) {
+    *fake =
+        (struct fake){.stop_after = -1, .fail_after = -1, .stuck_khz = 1e9, .sensor = true, .range_uj = 1e9};
+    const char *base = getenv("TMPDIR");
+    (void)snprintf(fake->root, sizeof fake->root, "%.80s/isaprobe-XXXXXX", base != NULL ? base : "/tmp");
+    assert_non_null(mkdtemp(fake->root));
+    fake->uj = 0.9e9; /* so that the counter wraps on the way */
+    file_write(fake, FREQ "scaling_available_frequencies", "2000000 1600000 1200000 800000\n");
+    file_write(fake, FREQ "scaling_driver", "acpi-cpufreq\n");
+    file_write(fake, FREQ "scaling_governor", "ondemand\n");
+    file_write(fake, FREQ "scaling_min_freq", "800000\n");
+    file_write(fake, FREQ "scaling_max_freq", "1600000\n");
+    file_write(fake, RAPL "name", "package-0\n");
+    number_write(fake, RAPL "max_energy_range_uj", fake->range_uj);
+    number_write(fake, RAPL "energy_uj", fake->uj);
+    file_write(fake, "/sys/class/hwmon/hwmon2/in0_label", "Vcore\n");
+}
+
+static void fake_fini(struct fake *fake) {
+    char command[200];
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", fake->root);
+    assert_int_equal(system(command), 0);
+}
+
+static double volts_at(double khz) {
+    return 0.6 + 0.3 * khz / 2e6;
+}
+
+/* What a CPU would do meanwhile: take the frequency, use energy. */
+static enum ip_status fake_load(void *self, double seconds, double *elapsed_s, struct ip_error *err) {
+    struct fake *fake = self;
+    char path[PW_PATH_MAX];
+    double khz = 0, low = 0;
+    if (fake->fail_after >= 0 && fake->loads++ >= fake->fail_after) {
+        return ip_fail(err, IP_FAILED, "the load broke");
+    }
+    assert_true(pw_path(path, sizeof path, fake->root, FREQ "scaling_max_freq"));
+    assert_true(pw_sysfs_number(path, &khz));
+    assert_true(pw_path(path, sizeof path, fake->root, FREQ "scaling_min_freq"));
+    assert_true(pw_sysfs_number(path, &low));
+    assert_true(low == khz); /* held at one frequency */
+    khz = fmin(khz, fake->stuck_khz);
+    number_write(fake, FREQ "scaling_cur_freq", khz);
+    if (fake->sensor) {
+        number_write(fake, "/sys/class/hwmon/hwmon2/in0_input", volts_at(khz) * 1e3);
+    }
+    double volts = round(volts_at(khz) * 1e3) / 1e3;
+    fake->uj += (c_f * volts * volts * khz * 1e3 + static_w) * seconds * 1e6;
+    fake->uj -= fake->uj > fake->range_uj ? fake->range_uj : 0;
+    number_write(fake, RAPL "energy_uj", fake->uj);
+    *elapsed_s = seconds;
+    return IP_OK;
+}
+
+static bool fake_stop(void *self) {
+    struct fake *fake = self;
+    return fake->stop_after >= 0 && fake->stop_after-- == 0;
+}
+
+static enum ip_status sweep(struct fake *fake, struct pw_machine *machine, struct ip_lines *notes,
+                            struct ip_error *err) {
+    const struct pw_sweep plan = {
+        .root = fake->root, .seconds = 10, .self = fake, .load = fake_load, .stop = fake_stop};
+    assert_int_equal(pw_host_read(machine, fake->root, 0, notes, err), IP_OK);
+    return pw_calibrate(machine, &plan, notes, err);
+}
+
+static void restored_expect(const struct fake *fake) {
+    file_expect(fake, FREQ "scaling_governor", "ondemand");
+    file_expect(fake, FREQ "scaling_min_freq", "800000");
+    file_expect(fake, FREQ "scaling_max_freq", "1600000");
+}
+
+static void calibration_fits(void **state) {
+    (void)state;
+    struct fake fake;
+    struct pw_machine machine;
+    struct ip_lines notes = {0};
+    struct ip_error err = {0};
+    fake_init(&fake);
+    if (sweep(&fake, &machine, &notes, &err) != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+    restored_expect(&fake);
+    assert_int_equal(machine.power, PW_POWER_FITTED);
+    assert_int_equal(machine.setting_count, 4);
+    assert_float_equal(machine.capacitance_f * 1e9, c_f * 1e9, 1e-4);
+    assert_float_equal(machine.static_w, static_w, 1e-4);
+    ip_lines_fini(&notes);
+    fake_fini(&fake);
+}
+
+static void calibration_without_volts(void **state) {
+    (void)state;
+    struct fake fake;
+    struct pw_machine machine;
+    struct ip_lines notes = {0};
+    struct ip_error err = {0};
+    fake_init(&fake);
+    fake.sensor = false;
+    assert_int_equal(sweep(&fake, &machine, &notes, &err), IP_OK);
+    restored_expect(&fake);
+    assert_int_equal(machine.power, PW_POWER_MEASURED);
+    ip_lines_fini(&notes);
+    fake_fini(&fake);
+}
+
+static void calibration_stops(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct fake fake;
+        struct pw_machine machine;
+        struct ip_lines notes = {0};
+        struct ip_error err = {0};
+        fake_init(&fake);
+        fake.stop_after = way == 0 ? 2 : -1;
+        fake.fail_after = way == 1 ? 3 : -1;
+        fake.stuck_khz = way == 2 ? 800e3 : way == 3 ? 1300e3 : 1e9;
+        static const enum ip_status expected[] = {IP_FAILED, IP_FAILED, IP_UNTRUSTED, IP_OK};
+        assert_int_equal(sweep(&fake, &machine, &notes, &err), expected[way]);
+        restored_expect(&fake);
+        assert_int_equal(machine.setting_count, way == 3 ? 2 : 4); /* untouched on failure */
+        ip_lines_fini(&notes);
+        fake_fini(&fake);
+    }
+}
+
+static void calibration_needs(void **state) {
+    (void)state;
+    static const char *const removed[] = {RAPL "name", FREQ "scaling_max_freq"};
+    static const char *const words[] = {"no energy counter", "scaling_max_freq"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fake fake;
+        struct pw_machine machine;
+        struct ip_lines notes = {0};
+        struct ip_error err = {0};
+        char path[PW_PATH_MAX];
+        fake_init(&fake);
+        assert_true(pw_path(path, sizeof path, fake.root, "%s", removed[i]));
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(sweep(&fake, &machine, &notes, &err), IP_CAPABILITY);
+        assert_non_null(strstr(err.text, words[i]));
+        ip_lines_fini(&notes);
+        fake_fini(&fake);
+    }
+}
+
+/* Killed in the middle, by a signal that cannot be caught. */
+static void killed_restores(void **state) {
+    (void)state;
+    struct fake fake;
+    fake_init(&fake);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct pw_governor governor;
+        struct ip_error err;
+        (void)close(ends[0]);
+        if (pw_governor_hold(&governor, fake.root, 0, &err) != IP_OK ||
+            pw_governor_set_khz(&governor, 1200000, &err) != IP_OK) {
+            _exit(1);
+        }
+        (void)raise(SIGKILL);
+    }
+    /* The guard holds the other end too: end of file comes when it is done. */
+    (void)close(ends[1]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    char byte;
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    (void)close(ends[0]);
+    restored_expect(&fake);
+    fake_fini(&fake);
+}
+
+static void frequency_is_held(void **state) {
+    (void)state;
+    struct fake fake;
+    struct pw_governor governor;
+    struct ip_error err = {0};
+    fake_init(&fake);
+    assert_int_equal(pw_governor_hold(&governor, fake.root, 0, &err), IP_OK);
+    assert_int_equal(pw_governor_set_khz(&governor, 1200000, &err), IP_OK);
+    file_expect(&fake, FREQ "scaling_min_freq", "1200000");
+    file_expect(&fake, FREQ "scaling_max_freq", "1200000");
+    assert_int_equal(pw_governor_release(&governor, &err), IP_OK);
+    restored_expect(&fake);
+    /* A file that vanished meanwhile is named. */
+    char path[PW_PATH_MAX];
+    assert_int_equal(pw_governor_hold(&governor, fake.root, 0, &err), IP_OK);
+    assert_true(pw_path(path, sizeof path, fake.root, FREQ "scaling_governor"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(pw_governor_release(&governor, &err), IP_IO);
+    assert_non_null(strstr(err.text, "scaling_governor"));
+    fake_fini(&fake);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rpi4),
+        cmocka_unit_test(server),
+        cmocka_unit_test(virtual_machine),
+        cmocka_unit_test(calibration_fits),
+        cmocka_unit_test(calibration_without_volts),
+        cmocka_unit_test(calibration_stops),
+        cmocka_unit_test(calibration_needs),
+        cmocka_unit_test(killed_restores),
+        cmocka_unit_test(frequency_is_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

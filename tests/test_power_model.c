@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Properties of the model over random machines, and of the fit, the measurements and the figures. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/random.h"
+#include "power/fit.h"
+#include "power/plot.h"
+#include "scc_model/scc.h"
+
+enum { CASES = 2000 };
+static const uint64_t seed = 20260720;
+
+static double between(struct ip_random *random, double low, double high) {
+    return low + (high - low) * ip_random_unit(random);
+}
+
+static void machine_random(struct pw_machine *machine, struct ip_random *random) {
+    *machine = (struct pw_machine){.name = "random", .pending = (double)(1 + ip_random_below(random, 12))};
+    machine->clocks[0].hz = between(random, 1e8, 3e9);
+    machine->clock_count = 1;
+    machine->term_count = 3;
+    machine->terms[0] = (struct pw_term){.kind = PW_TERM_CORE, .amount = between(random, 0, 60)};
+    if (ip_random_below(random, 3) == 0) {
+        machine->terms[0].amount = 0;
+    }
+    machine->terms[1] = (struct pw_term){.kind = PW_TERM_CLOCK, .amount = between(random, 0, 100)};
+    machine->terms[2] = (struct pw_term){.kind = PW_TERM_TIME, .amount = between(random, 0, 1e-7)};
+    machine->capacitance_f = between(random, 1e-10, 1e-8);
+    machine->static_w = ip_random_below(random, 2) == 0 ? 0 : between(random, 0, 20);
+    machine->setting_count = 1 + ip_random_below(random, 20);
+    double freq_hz = between(random, 5e8, 5e9), volts = between(random, 0.7, 1.4);
+    for (size_t i = 0; i < machine->setting_count; i++) {
+        machine->settings[i] = (struct pw_setting){.freq_hz = freq_hz, .volts = volts, .measured_w = NAN};
+        freq_hz *= between(random, 0.7, 0.98);
+        volts *= ip_random_below(random, 3) == 0 ? 1 : between(random, 0.9, 1);
+    }
+    pw_machine_settle(machine, true);
+}
+
+static void kernel_random(struct pw_kernel *kernel, struct ip_random *random) {
+    *kernel = (struct pw_kernel){.name = "random",
+                                 .body_cycles = between(random, 1, 100),
+                                 .iterations = between(random, 1, 1e7),
+                                 .flops = between(random, 1, 1e8)};
+    kernel->accesses = ip_random_below(random, 4) == 0 ? 0 : between(random, 0, 1e8);
+}
+
+static void points_get(struct pw_point *points, const struct pw_machine *machine,
+                       const struct pw_kernel *kernel) {
+    struct ip_error err = {0};
+    assert_int_equal(pw_model(points, machine, kernel, &err), IP_OK);
+}
+
+static void scaling(void **state) {
+    (void)state;
+    struct ip_random random = {seed};
+    struct pw_machine machine;
+    struct pw_kernel kernel, more;
+    struct pw_point points[PW_SETTINGS_MAX], larger[PW_SETTINGS_MAX];
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int c = 0; c < CASES; c++) {
+        machine_random(&machine, &random);
+        kernel_random(&kernel, &random);
+        more = kernel;
+        double factor = between(&random, 1, 50);
+        more.iterations *= factor;
+        more.accesses *= factor;
+        points_get(points, &machine, &kernel);
+        points_get(larger, &machine, &more);
+        for (size_t i = 0; i < machine.setting_count; i++) {
+            assert_true(points[i].time_s >= 0 && points[i].energy_j >= 0 && points[i].slowdown >= 1);
+            assert_true(fabs(larger[i].time_s / points[i].time_s / factor - 1) < 1e-9);
+            assert_true(fabs(larger[i].energy_j / points[i].energy_j / factor - 1) < 1e-9);
+        }
+    }
+}
+
+static void sides(void **state) {
+    (void)state;
+    struct ip_random random = {seed + 1};
+    struct pw_machine machine;
+    struct pw_kernel kernel;
+    struct pw_point points[PW_SETTINGS_MAX];
+    int compute = 0, memory = 0;
+    for (int c = 0; c < CASES; c++) {
+        machine_random(&machine, &random);
+        kernel_random(&kernel, &random);
+        points_get(points, &machine, &kernel);
+        for (size_t i = 0; i < machine.setting_count; i++) {
+            const struct pw_point *p = &points[i];
+            if (p->bound == PW_BOUND_COMPUTE) {
+                /* The cycles do not depend on the frequency. */
+                assert_true(p->cycles == kernel.iterations * kernel.body_cycles);
+                compute++;
+                continue;
+            }
+            /* The time depends on the frequency through the core part of an access only. */
+            double requests = kernel.accesses / machine.pending;
+            double core_s = requests * machine.terms[0].amount / p->setting->freq_hz;
+            double other_s =
+                requests * (machine.terms[1].amount / machine.clocks[0].hz + machine.terms[2].amount);
+            assert_true(fabs(p->time_s / (core_s + other_s) - 1) < 1e-9);
+            if (machine.terms[0].amount == 0 && points[0].bound == PW_BOUND_MEMORY) {
+                assert_true(fabs(p->time_s / points[0].time_s - 1) < 1e-9);
+            }
+            memory++;
+        }
+    }
+    assert_true(compute > 1000 && memory > 1000); /* both sides were tried */
+}
+
+/* The chosen setting against all others, by the definition. */
+static void choice(void **state) {
+    (void)state;
+    struct ip_random random = {seed + 2};
+    struct pw_machine machine;
+    struct pw_kernel kernel;
+    struct pw_point points[PW_SETTINGS_MAX];
+    int none = 0, limited = 0;
+    for (int c = 0; c < CASES; c++) {
+        machine_random(&machine, &random);
+        kernel_random(&kernel, &random);
+        points_get(points, &machine, &kernel);
+        struct pw_limits limits = {0};
+        switch (ip_random_below(&random, 4)) {
+        case 0:
+            limits.max_slowdown = between(&random, 1, 3);
+            break;
+        case 1:
+            limits.max_time_s = points[0].time_s * between(&random, 0.5, 3);
+            break;
+        case 2:
+            limits.max_power_w = points[0].power_w * between(&random, 0.1, 1.2);
+            break;
+        default:
+            break;
+        }
+        enum pw_metric metric = (enum pw_metric)ip_random_below(&random, PW_METRIC_TIME + 1);
+        size_t best = 999, allowed = 0;
+        struct ip_error err = {0};
+        enum ip_status status = pw_choose(points, machine.setting_count, metric, &limits, &best, &err);
+        for (size_t i = 0; i < machine.setting_count; i++) {
+            allowed += pw_allowed(&points[i], &limits);
+        }
+        if (allowed == 0) {
+            assert_int_equal(status, IP_UNSUPPORTED);
+            assert_int_equal(best, 999);
+            none++;
+            continue;
+        }
+        assert_int_equal(status, IP_OK);
+        assert_true(pw_allowed(&points[best], &limits));
+        limited += allowed < machine.setting_count;
+        double cost = pw_cost(&points[best], metric);
+        for (size_t i = 0; i < machine.setting_count; i++) {
+            if (!pw_allowed(&points[i], &limits)) {
+                continue;
+            }
+            double other = pw_cost(&points[i], metric);
+            assert_true(other >= cost - 2e-9 * fabs(cost));
+            if (other <= cost * (1 - 1e-12) && metric != PW_METRIC_GFLOPS_PER_WATT) {
+                assert_true(points[i].time_s >= points[best].time_s * (1 - 1e-9)); /* ties: the faster */
+            }
+        }
+    }
+    assert_true(none > 10 && limited > 100);
+}
+
+static void choice_refusals(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct pw_point point = {.time_s = 1, .power_w = NAN, .energy_j = NAN, .gflops_per_watt = NAN};
+    const struct pw_limits free_choice = {0}, watts = {.max_power_w = 1};
+    struct pw_kernel kernel = {.name = "k", .body_cycles = 1, .iterations = 1, .accesses = 1};
+    struct ip_error err = {0};
+    size_t best = 7;
+    assert_int_equal(pw_choose(&point, 1, PW_METRIC_ENERGY, &free_choice, &best, &err), IP_CAPABILITY);
+    assert_int_equal(pw_choose(&point, 1, PW_METRIC_TIME, &watts, &best, &err), IP_CAPABILITY);
+    assert_int_equal(best, 7);
+    assert_int_equal(pw_choose(&point, 1, PW_METRIC_TIME, &free_choice, &best, &err), IP_OK);
+    point.power_w = point.energy_j = 1;
+    assert_int_equal(pw_choose(&point, 1, PW_METRIC_GFLOPS_PER_WATT, &free_choice, &best, &err), IP_USAGE);
+    assert_int_equal(pw_machine_parse(&machine, "f", "machine m\nsetting 1 GHz\n", &err), IP_OK);
+    assert_int_equal(pw_model(&point, &machine, &kernel, &err), IP_CAPABILITY);
+    kernel.body_cycles = NAN;
+    assert_int_equal(pw_model(&point, &machine, &kernel, &err), IP_USAGE);
+}
+
+static void fit_recovers(void **state) {
+    (void)state;
+    struct ip_random random = {seed + 3};
+    for (int c = 0; c < CASES; c++) {
+        struct pw_machine machine;
+        struct pw_fit fit;
+        machine_random(&machine, &random);
+        double noise = ip_random_below(&random, 2) == 0 ? 0 : 0.01;
+        for (size_t i = 0; i < machine.setting_count; i++) {
+            machine.settings[i].measured_w =
+                pw_machine_power_w(&machine, i) * (1 + noise * between(&random, -1, 1));
+        }
+        if (!pw_fit(&fit, machine.settings, machine.setting_count)) {
+            assert_true(machine.setting_count < 2);
+            continue;
+        }
+        assert_int_equal(fit.points, machine.setting_count);
+        assert_true(fit.capacitance_f >= 0 && fit.static_w >= 0);
+        if (noise == 0) {
+            assert_true(fabs(fit.capacitance_f / machine.capacitance_f - 1) < 1e-6);
+            assert_true(fit.worst_relative < 1e-6 && !fit.static_clamped);
+        }
+    }
+}
+
+static void fit_limits(void **state) {
+    (void)state;
+    struct pw_fit fit = {.points = 77};
+    const struct pw_setting same[] = {{0, 1e9, 1, 5}, {0, 1e9, 1, 6}};
+    assert_false(pw_fit(&fit, same, 2));
+    assert_int_equal(fit.points, 77);
+    /* The straight line would cut the axis below 0. */
+    const struct pw_setting steep[] = {{0, 2e9, 1, 10}, {0, 1e9, 1, 4}};
+    assert_true(pw_fit(&fit, steep, 2));
+    assert_true(fit.static_clamped && fit.static_w == 0);
+    assert_float_equal(fit.capacitance_f * 1e9, (2 * 10 + 1 * 4) / 5.0, 1e-9);
+    const struct pw_setting falling[] = {{0, 2e9, 1, 4}, {0, 1e9, 1, 6}};
+    assert_true(pw_fit(&fit, falling, 2));
+    assert_true(fit.capacitance_f == 0 && fit.static_w == 5);
+}
+
+static void dot_get(struct pw_machine *machine, struct pw_point *points) {
+    struct pw_kernel kernel = {0};
+    struct ip_error err = {0};
+    assert_int_equal(scc_machine(machine, &err), IP_OK);
+    assert_int_equal(scc_kernel(&kernel, "dot", 0, &err), IP_OK);
+    points_get(points, machine, &kernel);
+    pw_kernel_fini(&kernel);
+}
+
+static void measurements(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct pw_point points[PW_SETTINGS_MAX];
+    struct pw_measured measured[PW_SETTINGS_MAX];
+    struct ip_error err = {0};
+    dot_get(&machine, points);
+    assert_int_equal(
+        pw_measured_parse(measured, "f",
+                          "# note\nfreq_hz,time_s,power_w,else\n800e6,0.5,2,x\r\n320000000,1,,y\n", &machine,
+                          points, 1e9, &err),
+        IP_OK);
+    assert_float_equal(measured[0].cycles, 4e8, 1);
+    assert_float_equal(measured[0].gflops_per_watt, 1, 1e-12);
+    assert_float_equal(measured[3].gflops_per_watt, 1 / points[3].power_w, 1e-9);
+    assert_true(isnan(measured[1].cycles));
+    static const struct {
+        const char *text, *place, *words;
+    } bad[] = {
+        {"", "f", "no measurements"},
+        {"divisor,cycles\n", "f", "no measurements"},
+        {"cycles\n5\n", "f:1", "'divisor' or 'freq_hz'"},
+        {"divisor\n5\n", "f:1", "'cycles' or 'time_s'"},
+        {"divisor,cycles\n17,5\n", "f:2", "no setting with divisor 17"},
+        {"divisor,cycles\n2,-5\n", "f:2", "larger than 0"},
+        {"divisor,cycles\n2,many\n", "f:2", "not 'many'"},
+        {"freq_hz,cycles\n5e9,5\n", "f:2", "no setting of 5000.00 MHz"},
+        {"divisor,cycles\n,5\n", "f:2", "no divisor"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        enum ip_status status = pw_measured_parse(measured, "f", bad[i].text, &machine, points, 1, &err);
+        if (status != IP_SYNTAX || strcmp(err.place, bad[i].place) != 0 ||
+            strstr(err.text, bad[i].words) == NULL) {
+            fail_msg("case %zu: %s: %s", i, err.place, err.text);
+        }
+    }
+}
+
+static size_t occurrences(const char *text, const char *word) {
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+static void figures(void **state) {
+    (void)state;
+    static const char *const y_names[] = {"Cycles (millions)", "Time (ms)", "Power efficiency (GFlops/W)"};
+    struct pw_machine machine;
+    struct pw_point points[PW_SETTINGS_MAX];
+    struct pw_measured measured[PW_SETTINGS_MAX];
+    struct ip_error err = {0};
+    dot_get(&machine, points);
+    assert_int_equal(pw_measured_parse(measured, "f", "divisor,cycles\n2,2e8\n3,1.6e8\n5,1.3e8\n", &machine,
+                                       points, 1e6, &err),
+                     IP_OK);
+    for (int kind = PW_PLOT_CYCLES; kind <= PW_PLOT_GFLOPS_PER_WATT; kind++) {
+        struct ip_text svg = {0};
+        const struct pw_plot plot = {.kind = (enum pw_plot_kind)kind,
+                                     .title = "a < b & \"c\"",
+                                     .subtitle = "sub",
+                                     .points = points,
+                                     .count = machine.setting_count,
+                                     .measured = measured,
+                                     .best = 3};
+        pw_plot_svg(&svg, &plot);
+        const char *text = ip_text_string(&svg);
+        assert_non_null(strstr(text, "a &lt; b &amp; \"c\""));
+        assert_non_null(strstr(text, y_names[kind]));
+        assert_non_null(strstr(text, "Core frequency divisor"));
+        assert_non_null(strstr(text, "chosen: divisor 5"));
+        assert_int_equal(occurrences(text, "r=\"4\""), 15 + 1);       /* points and the legend's */
+        assert_int_equal(occurrences(text, "l8 8m0 -8l-8 8"), 3 + 1); /* crosses likewise */
+        assert_null(strstr(text, "nan"));
+        assert_null(strstr(text, "inf"));
+        ip_text_fini(&svg);
+    }
+}
+
+static void sentences(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct pw_point points[PW_SETTINGS_MAX];
+    const struct pw_limits limits = {0};
+    struct ip_text why = {0};
+    dot_get(&machine, points);
+    pw_explain(&why, points, machine.setting_count, 14, PW_METRIC_ENERGY, &limits);
+    assert_string_equal(
+        ip_text_string(&why),
+        "divisor 16 (100 MHz) gives the least energy: the kernel is memory-bound here, takes 4.26 "
+        "times as long as at divisor 2 (800 MHz) and 84.2 % less energy.");
+    ip_text_fini(&why);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scaling),         cmocka_unit_test(sides),        cmocka_unit_test(choice),
+        cmocka_unit_test(choice_refusals), cmocka_unit_test(fit_recovers), cmocka_unit_test(fit_limits),
+        cmocka_unit_test(measurements),    cmocka_unit_test(figures),      cmocka_unit_test(sentences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
