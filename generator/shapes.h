@@ -47,6 +47,8 @@ struct gen_independence {
     bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
                              merging) */
     bool same_register;   /* all operands of a class get the same register (zero idiom, ones idiom) */
+    bool scaled_index; /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
+                        */
 };
 
 /* `count` independent instances of the form in a unit (Putigny 2014, Listing 2.4); memory operands walk

@@ -70,6 +70,10 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     binding->address = (struct isa_address){.base = (int8_t)stream->pool->base, .index = -1, .scale = 1};
     int o = isa_form_memory_operand(stream->form);
     if (o < 0) {
+        if (stream->how.scaled_index) {
+            binding->address.index = (int8_t)stream->pool->constant[GEN_FILE_GPR][0];
+            binding->address.scale = 4;
+        }
         return;
     }
     const struct isa_operand *operand = &stream->form->operands[o];
@@ -329,7 +333,8 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     size_t used = 0;
     for (unsigned i = 0; i < count && used < sizeof made.title; i++) {
         used += (size_t)snprintf(made.title + used, sizeof made.title - used, "%s%u x %s",
-                                 i > 0 ? " beside " : "", parts[i].count, parts[i].form->syntax);
+                                 i > 0 ? " beside " : "", parts[i].count,
+                                 parts[i].form != NULL ? parts[i].form->syntax : "nop");
     }
     int next = 0;
     while (status == IP_OK && (next = part_next(streams, parts, count)) >= 0) {

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/portlabel.c - names for ports that were found without names. A convention, so that tables can be
- * compared; nothing is inferred from it. For Intel the anchors are what Intel's own optimisation manual and
+ * compared; nothing is inferred from it. For Intel the anchors are what Intel's optimisation manual and
  * uops.info agree on since Sandy Bridge. */
 #include <string.h>
 
 #include "probe/portmap.h"
 
-/* A port is called `name` when it is the only one that is in the sets of all `in` and of none of `out`
- * (mnemonics; NULL ends). */
+/* A port gets `name` when it is all that is common to the sets of the mnemonics `in`, less those of `out`.
+ * The first row of a name that fits counts. */
 struct anchor {
     char name;
-    const char *in[3];
-    const char *out[3];
+    const char *in[2];
+    const char *out;
 };
 
 static const struct anchor intel[] = {
-    {'1', {"imul", NULL}, {NULL}},
-    {'5', {"vpermd", NULL}, {NULL}},
-    {'0', {"shlx", "vmulps", NULL}, {NULL}},
-    {'6', {"shlx", NULL}, {"vmulps", NULL}},
-    {'B', {"lea", NULL}, {"imul", "shlx", "vpermd"}},
-    {'B', {"andn", NULL}, {"imul", "shlx", "vpermd"}},
-    {'B', {"movsxd", NULL}, {"imul", "shlx", "vpermd"}},
+    {'1', {"imul"}, NULL},        {'1', {"popcnt"}, NULL},         {'1', {"pdep"}, NULL},
+    {'5', {"vpermd"}, NULL},      {'5', {"vperm2f128"}, NULL},     {'5', {"vpermq"}, NULL},
+    {'5', {"vpshufd"}, NULL},     {'0', {"shlx", "vmulps"}, NULL}, {'0', {"shlx", "vmulpd"}, NULL},
+    {'0', {"vmovmskpd"}, NULL},   {'0', {"vmovd"}, NULL},          {'6', {"shlx"}, "vmulps"},
+    {'6', {"shlx"}, "vmovmskpd"},
 };
+
+static const char intel_core[] = "0156BCDEFGHIJKLMNOPQ"; /* for what no anchor names */
 
 static uint32_t ports_of(const struct probe_portmap *map, const char *mnemonic) {
     for (size_t i = 0; i < map->member_count; i++) {
@@ -36,12 +36,13 @@ static uint32_t ports_of(const struct probe_portmap *map, const char *mnemonic) 
 }
 
 static void anchor_apply(struct probe_portmap *map, const struct anchor *anchor) {
-    uint32_t ports = UINT32_MAX;
-    for (unsigned i = 0; i < 3 && anchor->in[i] != NULL; i++) {
-        ports &= ports_of(map, anchor->in[i]);
+    uint32_t ports = ports_of(map, anchor->in[0]);
+    if (anchor->in[1] != NULL) {
+        ports &= ports_of(map, anchor->in[1]);
     }
-    for (unsigned i = 0; i < 3 && anchor->out[i] != NULL; i++) {
-        ports &= ~ports_of(map, anchor->out[i]);
+    if (anchor->out != NULL) {
+        uint32_t out = ports_of(map, anchor->out);
+        ports = out != 0 ? ports & ~out : 0;
     }
     if (ports == 0 || (ports & (ports - 1)) != 0 || strchr(map->names, anchor->name) != NULL) {
         return;
@@ -54,12 +55,25 @@ static void anchor_apply(struct probe_portmap *map, const struct anchor *anchor)
 
 static void names_give(struct probe_portmap *map, uint32_t ports, const char *names) {
     for (unsigned p = 0; p < map->port_count; p++) {
-        if ((ports >> p & 1u) != 0 && map->names[p] == '?') {
-            while (*names != '\0' && strchr(map->names, *names) != NULL) {
-                names++;
-            }
-            if (*names != '\0') {
-                map->names[p] = *names++;
+        if ((ports >> p & 1u) == 0 || map->names[p] != '?') {
+            continue;
+        }
+        while (*names != '\0' && strchr(map->names, *names) != NULL) {
+            names++;
+        }
+        if (*names != '\0') {
+            map->names[p] = *names++;
+        }
+    }
+}
+
+/* Narrow classes first: of the loads' ports 2 and 3 are those that 512-bit loads have too. */
+static void memory_label(struct probe_portmap *map, bool load, const char *names) {
+    for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
+        for (unsigned c = 0; c < map->class_count; c++) {
+            const struct probe_port_class *class = &map->classes[c];
+            if (class->width == width && (load ? class->load : class->store)) {
+                names_give(map, class->ports, names);
             }
         }
     }
@@ -72,13 +86,12 @@ void probe_portmap_label(struct probe_portmap *map, const char *vendor) {
         for (size_t i = 0; i < sizeof intel / sizeof intel[0]; i++) {
             anchor_apply(map, &intel[i]);
         }
-        for (unsigned c = 0; c < map->class_count; c++) {
-            if (map->classes[c].load) {
-                names_give(map, map->classes[c].ports, "23A");
-            } else if (map->classes[c].store) {
-                names_give(map, map->classes[c].ports, "4978");
-            }
-        }
+        memory_label(map, true, "23A");
+        memory_label(map, false, "4978");
+        names_give(map, UINT32_MAX, intel_core);
+        (void)strcpy(map->store_address, strchr(map->names, '9') != NULL   ? "78"
+                                         : strchr(map->names, '4') != NULL ? "237"
+                                                                           : "");
     }
     names_give(map, UINT32_MAX, "0123456789ABCDEFGHIJ");
 }

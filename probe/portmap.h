@@ -3,8 +3,8 @@
  * use. docs/ports.md.
  *
  * Nothing here knows a CPU: widths, unions and the smallest system of sets decide. Only the names of the
- * ports are a convention (probe/portlabel.h). Method: Putigny 2014, 2.2.3 (interleaving), taken to unions and
- * a search. */
+ * ports are a convention (probe_portmap_label). Method: Putigny 2014, 2.2.3 (interleaving), taken to unions
+ * and a search. */
 #ifndef ISAPROBE_PROBE_PORTMAP_H
 #define ISAPROBE_PROBE_PORTMAP_H
 
@@ -33,6 +33,7 @@ struct probe_port_member {
     unsigned width;        /* 1/cycles where that is an integer and slots is 1; else 0 */
     int class;             /* position in `classes`; -1: none */
     bool load, store;
+    bool scaled; /* its address has a scaled index: base + 4 * index (LEA) */
 };
 
 struct probe_port_class {
@@ -42,7 +43,8 @@ struct probe_port_class {
     int blocker[3];  /* best member for scalar, vector, wide kernels (positions in `members`); -1: none */
     double residual; /* largest distance of its measured unions from an integer */
     unsigned members;
-    bool load, store; /* store: a joint resource, one µop for the address and one for the data */
+    bool contradicted; /* its unions did not fit those of the other classes and were left out */
+    bool load, store;  /* store: a joint resource, one µop for the address and one for the data */
 };
 
 struct probe_portmap {
@@ -57,14 +59,16 @@ struct probe_portmap {
     struct probe_portset_solution alternatives;
     double issue_width;
     char names[PROBE_PORTSET_PORTS + 1]; /* one character per port */
-    struct ip_lines notes;               /* owned: what could not be confirmed */
+    char store_address[4]; /* what the vendor calls the ports that a store's address takes; "" unknown. Never
+                              measured: the data binds first, or both together */
+    struct ip_lines notes; /* owned: what could not be confirmed */
     size_t kernels;
 };
 
 void probe_portmap_fini(struct probe_portmap *map); /* an all-zero map is fine */
 
 /* Measures the map. Forms of `table` that serve as candidates are derived by the way. IP_UNTRUSTED when the
- * unions contradict each other (the text names the class). */
+ * unions contradict each other. */
 IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                               const struct isa_table *table, const char *vendor,
                                               struct probe_portmap *map, struct ip_error *err);
@@ -72,6 +76,10 @@ IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, stru
 /* "015" for a set of ports, names in their own order. `buffer` holds PROBE_PORTSET_PORTS + 1 bytes; returns
  * it. */
 const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, char *buffer);
+
+/* The same for a class; a store's as "49+78". `buffer` holds PROBE_PORTSET_PORTS + 6 bytes; returns it. */
+const char *probe_port_class_print(const struct probe_portmap *map, const struct probe_port_class *class,
+                                   char *buffer);
 
 /* Names the ports: for Intel so that integer multiply is on 1, the lane-crossing shuffle on 5, and so on;
  * else 0, 1, 2 ... (probe/portlabel.c). */

@@ -6,8 +6,14 @@
 
 #include "isa/decode.h"
 
-/* The world of a form by its operands, 0 when it is no candidate: only plain registers of one world, and
- * immediates. */
+enum {
+    FAMILY_LETTERS =
+        5, /* mnemonics that begin with the same letters are one family ("vpaddb", "vpaddq") ... */
+    FAMILY_MEMBERS = 3, /* ... of which so many are tried in each world */
+};
+
+/* The world of a form by its operands, 0 when it is no candidate: only plain registers of one world,
+ * immediates, and addresses that are only computed. */
 static unsigned world_of(const struct isa_form *form) {
     unsigned world = PROBE_PORTS_SCALAR;
     if (form->prefix[0] != '\0' || form->decorator[0] != '\0' || form->explicit_count == 0) {
@@ -16,7 +22,8 @@ static unsigned world_of(const struct isa_form *form) {
     bool legacy_vector = false;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
-        if (operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) {
+        if ((operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) ||
+            (operand->kind == ISA_OPERAND_AGEN && i > 0)) {
             continue;
         }
         if (operand->kind != ISA_OPERAND_REG || operand->reg >= 0 || (operand->mask && i > 0)) {
@@ -42,7 +49,6 @@ static unsigned world_of(const struct isa_form *form) {
     return legacy_vector ? 0 : world;
 }
 
-/* "mov r64, m64" and its like: exactly a register and a memory operand of the same kind as the register. */
 static bool transfer_is(const struct isa_form *form, bool load) {
     static const char *const loads[] = {"mov r64, m64", "vmovups ymm, m256", "vmovups zmm, m512"};
     static const char *const stores[] = {"mov m64, r64", "vmovups m256, ymm", "vmovups m512, zmm"};
@@ -79,90 +85,113 @@ unsigned probe_port_blemishes(const struct isa_form *form) {
     return blemishes;
 }
 
-static bool candidate_better(const struct isa_form *form, const struct isa_form *than) {
-    unsigned bits = operand_bits(form), other = operand_bits(than);
-    return bits > other || (bits == other && form->explicit_count < than->explicit_count);
-}
-
-static enum ip_status candidates_collect(const struct isa_table *table, struct probe_portmap *map,
-                                         struct ip_error *err) {
-    map->members = calloc(table->count != 0 ? table->count : 1, sizeof *map->members);
-    if (map->members == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "no memory for the candidates of the port map");
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        struct isa_form *form = &table->forms[i];
-        bool load = transfer_is(form, true), store = transfer_is(form, false);
-        struct probe_port_member member = {.form = form, .class = -1, .load = load, .store = store};
-        if (load || store) {
-            unsigned bits = operand_bits(form);
-            member.world = bits == 512   ? PROBE_PORTS_WIDE
-                           : bits == 256 ? PROBE_PORTS_VECTOR
-                                         : PROBE_PORTS_SCALAR;
-        } else {
-            member.world = world_of(form);
-        }
-        if (member.world == 0) {
-            continue;
-        }
-        /* One form for each mnemonic and world: the widest, with the fewest operands. The table is sorted by
-         * mnemonic. */
-        struct probe_port_member *same = NULL;
-        for (size_t back = map->member_count; back > 0 && !load && !store; back--) {
-            struct probe_port_member *other = &map->members[back - 1];
-            if (strcmp(other->form->mnemonic, form->mnemonic) == 0 && other->world == member.world &&
-                !other->load && !other->store) {
-                same = other;
-                break;
-            }
-        }
-        if (same == NULL) {
-            map->members[map->member_count++] = member;
-        } else if (candidate_better(form, same->form)) {
-            *same = member;
-        }
-    }
-    return IP_OK;
-}
-
-/* Neither reads what it writes (its latency would bind before its ports) nor has implicit registers or
- * memory. */
+/* Can instances run beside each other at the speed of their ports? Not when the form reads what it writes
+ * (its latency would bind first) or flags (it waits for whatever its neighbours do to them), or has implicit
+ * registers or memory. */
 static bool independent(const struct isa_form *form) {
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool flags = operand->kind == ISA_OPERAND_FLAGS;
-        if (!flags &&
-            (operand->implicit || (operand->kind == ISA_OPERAND_REG && operand->read && operand->write))) {
+        if ((flags && operand->read) || (!flags && operand->implicit) ||
+            (operand->kind == ISA_OPERAND_REG && operand->read && operand->write)) {
             return false;
         }
     }
     return true;
 }
 
-enum ip_status probe_port_candidates(const struct isa_table *table, struct probe_portmap *map,
-                                     struct ip_error *err) {
-    enum ip_status status = candidates_collect(table, map, err);
-    struct isa_form **forms = calloc(map->member_count + 1, sizeof *forms);
-    if (status == IP_OK && forms == NULL) {
-        status = ip_fail(err, IP_NO_MEMORY, "no memory for the candidates of the port map");
-    }
-    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
-        forms[i] = map->members[i].form;
-    }
-    if (status == IP_OK) {
-        status = isa_forms_derive(forms, map->member_count, err);
-    }
-    free(forms);
-    size_t left = 0;
-    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
-        const struct isa_form *form = map->members[i].form;
-        /* A form that reads flags waits for whatever its neighbours do to them. */
-        int flags = isa_form_flags_operand(form);
-        bool reads_flags = flags >= 0 && form->operands[flags].read;
-        if (form->obstacle == ISA_OBSTACLE_NONE && !reads_flags && independent(form)) {
-            map->members[left++] = map->members[i];
+static bool usable(const struct isa_form *form) {
+    return form->obstacle == ISA_OBSTACLE_NONE && independent(form);
+}
+
+/* Among the forms of one mnemonic: the widest, with the fewest operands. */
+static bool form_better(const struct isa_form *form, const struct isa_form *than) {
+    unsigned bits = operand_bits(form), other = operand_bits(than);
+    return bits > other || (bits == other && form->explicit_count < than->explicit_count);
+}
+
+static bool has_address(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (form->operands[i].kind == ISA_OPERAND_AGEN) {
+            return true;
         }
     }
-    map->member_count = left;
+    return false;
+}
+
+static struct probe_port_member *same_mnemonic(const struct probe_portmap *map, const char *mnemonic,
+                                               unsigned world) {
+    for (size_t i = map->member_count; i > 0; i--) {
+        struct probe_port_member *member = &map->members[i - 1];
+        if (member->world == world && !member->load && !member->store &&
+            strcmp(member->form->mnemonic, mnemonic) == 0) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+static unsigned family_size(const struct probe_portmap *map, const char *mnemonic, unsigned world) {
+    unsigned size = 0;
+    for (size_t i = 0; i < map->member_count; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        size += member->world == world && !member->load && !member->store &&
+                strncmp(member->form->mnemonic, mnemonic, FAMILY_LETTERS) == 0;
+    }
+    return size;
+}
+
+static void candidate_add(struct probe_portmap *map, struct isa_form *form) {
+    bool load = transfer_is(form, true), store = transfer_is(form, false);
+    struct probe_port_member member = {
+        .form = form, .class = -1, .load = load, .store = store, .world = world_of(form)};
+    if (load || store) {
+        unsigned bits = operand_bits(form);
+        member.world = bits == 512 ? PROBE_PORTS_WIDE : bits == 256 ? PROBE_PORTS_VECTOR : PROBE_PORTS_SCALAR;
+        map->members[map->member_count++] = member;
+        return;
+    }
+    struct probe_port_member *same = same_mnemonic(map, form->mnemonic, member.world);
+    if (same != NULL && form_better(form, same->form)) {
+        same->form = form;
+    } else if (same == NULL && family_size(map, form->mnemonic, member.world) < FAMILY_MEMBERS) {
+        map->members[map->member_count++] = member;
+    }
+}
+
+/* An address may take another unit with a scaled index than without. */
+static void scaled_add(struct probe_portmap *map) {
+    size_t count = map->member_count;
+    for (size_t i = 0; i < count; i++) {
+        if (has_address(map->members[i].form)) {
+            map->members[map->member_count] = map->members[i];
+            map->members[map->member_count++].scaled = true;
+        }
+    }
+}
+
+enum ip_status probe_port_candidates(const struct isa_table *table, struct probe_portmap *map,
+                                     struct ip_error *err) {
+    struct isa_form **forms = calloc(table->count + 1, sizeof(struct isa_form *));
+    map->members = calloc(2 * table->count + 1, sizeof *map->members);
+    if (forms == NULL || map->members == NULL) {
+        free(forms);
+        return ip_fail(err, IP_NO_MEMORY, "no memory for the candidates of the port map");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        struct isa_form *form = &table->forms[i];
+        if (world_of(form) != 0 || transfer_is(form, true) || transfer_is(form, false)) {
+            forms[count++] = form;
+        }
+    }
+    enum ip_status status = isa_forms_derive(forms, count, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (usable(forms[i])) {
+            candidate_add(map, forms[i]);
+        }
+    }
+    scaled_add(map);
+    free(forms);
     return status;
 }

@@ -5,8 +5,9 @@
 
 #include "probe/portmap.h"
 
-/* Fills map->members: for each mnemonic and world one form whose operands are registers (and immediates),
- * plus plain loads and stores; derived, without obstacle. */
+/* Fills map->members: forms whose operands are registers (and immediates), one for each mnemonic and world
+ * and a few for each family of mnemonics, plus plain loads and stores and scaled addresses. Only forms whose
+ * instances can run beside each other. Derives the forms of `table` that could serve. */
 IP_CHECK enum ip_status probe_port_candidates(const struct isa_table *table, struct probe_portmap *map,
                                               struct ip_error *err);
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/portmap_steps.h - the steps of probe_portmap_measure, for probe/portmap*.c only. */
+#ifndef ISAPROBE_PROBE_PORTMAP_STEPS_H
+#define ISAPROBE_PROBE_PORTMAP_STEPS_H
+
+#include "generator/shapes.h"
+#include "probe/batch.h"
+#include "probe/portmap.h"
+
+/* What the steps share. */
+struct probe_mapper {
+    const struct hx_meter *meter;
+    struct gen_encoder *encoder;
+    struct probe_portmap *map;
+};
+
+/* Adds the kernel of a mix to the batch; *slot is SIZE_MAX when the forms cannot share a kernel. */
+IP_CHECK enum ip_status probe_mix_add(struct probe_batch *batch, const struct gen_part *parts, unsigned count,
+                                      size_t *slot, struct ip_error *err);
+/* Cycles of that kernel's unit; NaN when there is none that can be trusted. */
+double probe_mix_cycles(const struct probe_batch *batch, size_t slot);
+/* Measures what was added, if anything. */
+IP_CHECK enum ip_status probe_mixes_measure(const struct probe_mapper *mapper, struct probe_batch *batch,
+                                            struct ip_error *err);
+
+/* `count` instances of a member, for a mix. */
+struct gen_part probe_port_part(const struct probe_port_member *member, unsigned count);
+
+/* probe/portmap_classes.c: sorts members into classes of equal port sets, by measured unions. */
+IP_CHECK enum ip_status probe_port_classes_form(const struct probe_mapper *mapper, struct ip_error *err);
+/* Makes class `gone` a part of class `into` and closes the gap in the numbering. */
+void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned gone);
+/* Members that can stand in one kernel, one of each class. False when there are none. */
+bool probe_port_blockers_choose(const struct probe_portmap *map, const unsigned *classes, unsigned count,
+                                int *blockers);
+
+/* probe/portmap_unions.c: measures unions of classes and solves for their ports. */
+IP_CHECK enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip_error *err);
+
+#endif
