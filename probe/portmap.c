@@ -85,25 +85,41 @@ struct gen_part probe_port_part(const struct probe_port_member *member, unsigned
 
 /* -- Widths and issue slots --------------------------------------------------------------------------- */
 
+/* 1/cycles where that is an integer, else 0. */
+static unsigned width_of(double cycles) {
+    double width = 1.0 / cycles;
+    double nearest = round(width);
+    bool integer = isfinite(width) && nearest >= 1.0 && fabs(width - nearest) <= WIDTH_TOLERANCE * nearest;
+    return integer && nearest < PROBE_PORTSET_PORTS ? (unsigned)nearest : 0;
+}
+
+/* Twice, with kernels of different lengths: one reading gone astray would found a class of its own. */
 static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *slots, struct ip_error *err) {
+    static const unsigned instances[2] = {ALONE_INSTANCES, ALONE_INSTANCES + 6};
     struct probe_portmap *map = mapper->map;
-    struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
-    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
-        const struct gen_part part = probe_port_part(&map->members[i], ALONE_INSTANCES);
-        status = probe_mix_add(&batch, &part, 1, &slots[i], err);
+    for (unsigned pass = 0; pass < 2 && status == IP_OK; pass++) {
+        struct probe_batch batch = {0};
+        for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
+            slots[i] = SIZE_MAX;
+            if (pass == 0 || map->members[i].width != 0) {
+                const struct gen_part part = probe_port_part(&map->members[i], instances[pass]);
+                status = probe_mix_add(&batch, &part, 1, &slots[i], err);
+            }
+        }
+        status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
+        for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
+            struct probe_port_member *member = &map->members[i];
+            double cycles = probe_mix_cycles(&batch, slots[i]) / instances[pass];
+            if (pass == 0) {
+                member->cycles = cycles;
+                member->width = width_of(cycles);
+            } else if (member->width != width_of(cycles)) {
+                member->width = 0;
+            }
+        }
+        probe_batch_fini(&batch);
     }
-    status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
-    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
-        struct probe_port_member *member = &map->members[i];
-        member->cycles = probe_mix_cycles(&batch, slots[i]) / ALONE_INSTANCES;
-        double width = 1.0 / member->cycles;
-        double nearest = round(width);
-        bool integer =
-            isfinite(width) && nearest >= 1.0 && fabs(width - nearest) <= WIDTH_TOLERANCE * nearest;
-        member->width = integer && nearest < PROBE_PORTSET_PORTS ? (unsigned)nearest : 0;
-    }
-    probe_batch_fini(&batch);
     return status;
 }
 
@@ -130,15 +146,27 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *s
                 ip_fail(err, IP_UNTRUSTED, "the issue width cannot be measured: %s", batch.stats[nops].why);
         }
     }
+    size_t hidden = 0;
+    const struct isa_form *example = NULL;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         struct probe_port_member *member = &map->members[i];
         double cycles = probe_mix_cycles(&batch, slots[i]);
         member->slots = (cycles * map->issue_width - NOP_INSTANCES) / SLOT_INSTANCES;
         /* A form as wide as the issue may use no port at all (moves and idioms that rename removes). */
         bool visible = member->width < round(map->issue_width) - 0.5;
+        if (member->width != 0 && !visible) {
+            hidden++;
+            example = member->form;
+        }
         if (!(fabs(member->slots - 1.0) <= SLOT_TOLERANCE) || !visible) {
             member->width = 0;
         }
+    }
+    if (hidden > 0) {
+        ip_lines_printf(&map->notes,
+                        "%zu forms such as '%s' are as fast as instructions are issued: they have that many "
+                        "ports, or none",
+                        hidden, example->syntax);
     }
     probe_batch_fini(&batch);
     return status;

@@ -7,9 +7,10 @@
 #include "probe/portmap_steps.h"
 
 enum {
-    TRIPLES_PER_ROUND = 48,
+    TRIPLES_FIRST = 256,    /* that the pairs leave open */
+    TRIPLES_PER_ROUND = 48, /* that decide between solutions */
     TRIPLE_ROUNDS = 4,
-    TRIPLES_MAX = TRIPLES_PER_ROUND * TRIPLE_ROUNDS,
+    TRIPLES_MAX = TRIPLES_FIRST + TRIPLES_PER_ROUND * TRIPLE_ROUNDS,
 };
 
 static const double UNION_TOLERANCE = 0.12; /* of a union to an integer, ports */
@@ -177,18 +178,41 @@ static bool triple_decides(const struct probe_portset_solution *solution, const 
     return least < most && least < round(issue_width);
 }
 
-/* Appends triples of the classes that decide between the solutions, each at most once in all; returns where
- * they begin. */
+/* Do the pairs leave open how many ports all three share? Without such triples {01} {12} {02} would pass for
+ * {03} {13} {23}: the smaller system explains the pairs of both. */
+static bool triple_open(const struct unions *unions, unsigned a, unsigned b, unsigned c) {
+    const struct probe_portmap *map = unions->mapper->map;
+    const struct probe_portset_problem *pairs = &unions->pairs;
+    int wide_a = (int)map->classes[a].width, wide_b = (int)map->classes[b].width;
+    int wide_c = (int)map->classes[c].width;
+    int ab = wide_a + wide_b - pairs->together[a][b], ac = wide_a + wide_c - pairs->together[a][c];
+    int bc = wide_b + wide_c - pairs->together[b][c];
+    if (pairs->together[a][b] == 0 || pairs->together[a][c] == 0 || pairs->together[b][c] == 0) {
+        return false;
+    }
+    int most = ab < ac ? ab : ac, least = 0;
+    most = bc < most ? bc : most;
+    least = ab + ac - wide_a > least ? ab + ac - wide_a : least;
+    least = ab + bc - wide_b > least ? ab + bc - wide_b : least;
+    least = ac + bc - wide_c > least ? ac + bc - wide_c : least;
+    return least < most && wide_a + wide_b + wide_c - ab - ac - bc + least < map->issue_width - 0.5;
+}
+
+/* Appends triples of the classes: those that decide between the solutions, or (no solution given) that the
+ * pairs leave open. Each is taken at most once in all. Returns where they begin. */
 static unsigned triples_choose(struct unions *unions, const unsigned *classes,
                                const struct probe_portset_solution *solution, unsigned count) {
     unsigned first = unions->tried_count;
+    unsigned limit = first + (solution != NULL ? TRIPLES_PER_ROUND : TRIPLES_FIRST);
+    limit = limit < TRIPLES_MAX ? limit : TRIPLES_MAX;
     for (unsigned a = 0; a < count; a++) {
         for (unsigned b = a + 1; b < count; b++) {
-            for (unsigned c = b + 1; c < count; c++) {
+            for (unsigned c = b + 1; c < count && unions->tried_count < limit; c++) {
                 const unsigned positions[3] = {a, b, c};
-                if (unions->tried_count < TRIPLES_MAX && unions->tried_count < first + TRIPLES_PER_ROUND &&
-                    !triple_tried(unions, classes[a], classes[b], classes[c]) &&
-                    triple_decides(solution, positions, unions->mapper->map->issue_width)) {
+                bool wanted = solution != NULL
+                                  ? triple_decides(solution, positions, unions->mapper->map->issue_width)
+                                  : triple_open(unions, classes[a], classes[b], classes[c]);
+                if (wanted && !triple_tried(unions, classes[a], classes[b], classes[c])) {
                     unions->tried[unions->tried_count++] = (struct probe_portset_triple){
                         (uint8_t)classes[a], (uint8_t)classes[b], (uint8_t)classes[c], 0};
                 }
@@ -198,7 +222,8 @@ static unsigned triples_choose(struct unions *unions, const unsigned *classes,
     return first;
 }
 
-static enum ip_status triples_measure(struct unions *unions, unsigned first, struct ip_error *err) {
+/* Measures those from `first` on, or of them those with class `only` when it is not negative. */
+static enum ip_status triples_measure(struct unions *unions, unsigned first, int only, struct ip_error *err) {
     struct probe_portmap *map = unions->mapper->map;
     struct probe_batch batch = {0};
     size_t slots[TRIPLES_MAX];
@@ -209,7 +234,8 @@ static enum ip_status triples_measure(struct unions *unions, unsigned first, str
         const unsigned classes[3] = {triple->a, triple->b, triple->c};
         struct gen_part parts[GEN_PARTS_MAX];
         slots[i] = SIZE_MAX;
-        instances[i] = parts_make(map, classes, 3, parts);
+        bool wanted = only < 0 || triple->a == only || triple->b == only || triple->c == only;
+        instances[i] = wanted ? parts_make(map, classes, 3, parts) : 0;
         if (instances[i] != 0) {
             status = probe_mix_add(&batch, parts, 3, &slots[i], err);
         }
@@ -218,8 +244,10 @@ static enum ip_status triples_measure(struct unions *unions, unsigned first, str
     for (unsigned i = first; i < unions->tried_count && status == IP_OK; i++) {
         struct probe_portset_triple *triple = &unions->tried[i];
         const unsigned classes[3] = {triple->a, triple->b, triple->c};
-        double together = instances[i] / probe_mix_cycles(&batch, slots[i]);
-        triple->ports = (uint8_t)union_read(map, classes, 3, together).exact;
+        if (only < 0 || instances[i] != 0) {
+            double together = instances[i] / probe_mix_cycles(&batch, slots[i]);
+            triple->ports = (uint8_t)union_read(map, classes, 3, together).exact;
+        }
     }
     probe_batch_fini(&batch);
     return status;
@@ -290,6 +318,7 @@ static enum ip_status part_solve(struct unions *unions, const unsigned *classes,
         if (!unions->again[class]) {
             unions->again[class] = true;
             enum ip_status status = pairs_measure(unions, (int)class, err);
+            status = status == IP_OK ? triples_measure(unions, 0, (int)class, err) : status;
             if (status != IP_OK) {
                 return status;
             }
@@ -379,13 +408,17 @@ static void solutions_join(struct unions *unions, const unsigned *core, unsigned
 
 static enum ip_status core_solve(struct unions *unions, const unsigned *core, unsigned count,
                                  struct probe_portset_solution *solution, struct ip_error *err) {
-    enum ip_status status = part_solve(unions, core, count, solution, err);
+    enum ip_status status = IP_OK;
+    if (triples_choose(unions, core, NULL, count) < unions->tried_count) {
+        status = triples_measure(unions, 0, -1, err);
+    }
+    status = status == IP_OK ? part_solve(unions, core, count, solution, err) : status;
     for (unsigned round = 0; round < TRIPLE_ROUNDS && status == IP_OK && solution->count > 1; round++) {
         unsigned first = triples_choose(unions, core, solution, count);
         if (first == unions->tried_count) {
             break;
         }
-        status = triples_measure(unions, first, err);
+        status = triples_measure(unions, first, -1, err);
         status = status == IP_OK ? part_solve(unions, core, count, solution, err) : status;
     }
     return status;
