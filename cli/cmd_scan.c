@@ -199,6 +199,14 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
                     scan->stored_count, path, left);
         return 128 + cli_signal();
     }
+    if (scan->left_count == 0) {
+        if (!scan->settings->quiet) {
+            cli_message(command,
+                        "nothing to measure: the store '%s' has all %zu forms (--force measures them again)",
+                        path, before);
+        }
+        return CLI_EXIT_OK;
+    }
     if (!scan->settings->quiet) {
         cli_message(
             command,
