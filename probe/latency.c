@@ -7,13 +7,18 @@
 #include <string.h>
 
 #include "generator/shapes.h"
+#include "harness/stats.h"
 #include "probe/batch.h"
 #include "probe/transfer.h"
 
+enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 enum { VIA_MAX = 3 }; /* transfers in a chain */
 
 /* Two latencies that differ by less are the same. */
 #define SAME_CYCLES 0.3
+
+/* A chain of which so little is left was none: no flag takes less than a cycle. */
+#define INDEPENDENT_CYCLES 0.5
 
 /* One chain for one pair. */
 struct experiment {
@@ -229,6 +234,20 @@ static bool transfer_closes(const struct probe_transfer *transfer, const struct 
     return whole && probe_transfer_fits(transfer, form, pair->dst, -1);
 }
 
+/* A sign extension that takes on what `transfer` writes, chains to itself, and serves `src`; -1: none. */
+static int extension_find(const struct session *session, const struct probe_transfer *transfer,
+                          const struct isa_form *form, int src) {
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *extension = &session->transfers.items[i];
+        if (extension->from == PROBE_FILE_GPR && extension->to == PROBE_FILE_GPR &&
+            probe_transfer_fits(extension, &transfer->form, transfer->dst, extension->src) &&
+            probe_transfer_fits(extension, form, -1, src)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 /* Adds the chains through every single transfer that fits; *found counts them. */
 static enum ip_status single_transfers_add(struct session *session, size_t form_index, size_t pair_index,
                                            enum chain_kind kind, unsigned *found, struct ip_error *err) {
@@ -240,7 +259,17 @@ static enum ip_status single_transfers_add(struct session *session, size_t form_
             continue;
         }
         int via[VIA_MAX] = {(int)i, (int)i, (int)i};
+        unsigned count = 1;
+        if (transfer->from == PROBE_FILE_FLAGS && transfer->to == PROBE_FILE_GPR) {
+            /* A round of two cycles is too short: right after logic, CMOV and SETcc then take up to 0.3 more
+             * or less, as the code happens to lie. */
+            via[1] = via[2] = extension_find(session, transfer, form, pair->src);
+            count = via[1] >= 0 ? 3 : 1;
+        }
         enum ip_status status = chain_add(session, form_index, pair_index, via, 1, kind, err);
+        if (status == IP_OK && count > 1) {
+            status = chain_add(session, form_index, pair_index, via, count, kind, err);
+        }
         /* Three times as well, where it chains to itself: a long round hides neither what the form's own
          * throughput takes nor a quarrel over a port. */
         if (status == IP_OK && transfer->from == transfer->to && transfer->partner < 0 &&
@@ -475,6 +504,15 @@ static void experiment_interpret(struct session *session, const struct experimen
     }
     bool exact, steady = stat->verdict == HX_VERDICT_OK;
     double rest = round_rest(session, experiment, stat->cycles, &exact);
+    const struct isa_form *form = session->forms[experiment->form];
+    if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && experiment->via_count > 0 &&
+        rest < INDEPENDENT_CYCLES) {
+        /* Nothing came through: a flag that the form leaves alone (undefined, or kept by a count of zero). */
+        if (!pair->measured) {
+            snprintf(pair->why, sizeof pair->why, "the flags do not depend on it");
+        }
+        return;
+    }
     if (experiment->slow) {
         if (exact && steady) {
             pair->slow_cycles = least(pair->slow_cycles, rest);
@@ -492,10 +530,90 @@ static void experiment_interpret(struct session *session, const struct experimen
     }
 }
 
+static bool experiment_tells_flags(const struct session *session, const struct experiment *experiment,
+                                   const struct probe_latency_pair *pair, double *rest) {
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+    bool exact;
+    *rest = round_rest(session, experiment, stat->cycles, &exact);
+    return experiment->via_count > 0 && !experiment->same_register && !experiment->slow && exact &&
+           transfers_run(session, experiment) && stat->verdict == HX_VERDICT_OK && pair->measured &&
+           !pair->upper_bound && *rest >= INDEPENDENT_CYCLES;
+}
+
+/* The flag that the first transfer of a chain reads. */
+static uint32_t experiment_flag(const struct session *session, const struct experiment *experiment) {
+    return experiment->via_count > 0 ? session->transfers.items[experiment->via[0]].flags_read : 0;
+}
+
+/* The median of what the chains through one flag tell; NULL: there is none. */
+static const struct experiment *flag_median_find(const struct session *session,
+                                                 const struct probe_latency_pair *pair, size_t begin,
+                                                 size_t end, uint32_t flag, double *median) {
+    double values[EXPERIMENTS_OF_PAIR_MAX], rest;
+    size_t count = 0;
+    for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX; i++) {
+        const struct experiment *experiment = &session->experiments[i];
+        count += experiment_flag(session, experiment) == flag &&
+                 experiment_tells_flags(session, experiment, pair, &values[count]);
+    }
+    if (count == 0) {
+        return NULL;
+    }
+    hx_sort(values, count);
+    *median = values[count / 2];
+    for (size_t i = begin; i < end; i++) {
+        const struct experiment *experiment = &session->experiments[i];
+        if (experiment_flag(session, experiment) == flag &&
+            experiment_tells_flags(session, experiment, pair, &rest) && rest == *median) {
+            return experiment;
+        }
+    }
+    return NULL;
+}
+
+/* Many transfers of exactly one cycle tell the same thing of a flag. What CMOV and SETcc wait for after logic
+ * varies by 0.3 cycle either way with the place of the code, so the least of them would be the luckiest: the
+ * median is taken; and of the flags the first to arrive. Experiments [begin, end) belong to one pair. */
+static void flags_median_take(const struct session *session, struct probe_latency_pair *pair, size_t begin,
+                              size_t end) {
+    static const uint32_t FLAGS[] = {0x1, 0x4, 0x40, 0x80, 0x800}; /* CF PF ZF SF OF */
+    const struct experiment *best = NULL;
+    double least_cycles = INFINITY;
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+        double median = INFINITY;
+        const struct experiment *found = flag_median_find(session, pair, begin, end, FLAGS[i], &median);
+        if (found != NULL && median < least_cycles) {
+            least_cycles = median;
+            best = found;
+        }
+    }
+    if (best != NULL) {
+        pair->measured = false;
+        pair_take(session, pair, best, &session->batch.stats[best->slot]);
+    }
+}
+
+static void session_flags_interpret(struct session *session) {
+    for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
+        const struct experiment *first = &session->experiments[begin];
+        struct probe_latency_pair *pair = &session->results[first->form].pairs[first->pair];
+        for (end = begin + 1; end < session->experiment_count; end++) {
+            const struct experiment *next = &session->experiments[end];
+            if (next->form != first->form || next->pair != first->pair) {
+                break;
+            }
+        }
+        if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
+            flags_median_take(session, pair, begin, end);
+        }
+    }
+}
+
 static void session_interpret(struct session *session) {
     for (size_t i = 0; i < session->experiment_count; i++) {
         experiment_interpret(session, &session->experiments[i]);
     }
+    session_flags_interpret(session);
     /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct experiment *experiment = &session->experiments[i];
