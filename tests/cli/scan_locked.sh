@@ -2,7 +2,7 @@
 sim=sim:tests/data/store/exact.sim
 isaprobe scan -t $sim -S "$T/cpu.db" -g 4 -e AVX2 2>"$T/err" &
 first=$!
-for i in $(seq 200); do
+for _ in $(seq 200); do
     [ "$(sqlite3 -readonly "$T/cpu.db" 'SELECT count(*) FROM forms' 2>/dev/null || echo 0)" -gt 0 ] && break
     sleep 0.05
 done
