@@ -166,8 +166,8 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
     if (status == IP_OK) {
-        /* After a signal the group in hand is still finished and stored: it takes a moment. The second one
-         * leaves at once. */
+        /* After a signal the group in hand is still finished and stored: it takes a moment, some seconds for
+         * the slowest forms. The second one leaves at once. */
         scan->bench.bench.timer.stop = NULL;
         scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
