@@ -14,6 +14,14 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 
 /* A chain of which so little is left was none: no flag takes less than a cycle. */
 #define INDEPENDENT_CYCLES 0.5
+/* Chains of a pair tell the same when they are so near to the least of them. */
+#define EQUAL_RELATIVE    0.04
+#define EQUAL_CYCLES_MOST 0.2
+#define EQUAL_CYCLES      0.03
+/* A chain without transfers tells the same when it is so near: further than noise, nearer than any true
+ * difference. */
+#define DIRECT_RELATIVE 0.06
+#define DIRECT_CYCLES   0.08
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
@@ -205,7 +213,69 @@ static void flags_median_take(const struct latency_session *session, struct prob
     }
 }
 
-static void session_flags_interpret(struct latency_session *session) {
+/* Does the chain tell what the pair was given, to within noise? Chains of different exactness do not compare.
+ */
+static bool experiment_equals(const struct latency_session *session,
+                              const struct latency_experiment *experiment,
+                              const struct probe_latency_pair *pair, double least_cycles, double *rest) {
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+    bool exact;
+    *rest = round_rest(session, experiment, stat->cycles, &exact);
+    return !experiment->same_register && !experiment->slow && !is_chain_to_itself(experiment, pair) &&
+           exact == !pair->upper_bound && transfers_run(session, experiment) &&
+           stat->verdict == HX_VERDICT_OK &&
+           *rest <= least_cycles + fmax(fmin(EQUAL_RELATIVE * least_cycles, EQUAL_CYCLES_MOST), EQUAL_CYCLES);
+}
+
+/* The chain without transfers that tells the same as the pair was given, if there is one. Nothing is
+ * subtracted from it, so it has a fraction of the noise of the others. */
+static const struct latency_experiment *direct_find(const struct latency_session *session,
+                                                    const struct probe_latency_pair *pair, size_t begin,
+                                                    size_t end) {
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        if (experiment->via_count == 0 && !experiment->same_register && !experiment->slow &&
+            stat->verdict == HX_VERDICT_OK) {
+            bool exact;
+            double distance = fabs(round_rest(session, experiment, stat->cycles, &exact) - pair->cycles);
+            if (exact && distance <= fmax(DIRECT_RELATIVE * pair->cycles, DIRECT_CYCLES)) {
+                return experiment;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The least of many chains that tell the same is the one with the luckiest noise: a chain without transfers
+ * goes first, else the median of all that equal the least stands for them. */
+static void equals_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                               size_t begin, size_t end) {
+    double values[EXPERIMENTS_OF_PAIR_MAX], rest;
+    double least_cycles = pair->cycles;
+    const struct latency_experiment *chosen = direct_find(session, pair, begin, end);
+    size_t count = 0;
+    for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX && chosen == NULL; i++) {
+        count += experiment_equals(session, &session->experiments[i], pair, least_cycles, &values[count]);
+    }
+    if (chosen == NULL && count > 0) {
+        hx_sort(values, count);
+        for (size_t i = begin; i < end && chosen == NULL; i++) {
+            const struct latency_experiment *experiment = &session->experiments[i];
+            if (experiment_equals(session, experiment, pair, least_cycles, &rest) &&
+                rest == values[count / 2]) {
+                chosen = experiment;
+            }
+        }
+    }
+    if (chosen != NULL) {
+        pair->measured = false;
+        pair_take(session, pair, chosen, &session->batch.stats[chosen->slot]);
+    }
+}
+
+/* After every chain was looked at alone: what all chains of a pair say together. */
+static void session_pairs_settle(struct latency_session *session) {
     for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
         const struct latency_experiment *first = &session->experiments[begin];
         struct probe_latency_pair *pair = &session->results[first->form].pairs[first->pair];
@@ -217,6 +287,8 @@ static void session_flags_interpret(struct latency_session *session) {
         }
         if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
             flags_median_take(session, pair, begin, end);
+        } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {
+            equals_median_take(session, pair, begin, end);
         }
     }
 }
@@ -225,7 +297,7 @@ void latency_session_read(struct latency_session *session) {
     for (size_t i = 0; i < session->experiment_count; i++) {
         experiment_interpret(session, &session->experiments[i]);
     }
-    session_flags_interpret(session);
+    session_pairs_settle(session);
     /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];

@@ -157,14 +157,23 @@ static void how_name(const struct variant *variant, char *buffer, size_t size) {
 /* Variants that reach the same throughput differ by noise only, and the least of many noisy values is too
  * small: those within this much of the least count as equal, and their median stands for them. */
 static const double EQUAL_VARIANTS = 0.02;
+static const double CLEARLY = 0.05;
 
-/* A steady value beats an unsteady one; among equals the smaller. */
+/* A steady value beats an unsteady one, unless all that the unsteady one saw is clearly smaller: then the
+ * form is faster than the steady variant, and the result has to say that it is not sure by how much. Among
+ * equals the smaller. */
 static bool stat_beats(const struct hx_stat *stat, const struct probe_throughput *best) {
     if (!best->measured) {
         return true;
     }
     bool steady = stat->verdict == HX_VERDICT_OK, best_steady = best->verdict == HX_VERDICT_OK;
-    return steady != best_steady ? steady : stat->cycles < best->cycles;
+    if (steady == best_steady) {
+        return stat->cycles < best->cycles;
+    }
+    const struct hx_stat *unsteady = steady ? &best->stat : stat;
+    const struct hx_stat *other = steady ? stat : &best->stat;
+    bool unsteady_wins = unsteady->high * (1.0 + CLEARLY) < other->cycles;
+    return steady ? !unsteady_wins : unsteady_wins;
 }
 
 static void result_set(struct probe_throughput *result, const struct variant *variant,

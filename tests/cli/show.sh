@@ -1,6 +1,6 @@
 # What the store knows, without measuring: text, csv, json, and the evidence.
 isaprobe scan -q -t sim:tests/data/store/exact.sim -S "$T/cpu.db" "imul r64, r64" "popcnt r64, r64" "vpaddd ymm, ymm, ymm"
-rounded() { sed -E 's/through .*spread/through VIA, spread/; s/spread [0-9.]+ %/spread S %/; s/measured    [^,]*/measured    WHEN/'; }
+rounded() { sed -E 's/through .*spread/through VIA, spread/; s/([0-9]+|all) registers/N registers/; s/spread [0-9.]+ %/spread S %/; s/measured    [^,]*/measured    WHEN/'; }
 isaprobe show -S "$T/cpu.db" IMUL popcnt vpaddd | rounded
 isaprobe show -S "$T/cpu.db" --format json "imul r64, r64" | python3 -c '
 import json, sys
@@ -14,4 +14,4 @@ isaprobe show -S "$T/cpu.db" --evidence --format json "imul r64, r64" | python3 
 import json, sys
 for line in sys.stdin:
     row = json.loads(line)
-    print(row["fact"], row["verdict"], row["low_cycles"] <= row["cycles"] <= row["high_cycles"], row["unit"].split(";")[0])'
+    print(row["fact"], row["verdict"], row["low_cycles"] <= row["cycles"] <= row["high_cycles"], row["unit"].split()[0])'
