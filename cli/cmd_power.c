@@ -78,7 +78,7 @@ static void text_row(struct cli_output *output, const struct pw_point *p, bool a
 static void data_row(struct cli_output *output, const struct pw_point *p, bool allowed, bool best) {
     const struct cli_value row[] = {
         p->setting->divisor != 0 ? cli_integer(p->setting->divisor) : cli_text(NULL),
-        cli_quantity(p->setting->freq_hz),
+        cli_integer((int64_t)llround(p->setting->freq_hz)),
         cli_quantity(p->setting->volts),
         cli_quantity(p->compute_cycles),
         cli_quantity(p->memory_cycles),

@@ -166,8 +166,8 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
     if (status == IP_OK) {
-        /* After a signal the group in hand is still finished and stored: it takes a moment. The second one
-         * leaves at once. */
+        /* After a signal the group in hand is still finished and stored: it takes a moment, some seconds for
+         * the slowest forms. The second one leaves at once. */
         scan->bench.bench.timer.stop = NULL;
         scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
@@ -198,6 +198,14 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
         cli_message(command, "interrupted: %zu forms stored in '%s', %zu left; the same command goes on",
                     scan->stored_count, path, left);
         return 128 + cli_signal();
+    }
+    if (scan->left_count == 0) {
+        if (!scan->settings->quiet) {
+            cli_message(command,
+                        "nothing to measure: the store '%s' has all %zu forms (--force measures them again)",
+                        path, before);
+        }
+        return CLI_EXIT_OK;
     }
     if (!scan->settings->quiet) {
         cli_message(

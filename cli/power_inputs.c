@@ -26,6 +26,9 @@ enum ip_status cli_power_number(const char *option, const char *given, double lo
 
 static void missing_report(const struct cli_settings *settings, struct ip_lines *missing) {
     for (size_t i = 0; i < missing->count && !settings->quiet; i++) {
+        if (settings->power.memory_ns != NULL && strncmp(missing->items[i], "memory", 6) == 0) {
+            continue; /* it is given */
+        }
         cli_message("power", "this host: %s", missing->items[i]);
     }
     ip_lines_fini(missing);

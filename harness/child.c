@@ -14,6 +14,7 @@
 
 enum {
     TARGET_CYCLES = 6000,
+    BLOCK_CYCLES_MAX = 6000, /* a block whose addresses move on touches the more pages the longer it runs */
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,
 };
@@ -144,13 +145,16 @@ static void job_run(struct hx_child *child, uint32_t number) {
     data_fill(child, kernel);
     child->shared->pages = 0;
     uint32_t target = job->target_cycles != 0 ? job->target_cycles : TARGET_CYCLES;
+    if (kernel->map_on_demand && target > BLOCK_CYCLES_MAX) {
+        target = BLOCK_CYCLES_MAX;
+    }
     /* The chain is as precise as what it measures; of the NOPs (four or more in a cycle) half as long a run
      * will do. */
     result->reference_iterations = target / (chain->longer.copies * chain->forms_per_unit) + 1;
     result->sentinel_iterations = 2 * target / (sentinel->longer.copies * sentinel->forms_per_unit) + 1;
     uint32_t chosen = iterations_choose(child, placed, kernel, target, &wreck);
     result->iterations = job->iterations != 0 ? job->iterations : chosen;
-    uint32_t warm_iterations = result->iterations / 4 + 2;
+    uint32_t warm_iterations = result->iterations / 2 + 2;
     bool on_demand = kernel->map_on_demand;
     /* Round 0 warms the chain, the sentinel and the final number of iterations, and is overwritten. */
     for (uint32_t pass = 0; pass <= job->rounds && wreck == 0; pass++) {
@@ -159,12 +163,9 @@ static void job_run(struct hx_child *child, uint32_t number) {
             sample_take(child, child->reference.shorter, result->reference_iterations, false, chain, &wreck);
         row[3][i] =
             sample_take(child, child->reference.longer, result->reference_iterations, false, chain, &wreck);
-        /* A few iterations first: after the chain's scalar code 256-bit units take a while to wake, which the
-         * shorter run alone would pay, so that the difference came out 5 % too small. */
+        /* After the chain's scalar code the vector units take a while to wake. If the shorter run alone paid
+         * for that, the difference would come out up to 5 % too small. */
         (void)sample_take(child, placed->shorter, warm_iterations, on_demand, kernel, &wreck);
-        /* The first kernel after scalar code pays for waking the vector units: let it be neither of the two.
-         */
-        (void)sample_take(child, placed->shorter, result->iterations / 4 + 1, on_demand, kernel, &wreck);
         row[0][i] = sample_take(child, placed->shorter, result->iterations, on_demand, kernel, &wreck);
         row[1][i] = sample_take(child, placed->longer, result->iterations, on_demand, kernel, &wreck);
         row[4][i] =

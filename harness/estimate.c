@@ -10,9 +10,15 @@
 /* A batch whose chain moved by more than this between its quartiles saw the clock jump, or a neighbour come
  * or go. */
 static const double CHAIN_QUARTILES_MAX = 0.08;
+/* Rounds whose chain is further from the median are left out. */
+static const double CLOCK_MAX = 0.04;
+/* Which of the ordered samples counts: low, because disturbances only lengthen a run, and code can have a
+ * slow mode (ports bound unluckily for a whole run) in up to half of its runs; not the least, which has the
+ * luckiest noise. */
+static const double LOW_QUANTILE = 0.25;
 /* A batch whose two lengths disagree by more is taken again. Loops of a hundred instructions and more lose
  * less at their branch. */
-static const double GAP_MAX = 0.03;
+static const double GAP_MAX = 0.015;
 /* Below this many cycles a relative spread says little: results are compared absolutely. */
 static const double SPREAD_FLOOR_CYCLES = 0.05;
 
@@ -21,71 +27,76 @@ static double units_apart(const struct gen_kernel *kernel, uint32_t iterations) 
     return (double)(kernel->longer.copies - kernel->shorter.copies) * iterations;
 }
 
-/* The median over the rounds of the difference of the two lengths, divided by that of the chain in the same
- * round when there is one: within a round (some microseconds) the clock stands still, within a batch it may
- * not. */
-static double rounds_median(const double *shorter, const double *longer, const double *chain_shorter,
-                            const double *chain_longer, uint32_t rounds) {
-    double values[HX_ROUNDS_MAX];
+/* Ticks of the chain's difference in each round: the clock of that round. */
+static void clocks_of_rounds(const struct hx_samples *samples, uint32_t rounds, double *clocks) {
     for (uint32_t i = 0; i < rounds; i++) {
-        values[i] = longer[i] - shorter[i];
-        if (chain_shorter != NULL) {
-            values[i] /= chain_longer[i] - chain_shorter[i];
+        clocks[i] = samples->reference_longer[i] - samples->reference_shorter[i];
+    }
+}
+
+static double median_of(const double *values, uint32_t count) {
+    double sorted[HX_ROUNDS_MAX];
+    memcpy(sorted, values, count * sizeof sorted[0]);
+    return hx_median(sorted, count);
+}
+
+static bool chain_moved(const double *clocks, uint32_t rounds) {
+    double sorted[HX_ROUNDS_MAX];
+    memcpy(sorted, clocks, rounds * sizeof sorted[0]);
+    hx_sort(sorted, rounds);
+    double low = hx_quantile(sorted, rounds, 0.25);
+    double high = hx_quantile(sorted, rounds, 0.75);
+    return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(sorted, rounds, 0.5));
+}
+
+/* The low quantile of `samples` in units of the chain's difference, over the rounds whose chain was not hit
+ * by an interrupt. Whatever disturbs a run makes it longer; within a round (some microseconds) the clock
+ * stands still, within a batch it may not. */
+static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds) {
+    double values[HX_ROUNDS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rounds; i++) {
+        if (fabs(clocks[i] - clock) <= CLOCK_MAX * clock) {
+            values[count++] = samples[i] / clocks[i];
         }
     }
-    return hx_median(values, rounds);
-}
-
-static bool chain_moved(const double *chain_shorter, const double *chain_longer, uint32_t rounds) {
-    double values[HX_ROUNDS_MAX];
-    for (uint32_t i = 0; i < rounds; i++) {
-        values[i] = chain_longer[i] - chain_shorter[i];
-    }
-    hx_sort(values, rounds);
-    double low = hx_quantile(values, rounds, 0.25);
-    double high = hx_quantile(values, rounds, 0.75);
-    return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(values, rounds, 0.5));
-}
-
-/* Ticks per form of the longer kernel, less the overhead of a call: what the chain's time has at length zero.
- */
-static double longer_alone(const struct gen_kernel *kernel, const struct hx_references *references,
-                           const struct hx_samples *samples, uint32_t rounds) {
-    const struct gen_kernel *chain = &references->chain;
-    double values[HX_ROUNDS_MAX];
-    double shorter_part = (double)chain->shorter.copies / (chain->longer.copies - chain->shorter.copies);
-    for (uint32_t i = 0; i < rounds; i++) {
-        double slope = samples->reference_longer[i] - samples->reference_shorter[i];
-        values[i] = samples->longer[i] - (samples->reference_shorter[i] - slope * shorter_part);
-    }
-    double forms = (double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit;
-    return hx_median(values, rounds) / forms;
+    hx_sort(values, count);
+    return hx_quantile(values, count, LOW_QUANTILE);
 }
 
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
                                      const struct hx_samples *samples, uint32_t rounds) {
-    struct hx_estimate estimate = {.cycles = NAN};
-    const double *chain_shorter = samples->reference_shorter;
-    const double *chain_longer = samples->reference_longer;
+    struct hx_estimate estimate = {.cycles = NAN, .sentinel_cycles = NAN};
+    double clocks[HX_ROUNDS_MAX];
+    clocks_of_rounds(samples, rounds, clocks);
+    double clock = median_of(clocks, rounds);
     /* The chain takes a cycle for each of its forms. */
     double chain_cycles =
         units_apart(&references->chain, samples->reference_iterations) * references->chain.forms_per_unit;
-    estimate.ticks_per_cycle = rounds_median(chain_shorter, chain_longer, NULL, NULL, rounds) / chain_cycles;
-    estimate.clock_moved =
-        !(estimate.ticks_per_cycle > 0.0) || chain_moved(chain_shorter, chain_longer, rounds);
+    estimate.ticks_per_cycle = clock / chain_cycles;
+    estimate.clock_moved = !(clock > 0.0) || chain_moved(clocks, rounds);
+    if (!(clock > 0.0)) {
+        return estimate;
+    }
     double nops = units_apart(&references->sentinel, samples->sentinel_iterations) *
                   references->sentinel.forms_per_unit;
-    estimate.sentinel_cycles = rounds_median(samples->sentinel_shorter, samples->sentinel_longer,
-                                             chain_shorter, chain_longer, rounds) *
+    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds) -
+                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds)) *
                                chain_cycles / nops;
-    if (kernel != NULL) {
-        double forms = units_apart(kernel, samples->iterations) * kernel->forms_per_unit;
-        estimate.cycles =
-            rounds_median(samples->shorter, samples->longer, chain_shorter, chain_longer, rounds) *
-            chain_cycles / forms;
-        double bound = longer_alone(kernel, references, samples, rounds) / estimate.ticks_per_cycle;
-        estimate.gap = kernel->map_on_demand ? 0.0 : (bound - estimate.cycles) / bound;
+    if (kernel == NULL) {
+        return estimate;
     }
+    double longer = low_in_clocks(samples->longer, clocks, clock, rounds);
+    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds);
+    double forms = units_apart(kernel, samples->iterations) * kernel->forms_per_unit;
+    estimate.cycles = (longer - shorter) * chain_cycles / forms;
+    /* The overhead of a call: what the chain takes at length zero. */
+    double copies = (double)references->chain.shorter.copies /
+                    (references->chain.longer.copies - references->chain.shorter.copies);
+    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds) - copies;
+    double bound = (longer - overhead) * chain_cycles /
+                   ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);
+    estimate.gap = kernel->map_on_demand ? 0.0 : (bound - estimate.cycles) / bound;
     return estimate;
 }
 

@@ -24,8 +24,8 @@ struct hx_estimate {
  * not its instructions (seen: a short loop that takes 16 instead of 12 cycles for milliseconds, while the
  * long one does not) makes t too small, and b - t large. gap = (b - t) / b. */
 
-/* In each round the difference of the two lengths (free of overhead; Putigny 2014, 2.2.2, divides one length
- * only) over that of the chain, which is the unit; then the median over the rounds. `kernel` NULL: only chain
+/* Each sample in units of its round's chain, which is the clock; the low quartile of each length; then the
+ * difference, free of overhead (Putigny 2014, 2.2.2, takes the best of one length). `kernel` NULL: only chain
  * and sentinel. rounds <= HX_ROUNDS_MAX. */
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
                                      const struct hx_samples *samples, uint32_t rounds);

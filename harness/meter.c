@@ -20,11 +20,11 @@ static const double SENTINEL_SLACK = 1.06;
 void hx_plan_init(struct hx_plan *plan) {
     *plan = (struct hx_plan){
         .rounds = 11,
-        .min_batches = 3,
+        .min_batches = 5,
         .max_batches = 24,
-        .spread_limit = 0.01,
+        .spread_limit = 0.006,
         .trust_limit = 0.10,
-        .target_cycles = 10000,
+        .target_cycles = 12000,
     };
 }
 

@@ -40,12 +40,12 @@ struct hx_stat {
 /* How carefully to measure. */
 struct hx_plan {
     uint32_t rounds;      /* samples of each length in a batch; default 11, at most 256 */
-    uint32_t min_batches; /* default 3 */
+    uint32_t min_batches; /* default 5 */
     uint32_t max_batches; /* retakes included; default 24, at most 64 */
-    double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.01 */
+    double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.006 */
     double
         trust_limit; /* report as unstable above; default 0.10 (Putigny 2014: no value with more than 10 %) */
-    uint32_t target_cycles; /* length of the long run and of the chain's; default 10000 */
+    uint32_t target_cycles; /* length of the long run and of the chain's; default 12000 */
     uint32_t iterations;    /* fixed number of iterations, 0: from target_cycles */
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */

@@ -136,7 +136,12 @@ void pw_explain(struct ip_text *text, const struct pw_point *points, size_t coun
         ip_text_append(text, ", and this is the fastest clock.");
         return;
     }
-    ip_text_printf(text, ", takes %.3g times as long as at ", chosen->time_s / first->time_s);
+    double longer = chosen->time_s / first->time_s;
+    if (longer < 1.0005) {
+        ip_text_append(text, ", takes as long as at ");
+    } else {
+        ip_text_printf(text, ", takes %.3g times as long as at ", longer);
+    }
     setting_append(text, first->setting);
     if (isfinite(chosen->energy_j)) {
         double change = (chosen->energy_j / first->energy_j - 1) * 100;

@@ -287,8 +287,8 @@ static enum ip_status parse_setting(struct parse *p, struct ip_error *err) {
         return pw_reader_fail(reader, err, "more than %d settings", PW_SETTINGS_MAX);
     }
     enum ip_status status = divisor_parse(p, &at, &divisor, err);
-    setting.divisor = (int)divisor;
     if (status == IP_OK) {
+        setting.divisor = (int)divisor;
         status = setting_frequency(p, &at, divisor, &setting.freq_hz, err);
     }
     if (status == IP_OK && at < reader->count) {

@@ -158,13 +158,13 @@ static void axes_append(struct ip_text *svg, const struct frame *frame) {
     }
     ip_text_append(svg, "</g>\n<g stroke=\"#333333\" stroke-width=\"1.2\" fill=\"none\">\n");
     ip_text_printf(svg, "<path d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", left, top, bottom, right);
-    double first = ceil(frame->x.low / frame->x.step);
-    double last = floor(frame->x.high / frame->x.step);
-    for (double i = first; i <= last; i++) {
+    int first = (int)ceil(frame->x.low / frame->x.step);
+    int last = (int)floor(frame->x.high / frame->x.step);
+    for (int i = first; i <= last; i++) {
         ip_text_printf(svg, "<path d=\"M%.1f %.1fv6\"/>\n", x_place(frame, i * frame->x.step), bottom);
     }
     ip_text_append(svg, "</g>\n<g font-size=\"14\">\n");
-    for (double i = first; i <= last; i++) {
+    for (int i = first; i <= last; i++) {
         number_label(svg, x_place(frame, i * frame->x.step), bottom + 22, "text-anchor=\"middle\"",
                      i * frame->x.step);
     }

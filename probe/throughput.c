@@ -154,13 +154,38 @@ static void how_name(const struct variant *variant, char *buffer, size_t size) {
              how->break_registers ? ", registers broken" : "");
 }
 
-/* A steady value beats an unsteady one; among equals the smaller. */
+/* Variants that reach the same throughput differ by noise only, and the least of many noisy values is too
+ * small: those within this much of the least count as equal, and their median stands for them. */
+static const double EQUAL_VARIANTS = 0.02;
+static const double CLEARLY = 0.05;
+
+/* A steady value beats an unsteady one, unless all that the unsteady one saw is clearly smaller: then the
+ * form is faster than the steady variant, and the result has to say that it is not sure by how much. Among
+ * equals the smaller. */
 static bool stat_beats(const struct hx_stat *stat, const struct probe_throughput *best) {
     if (!best->measured) {
         return true;
     }
     bool steady = stat->verdict == HX_VERDICT_OK, best_steady = best->verdict == HX_VERDICT_OK;
-    return steady != best_steady ? steady : stat->cycles < best->cycles;
+    if (steady == best_steady) {
+        return stat->cycles < best->cycles;
+    }
+    const struct hx_stat *unsteady = steady ? &best->stat : stat;
+    const struct hx_stat *other = steady ? stat : &best->stat;
+    bool unsteady_wins = unsteady->high * (1.0 + CLEARLY) < other->cycles;
+    return steady ? !unsteady_wins : unsteady_wins;
+}
+
+static void result_set(struct probe_throughput *result, const struct variant *variant,
+                       const struct hx_stat *stat) {
+    result->measured = true;
+    result->cycles = stat->cycles;
+    result->spread = stat->spread;
+    result->registers = variant->how.registers;
+    result->verdict = stat->verdict;
+    result->stat = *stat;
+    how_name(variant, result->how, sizeof result->how);
+    snprintf(result->why, sizeof result->why, "%s", stat->verdict == HX_VERDICT_OK ? "" : stat->why);
 }
 
 static void variant_take(const struct variant *variant, const struct hx_stat *stat,
@@ -176,14 +201,37 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
     if (!stat_beats(stat, result)) {
         return;
     }
-    result->measured = true;
-    result->cycles = stat->cycles;
-    result->spread = stat->spread;
-    result->registers = variant->how.registers;
-    result->verdict = stat->verdict;
-    result->stat = *stat;
-    how_name(variant, result->how, sizeof result->how);
-    snprintf(result->why, sizeof result->why, "%s", stat->verdict == HX_VERDICT_OK ? "" : stat->why);
+    result_set(result, variant, stat);
+}
+
+static bool stat_equals(const struct hx_stat *stat, double least) {
+    return stat->verdict == HX_VERDICT_OK && stat->cycles <= least * (1.0 + EQUAL_VARIANTS);
+}
+
+/* Replaces the least of the form's variants by the median of those that equal it. The variants of a form are
+ * neighbours. */
+static void result_settle(const struct session *session, size_t first, size_t count,
+                          struct probe_throughput *result) {
+    const struct variant *variants = session->variants + first;
+    const struct hx_stat *stats = session->batch.stats;
+    double least = result->cycles;
+    size_t equal = 0;
+    for (size_t i = 0; i < count; i++) {
+        equal += stat_equals(&stats[variants[i].slot], least);
+    }
+    for (size_t i = 0; i < count && equal > 0; i++) {
+        const struct hx_stat *stat = &stats[variants[i].slot];
+        size_t below = 0;
+        for (size_t j = 0; j < count; j++) {
+            const struct hx_stat *other = &stats[variants[j].slot];
+            below += stat_equals(other, least) &&
+                     (other->cycles < stat->cycles || (other->cycles == stat->cycles && j < i));
+        }
+        if (stat_equals(stat, least) && below == (equal - 1) / 2) {
+            result_set(result, &variants[i], stat);
+            return;
+        }
+    }
 }
 
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
@@ -209,6 +257,12 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
     for (size_t i = 0; i < session.count && status == IP_OK; i++) {
         const struct variant *variant = &session.variants[i];
         variant_take(variant, &session.batch.stats[variant->slot], &found[variant->form]);
+    }
+    for (size_t i = 0, end; i < session.count && status == IP_OK; i = end) {
+        for (end = i; end < session.count && session.variants[end].form == session.variants[i].form;) {
+            end++;
+        }
+        result_settle(&session, i, end - i, &found[session.variants[i].form]);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -225,7 +225,7 @@ static void throughput_units(void **state) {
         "adc r64, r64", (struct gen_independence){.break_flags = true, .break_registers = true}, 2,
         "mov eax, 0x101\ntest r13, r13\nadc rax, r13\nmov ecx, 0x101\ntest r13, r13\nadc rcx, r13\n");
     throughput_run("mul r64", (struct gen_independence){.break_registers = true}, 1,
-                   "mov eax, 0x101\nmul r13\n");
+                   "xor eax, eax\nmul r13\n");
     throughput_run("vfmadd231pd ymm, ymm, ymm", (struct gen_independence){.break_registers = true}, 1,
                    "vpxor xmm0, xmm0, xmm0\nvfmadd231pd ymm0, ymm15, ymm14\n");
     throughput_run("addsd xmm, xmm", (struct gen_independence){.break_registers = true}, 1,

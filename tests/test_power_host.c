@@ -308,6 +308,15 @@ static void frequency_is_held(void **state) {
     file_expect(&fake, FREQ "scaling_max_freq", "1200000");
     assert_int_equal(pw_governor_release(&governor, &err), IP_OK);
     restored_expect(&fake);
+    /* Upwards the maximum goes first, downwards the minimum: never a minimum above the maximum. */
+    char limit[PW_PATH_MAX];
+    assert_int_equal(pw_governor_hold(&governor, fake.root, 0, &err), IP_OK);
+    assert_true(pw_path(limit, sizeof limit, fake.root, FREQ "scaling_max_freq"));
+    assert_int_equal(unlink(limit), 0);
+    assert_int_equal(pw_governor_set_khz(&governor, 1200000, &err), IP_CAPABILITY);
+    file_expect(&fake, FREQ "scaling_min_freq", "800000");
+    file_write(&fake, FREQ "scaling_max_freq", "1600000\n");
+    assert_int_equal(pw_governor_release(&governor, &err), IP_OK);
     /* A file that vanished meanwhile is named. */
     char path[PW_PATH_MAX];
     assert_int_equal(pw_governor_hold(&governor, fake.root, 0, &err), IP_OK);

@@ -173,6 +173,24 @@ static void choice(void **state) {
     assert_true(none > 10 && limited > 100);
 }
 
+/* The last bits decide nothing, the order of the points neither. */
+static void choice_ties(void **state) {
+    (void)state;
+    const struct pw_limits limits = {0};
+    struct pw_point points[3] = {
+        {.time_s = 2, .power_w = 0.5, .energy_j = 1, .slowdown = 2},
+        {.time_s = 1, .power_w = 1, .energy_j = 1 + 1e-12, .slowdown = 1},
+        {.time_s = 3, .power_w = 0.3, .energy_j = 1 - 1e-12, .slowdown = 3},
+    };
+    struct ip_error err = {0};
+    size_t best = 9;
+    assert_int_equal(pw_choose(points, 3, PW_METRIC_ENERGY, &limits, &best, &err), IP_OK);
+    assert_int_equal(best, 1);
+    points[2].energy_j = 0.999;
+    assert_int_equal(pw_choose(points, 3, PW_METRIC_ENERGY, &limits, &best, &err), IP_OK);
+    assert_int_equal(best, 2);
+}
+
 static void choice_refusals(void **state) {
     (void)state;
     struct pw_machine machine;
@@ -340,9 +358,10 @@ static void sentences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scaling),         cmocka_unit_test(sides),        cmocka_unit_test(choice),
-        cmocka_unit_test(choice_refusals), cmocka_unit_test(fit_recovers), cmocka_unit_test(fit_limits),
-        cmocka_unit_test(measurements),    cmocka_unit_test(figures),      cmocka_unit_test(sentences),
+        cmocka_unit_test(scaling),     cmocka_unit_test(sides),           cmocka_unit_test(choice),
+        cmocka_unit_test(choice_ties), cmocka_unit_test(choice_refusals), cmocka_unit_test(fit_recovers),
+        cmocka_unit_test(fit_limits),  cmocka_unit_test(measurements),    cmocka_unit_test(figures),
+        cmocka_unit_test(sentences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ struct script {
     enum hx_verdict verdict; /* of the kernel at `odd_kernel` in call `odd_call` */
     size_t odd_kernel;
     unsigned odd_call;
-    double odd_cycles;
+    double odd_cycles, odd_high;
     bool odd;
     bool per_instruction; /* the answers of the second call are for one instruction of the unit */
     unsigned calls;
@@ -47,6 +47,7 @@ static enum ip_status script_measure(void *self, const struct gen_kernel *const 
         }
         if (script->odd && script->odd_call == script->calls && i == script->odd_kernel) {
             stats[i].cycles = script->odd_cycles;
+            stats[i].high = script->odd_high;
             stats[i].verdict = script->verdict;
             strcpy(stats[i].why, script->verdict == HX_VERDICT_OK ? "" : "scripted");
         }
@@ -89,17 +90,31 @@ static void the_minimum_is_taken(void **state) {
     assert_true(script.kernels >= 4);
 }
 
-static void an_unsteady_minimum_loses_against_a_steady_value(void **state) {
-    (void)state;
+static struct probe_throughput throughput_with_unsteady(double cycles, double high) {
     struct script script = {.answers = {{2.0, 2.0}},
                             .odd = true,
                             .odd_kernel = 1,
-                            .odd_cycles = 0.5,
+                            .odd_cycles = cycles,
+                            .odd_high = high,
                             .verdict = HX_VERDICT_UNSTABLE};
-    struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
+    return throughput_of(&script, "vpaddd ymm, ymm, ymm");
+}
+
+static void an_unsteady_minimum_loses_against_a_steady_value(void **state) {
+    (void)state;
+    struct probe_throughput result = throughput_with_unsteady(1.8, 2.2);
     assert_true(result.measured);
     assert_int_equal(result.verdict, HX_VERDICT_OK);
     assert_float_equal(result.cycles, 2.0, 1e-9);
+}
+
+/* Then the steady variant is not what the form can do, and that must not be told as if it were sure. */
+static void a_clearly_smaller_unsteady_value_is_reported(void **state) {
+    (void)state;
+    struct probe_throughput result = throughput_with_unsteady(0.5, 0.6);
+    assert_true(result.measured);
+    assert_int_equal(result.verdict, HX_VERDICT_UNSTABLE);
+    assert_float_equal(result.cycles, 0.5, 1e-9);
 }
 
 /* A meter that gives every kernel the same verdict. */
@@ -242,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_taken),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
+        cmocka_unit_test(a_clearly_smaller_unsteady_value_is_reported),
         cmocka_unit_test(a_bad_verdict_is_passed_on),
         cmocka_unit_test(forms_that_read_flags_are_tried_with_flags_broken),
         cmocka_unit_test(disjoint_ports),

@@ -56,6 +56,16 @@ static void divisors(void **state) {
     }
 }
 
+/* P = C·V²·f: what the thesis's figures rest on, C apart. */
+static void power_law(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    scc_get(&machine);
+    double two = pw_machine_power_w(&machine, 0), five = pw_machine_power_w(&machine, 3);
+    assert_float_equal(two / five, (1.1 * 1.1 * 800) / (0.6 * 0.6 * 320), 1e-9);
+    assert_float_equal(pw_machine_power_w(&machine, 8) / five, 0.5, 1e-9); /* 160 MHz, the same voltage */
+}
+
 static void access_cycles(void **state) {
     (void)state;
     struct pw_machine machine;
@@ -152,9 +162,9 @@ static void dot_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(divisors),   cmocka_unit_test(access_cycles), cmocka_unit_test(sides),
-        cmocka_unit_test(formulas),   cmocka_unit_test(matmul_choice), cmocka_unit_test(dot_trade),
-        cmocka_unit_test(dot_limits),
+        cmocka_unit_test(divisors),  cmocka_unit_test(power_law),  cmocka_unit_test(access_cycles),
+        cmocka_unit_test(sides),     cmocka_unit_test(formulas),   cmocka_unit_test(matmul_choice),
+        cmocka_unit_test(dot_trade), cmocka_unit_test(dot_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

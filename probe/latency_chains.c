@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which chains are tried for a pair of operands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/shapes.h"
+#include "probe/latency_session.h"
+
+static enum ip_status experiment_add(struct latency_session *session,
+                                     const struct latency_experiment *experiment, struct gen_program *program,
+                                     struct ip_error *err) {
+    if (session->experiment_count == session->experiment_capacity) {
+        size_t capacity = session->experiment_capacity != 0 ? session->experiment_capacity * 2 : 64;
+        struct latency_experiment *grown = realloc(session->experiments, capacity * sizeof *grown);
+        if (grown == NULL) {
+            gen_program_fini(program);
+            return ip_fail(err, IP_NO_MEMORY, "no memory for %zu chains: measure fewer forms", capacity);
+        }
+        session->experiments = grown;
+        session->experiment_capacity = capacity;
+    }
+    struct latency_experiment *added = &session->experiments[session->experiment_count];
+    *added = *experiment;
+    enum ip_status status = probe_batch_add(&session->batch, program, &added->slot, err);
+    if (status == IP_OK) {
+        session->experiment_count++;
+    }
+    return status;
+}
+
+/* Division and square root take longer for some values than for others. */
+static bool form_depends_on_values(const struct isa_form *form) {
+    bool root = strstr(form->mnemonic, "sqrt") != NULL && strstr(form->mnemonic, "rsqrt") == NULL;
+    return form->floating && (root || strstr(form->mnemonic, "div") != NULL);
+}
+
+/* Large values with an irregular mantissa. */
+static void slow_values_fill(const struct isa_form *form, uint8_t fill[64]) {
+    uint64_t value = form->element_bits == 64   ? UINT64_C(0x4650f3a91c5d27b3)
+                     : form->element_bits == 16 ? 0x6b5b
+                                                : 0x725a3c71;
+    unsigned bytes = form->element_bits / 8u;
+    for (unsigned i = 0; i < 64 && bytes > 0; i++) {
+        fill[i] = (uint8_t)(value >> (8 * (i % bytes)));
+    }
+}
+
+enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES };
+
+/* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
+ */
+static enum ip_status chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                const int *via, unsigned via_count, enum chain_kind kind,
+                                struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    struct gen_link links[1 + LATENCY_VIA_MAX] = {{.form = form,
+                                                   .src = pair->src,
+                                                   .dst = pair->dst,
+                                                   .src_address = pair->path == PROBE_PATH_ADDRESS,
+                                                   .src_index = pair->path == PROBE_PATH_INDEX,
+                                                   .same_register = kind == CHAIN_SAME_REGISTER}};
+    struct latency_experiment experiment = {.form = form_index,
+                                            .pair = pair_index,
+                                            .via_count = via_count,
+                                            .same_register = kind == CHAIN_SAME_REGISTER,
+                                            .slow = kind == CHAIN_SLOW_VALUES};
+    for (unsigned i = 0; i < via_count; i++) {
+        struct probe_transfer *transfer = &session->transfers.items[via[i]];
+        transfer->needed = true;
+        links[1 + i] = (struct gen_link){.form = &transfer->form, .src = transfer->src, .dst = transfer->dst};
+        experiment.via[i] = via[i];
+    }
+    struct gen_program program;
+    struct ip_error reason;
+    gen_program_init(&program);
+    /* A chain of one form with one register: the destination is the source. */
+    unsigned registers = kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1 : 0;
+    enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
+    if (status == IP_OK) {
+        if (kind == CHAIN_SLOW_VALUES) {
+            slow_values_fill(form, program.vector_fill);
+        }
+        experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);
+        return experiment_add(session, &experiment, &program, err);
+    }
+    gen_program_fini(&program);
+    if (status == IP_NO_MEMORY) {
+        *err = reason;
+        return status;
+    }
+    if (pair->why[0] == '\0') {
+        snprintf(pair->why, sizeof pair->why, "%.127s", reason.text);
+    }
+    return IP_OK;
+}
+
+/* An address is read as a whole general-purpose register, an index as a whole vector. */
+static bool transfer_closes(const struct probe_transfer *transfer, const struct isa_form *form,
+                            const struct probe_latency_pair *pair) {
+    if (transfer->restore != PROBE_RESTORE_NONE) {
+        return false;
+    }
+    if (pair->path == PROBE_PATH_REGISTER) {
+        return probe_transfer_fits(transfer, form, pair->dst, pair->src);
+    }
+    const struct isa_operand *written = &transfer->form.operands[transfer->dst];
+    bool whole = pair->path == PROBE_PATH_INDEX
+                     ? transfer->to == PROBE_FILE_VECTOR
+                     : written->reg_class == ISA_REG_GPR64 || written->reg_class == ISA_REG_GPR32;
+    return whole && probe_transfer_fits(transfer, form, pair->dst, -1);
+}
+
+/* A sign extension that takes on what `transfer` writes, chains to itself, and serves `src`; -1: none. */
+static int extension_find(const struct latency_session *session, const struct probe_transfer *transfer,
+                          const struct isa_form *form, int src) {
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *extension = &session->transfers.items[i];
+        if (extension->from == PROBE_FILE_GPR && extension->to == PROBE_FILE_GPR &&
+            probe_transfer_fits(extension, &transfer->form, transfer->dst, extension->src) &&
+            probe_transfer_fits(extension, form, -1, src)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* Adds the chains through every single transfer that fits; *found counts them. */
+static enum ip_status single_transfers_add(struct latency_session *session, size_t form_index,
+                                           size_t pair_index, enum chain_kind kind, unsigned *found,
+                                           struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *transfer = &session->transfers.items[i];
+        if (!transfer_closes(transfer, form, pair)) {
+            continue;
+        }
+        int via[LATENCY_VIA_MAX] = {(int)i, (int)i, (int)i};
+        unsigned count = 1;
+        if (transfer->from == PROBE_FILE_FLAGS && transfer->to == PROBE_FILE_GPR) {
+            /* A round of two cycles is too short: right after logic, CMOV and SETcc then take up to 0.3 more
+             * or less, as the code happens to lie. */
+            via[1] = via[2] = extension_find(session, transfer, form, pair->src);
+            count = via[1] >= 0 ? 3 : 1;
+        }
+        enum ip_status status = chain_add(session, form_index, pair_index, via, 1, kind, err);
+        if (status == IP_OK && count > 1) {
+            status = chain_add(session, form_index, pair_index, via, count, kind, err);
+        }
+        /* Three times as well, where it chains to itself: a long round hides neither what the form's own
+         * throughput takes nor a quarrel over a port. */
+        if (status == IP_OK && transfer->from == transfer->to && transfer->partner < 0 &&
+            kind == CHAIN_PLAIN &&
+            probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src)) {
+            status = chain_add(session, form_index, pair_index, via, 3, kind, err);
+        }
+        if (status != IP_OK) {
+            return status;
+        }
+        ++*found;
+    }
+    return IP_OK;
+}
+
+/* Two transfers, by way of the general-purpose registers. */
+static enum ip_status double_transfers_add(struct latency_session *session, size_t form_index,
+                                           size_t pair_index, unsigned *found, struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const struct probe_transfers *transfers = &session->transfers;
+    for (size_t i = 0; i < transfers->count; i++) {
+        const struct probe_transfer *first = &transfers->items[i];
+        if (first->to != PROBE_FILE_GPR || first->from == PROBE_FILE_GPR ||
+            !probe_transfer_fits(first, form, pair->dst, -1)) {
+            continue;
+        }
+        for (size_t j = 0; j < transfers->count; j++) {
+            const struct probe_transfer *second = &transfers->items[j];
+            if (second->from != PROBE_FILE_GPR || second->to == PROBE_FILE_GPR ||
+                !probe_transfer_fits(second, form, -1, pair->src) ||
+                !probe_transfer_fits(second, &first->form, first->dst, -1)) {
+                continue;
+            }
+            int via[LATENCY_VIA_MAX] = {(int)i, (int)j};
+            enum ip_status status = chain_add(session, form_index, pair_index, via, 2, CHAIN_PLAIN, err);
+            if (status != IP_OK) {
+                return status;
+            }
+            ++*found;
+        }
+    }
+    return IP_OK;
+}
+
+/* An operand that the generator may give any register of this class. */
+static bool operand_is_choice(const struct isa_operand *operand, enum isa_reg_class reg_class) {
+    return operand->kind == ISA_OPERAND_REG && !operand->implicit && operand->reg < 0 && !operand->mask &&
+           operand->reg_class == reg_class;
+}
+
+/* How many sources there are of the class of `src`, when `src` and `dst` are both free and of that class:
+ * more than one can be the same register (idioms), a single one can be the destination (moves). */
+static unsigned equal_sources_count(const struct isa_form *form, int src, int dst) {
+    enum isa_reg_class reg_class = form->operands[src].reg_class;
+    if (!operand_is_choice(&form->operands[src], reg_class) ||
+        !operand_is_choice(&form->operands[dst], reg_class)) {
+        return 0;
+    }
+    unsigned sources = 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        sources += operand_is_choice(&form->operands[i], reg_class) && form->operands[i].read;
+    }
+    return sources;
+}
+
+/* The transfer of this kind that takes the value on from operand `dst` of `form`; -1: none. */
+static int restore_find(const struct latency_session *session, const struct isa_form *form, int dst,
+                        enum probe_restore restore) {
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *transfer = &session->transfers.items[i];
+        if (transfer->restore == restore && probe_transfer_fits(transfer, form, dst, -1)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The operand is put back after each instance, because quotients and roots of themselves soon become simple.
+ */
+static enum ip_status slow_chains_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                      struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    if (!form_depends_on_values(form) || pair->path != PROBE_PATH_REGISTER ||
+        probe_operand_file(&form->operands[pair->src]) != PROBE_FILE_VECTOR) {
+        return IP_OK;
+    }
+    int via[LATENCY_VIA_MAX] = {restore_find(session, form, pair->dst, PROBE_RESTORE_AND), -1, -1};
+    if (via[0] < 0) {
+        return IP_OK;
+    }
+    const struct probe_transfer *first = &session->transfers.items[via[0]];
+    via[1] = restore_find(session, &first->form, first->dst, PROBE_RESTORE_OR);
+    return via[1] < 0 ? IP_OK : chain_add(session, form_index, pair_index, via, 2, CHAIN_SLOW_VALUES, err);
+}
+
+static bool operand_is_stack_pointer(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) &&
+           operand->reg_class != ISA_REG_GPR8H && operand->reg == 4;
+}
+
+enum ip_status latency_chains_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                  struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const struct isa_operand *src = &form->operands[pair->src], *dst = &form->operands[pair->dst];
+    if (operand_is_stack_pointer(src) || operand_is_stack_pointer(dst)) {
+        snprintf(pair->why, sizeof pair->why, "the stack pointer is the harness's own and is not chained");
+        return IP_OK;
+    }
+    enum probe_file from = probe_operand_file(src), to = probe_operand_file(dst);
+    if (pair->path != PROBE_PATH_REGISTER) {
+        from = pair->path == PROBE_PATH_INDEX ? PROBE_FILE_VECTOR : PROBE_FILE_GPR;
+    }
+    unsigned found = 0;
+    enum ip_status status = IP_OK;
+    if (from == to) {
+        status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_PLAIN, err);
+    }
+    if (status == IP_OK && !(pair->src == pair->dst && from == PROBE_FILE_FLAGS)) {
+        status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
+        if (status == IP_OK && found == 0 && from != to && pair->path == PROBE_PATH_REGISTER) {
+            status = double_transfers_add(session, form_index, pair_index, &found, err);
+        }
+        unsigned sources = equal_sources_count(form, pair->src, pair->dst);
+        if (status == IP_OK && sources > 1 && pair->path == PROBE_PATH_REGISTER) {
+            status = single_transfers_add(session, form_index, pair_index, CHAIN_SAME_REGISTER, &found, err);
+        } else if (status == IP_OK && sources == 1 && pair->path == PROBE_PATH_REGISTER) {
+            status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_SAME_REGISTER, err);
+        }
+    }
+    if (status == IP_OK) {
+        status = slow_chains_add(session, form_index, pair_index, err);
+    }
+    if (status == IP_OK && found == 0 && pair->why[0] == '\0') {
+        snprintf(pair->why, sizeof pair->why, "no instruction carries the result back to the source");
+    }
+    return status;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the chains of a pair say of it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/stats.h"
+#include "probe/latency_session.h"
+
+enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
+
+/* Two latencies that differ by less are the same. */
+#define SAME_CYCLES 0.3
+
+/* A chain of which so little is left was none: no flag takes less than a cycle. */
+#define INDEPENDENT_CYCLES 0.5
+/* Chains of a pair tell the same when they are so near to the least of them. */
+#define EQUAL_RELATIVE    0.04
+#define EQUAL_CYCLES_MOST 0.2
+#define EQUAL_CYCLES      0.03
+/* A chain without transfers tells the same when it is so near: further than noise, nearer than any true
+ * difference. */
+#define DIRECT_RELATIVE 0.06
+#define DIRECT_CYCLES   0.08
+
+/* What is left of a round once its transfers are taken off: exact where all of them are. */
+static double round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
+                         double cycles, bool *exact) {
+    *exact = true;
+    cycles -= experiment->keeper_cycles;
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        const struct probe_transfer *transfer = &session->transfers.items[experiment->via[i]];
+        cycles -= transfer->cycles;
+        *exact = *exact && transfer->pinned;
+    }
+    return cycles > 0.0 ? cycles : 0.0;
+}
+
+static bool transfers_run(const struct latency_session *session,
+                          const struct latency_experiment *experiment) {
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        if (!session->transfers.items[experiment->via[i]].usable) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A verdict that is at least as good: a steady value beats an unsteady one, whatever the cycles. */
+static bool verdict_better(enum hx_verdict a, enum hx_verdict b) {
+    return a == HX_VERDICT_OK && b != HX_VERDICT_OK;
+}
+
+/* "cmovb r64, r64 + vmovq xmm, r64", "3 x movsxd r64, r32" */
+static void via_name(const struct latency_session *session, const struct latency_experiment *experiment,
+                     char *buffer, size_t size) {
+    buffer[0] = '\0';
+    for (unsigned i = 0, same; i < experiment->via_count; i += same) {
+        for (same = 1; i + same < experiment->via_count && experiment->via[i + same] == experiment->via[i];) {
+            same++;
+        }
+        char times[16] = "";
+        if (same > 1) {
+            snprintf(times, sizeof times, "%u x ", same);
+        }
+        size_t used = strlen(buffer);
+        snprintf(buffer + used, size - used, "%s%s%s", i != 0 ? " + " : "", times,
+                 session->transfers.items[experiment->via[i]].form.syntax);
+    }
+}
+
+/* Takes the chain's value for the pair if it is the best so far: steady before unsteady, exact before bound
+ * at the same value, small before large. */
+static void pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                      const struct latency_experiment *experiment, const struct hx_stat *stat) {
+    bool exact;
+    double cycles = round_rest(session, experiment, stat->cycles, &exact);
+    bool take = !pair->measured || verdict_better(stat->verdict, pair->verdict);
+    if (!take && !verdict_better(pair->verdict, stat->verdict)) {
+        take = cycles < pair->cycles;
+    }
+    if (take) {
+        pair->measured = true;
+        pair->cycles = cycles;
+        pair->upper_bound = !exact;
+        pair->spread = stat->spread;
+        pair->verdict = stat->verdict;
+        pair->stat = *stat;
+        via_name(session, experiment, pair->via, sizeof pair->via);
+        pair->why[0] = '\0';
+        if (stat->verdict != HX_VERDICT_OK) {
+            snprintf(pair->why, sizeof pair->why, "%s", stat->why);
+        }
+    }
+}
+
+static double least(double a, double b) {
+    return isnan(a) || b < a ? b : a;
+}
+
+/* The pair's chain to itself although its operands differ. */
+static bool is_chain_to_itself(const struct latency_experiment *experiment,
+                               const struct probe_latency_pair *pair) {
+    return experiment->via_count == 0 && pair->src != pair->dst && pair->path == PROBE_PATH_REGISTER;
+}
+
+static void experiment_interpret(struct latency_session *session,
+                                 const struct latency_experiment *experiment) {
+    struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+    if (!transfers_run(session, experiment)) {
+        return;
+    }
+    if (isnan(stat->cycles)) { /* a fault, or no sample that could be used */
+        if (!pair->measured) {
+            pair->verdict = stat->verdict;
+            pair->stat = *stat;
+            snprintf(pair->why, sizeof pair->why, "%s", stat->why);
+        }
+        return;
+    }
+    bool exact, steady = stat->verdict == HX_VERDICT_OK;
+    double rest = round_rest(session, experiment, stat->cycles, &exact);
+    const struct isa_form *form = session->forms[experiment->form];
+    if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && experiment->via_count > 0 &&
+        rest < INDEPENDENT_CYCLES) {
+        /* Nothing came through: a flag that the form leaves alone (undefined, or kept by a count of zero). */
+        if (!pair->measured) {
+            snprintf(pair->why, sizeof pair->why, "the flags do not depend on it");
+        }
+        return;
+    }
+    if (experiment->slow) {
+        if (exact && steady) {
+            pair->slow_cycles = least(pair->slow_cycles, rest);
+        }
+    } else if (experiment->same_register) {
+        if (exact && steady) {
+            pair->same_register_cycles = least(pair->same_register_cycles, rest);
+        }
+    } else if (is_chain_to_itself(experiment, pair)) {
+        if (steady) {
+            pair->chained_cycles = rest;
+        }
+    } else {
+        pair_take(session, pair, experiment, stat);
+    }
+}
+
+static bool experiment_tells_flags(const struct latency_session *session,
+                                   const struct latency_experiment *experiment,
+                                   const struct probe_latency_pair *pair, double *rest) {
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+    bool exact;
+    *rest = round_rest(session, experiment, stat->cycles, &exact);
+    return experiment->via_count > 0 && !experiment->same_register && !experiment->slow && exact &&
+           transfers_run(session, experiment) && stat->verdict == HX_VERDICT_OK && pair->measured &&
+           !pair->upper_bound && *rest >= INDEPENDENT_CYCLES;
+}
+
+/* The flag that the first transfer of a chain reads. */
+static uint32_t experiment_flag(const struct latency_session *session,
+                                const struct latency_experiment *experiment) {
+    return experiment->via_count > 0 ? session->transfers.items[experiment->via[0]].flags_read : 0;
+}
+
+/* The median of what the chains through one flag tell; NULL: there is none. */
+static const struct latency_experiment *flag_median_find(const struct latency_session *session,
+                                                         const struct probe_latency_pair *pair, size_t begin,
+                                                         size_t end, uint32_t flag, double *median) {
+    double values[EXPERIMENTS_OF_PAIR_MAX], rest;
+    size_t count = 0;
+    for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        count += experiment_flag(session, experiment) == flag &&
+                 experiment_tells_flags(session, experiment, pair, &values[count]);
+    }
+    if (count == 0) {
+        return NULL;
+    }
+    hx_sort(values, count);
+    *median = values[count / 2];
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        if (experiment_flag(session, experiment) == flag &&
+            experiment_tells_flags(session, experiment, pair, &rest) && rest == *median) {
+            return experiment;
+        }
+    }
+    return NULL;
+}
+
+/* Many transfers of exactly one cycle tell the same thing of a flag. What CMOV and SETcc wait for after logic
+ * varies by 0.3 cycle either way with the place of the code, so the least of them would be the luckiest: the
+ * median is taken; and of the flags the first to arrive. Experiments [begin, end) belong to one pair. */
+static void flags_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                              size_t begin, size_t end) {
+    static const uint32_t FLAGS[] = {0x1, 0x4, 0x40, 0x80, 0x800}; /* CF PF ZF SF OF */
+    const struct latency_experiment *best = NULL;
+    double least_cycles = INFINITY;
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+        double median = INFINITY;
+        const struct latency_experiment *found =
+            flag_median_find(session, pair, begin, end, FLAGS[i], &median);
+        if (found != NULL && median < least_cycles) {
+            least_cycles = median;
+            best = found;
+        }
+    }
+    if (best != NULL) {
+        pair->measured = false;
+        pair_take(session, pair, best, &session->batch.stats[best->slot]);
+    }
+}
+
+/* Does the chain tell what the pair was given, to within noise? Chains of different exactness do not compare.
+ */
+static bool experiment_equals(const struct latency_session *session,
+                              const struct latency_experiment *experiment,
+                              const struct probe_latency_pair *pair, double least_cycles, double *rest) {
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+    bool exact;
+    *rest = round_rest(session, experiment, stat->cycles, &exact);
+    return !experiment->same_register && !experiment->slow && !is_chain_to_itself(experiment, pair) &&
+           exact == !pair->upper_bound && transfers_run(session, experiment) &&
+           stat->verdict == HX_VERDICT_OK &&
+           *rest <= least_cycles + fmax(fmin(EQUAL_RELATIVE * least_cycles, EQUAL_CYCLES_MOST), EQUAL_CYCLES);
+}
+
+/* The chain without transfers that tells the same as the pair was given, if there is one. Nothing is
+ * subtracted from it, so it has a fraction of the noise of the others. */
+static const struct latency_experiment *direct_find(const struct latency_session *session,
+                                                    const struct probe_latency_pair *pair, size_t begin,
+                                                    size_t end) {
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        if (experiment->via_count == 0 && !experiment->same_register && !experiment->slow &&
+            stat->verdict == HX_VERDICT_OK) {
+            bool exact;
+            double distance = fabs(round_rest(session, experiment, stat->cycles, &exact) - pair->cycles);
+            if (exact && distance <= fmax(DIRECT_RELATIVE * pair->cycles, DIRECT_CYCLES)) {
+                return experiment;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The least of many chains that tell the same is the one with the luckiest noise: a chain without transfers
+ * goes first, else the median of all that equal the least stands for them. */
+static void equals_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                               size_t begin, size_t end) {
+    double values[EXPERIMENTS_OF_PAIR_MAX], rest;
+    double least_cycles = pair->cycles;
+    const struct latency_experiment *chosen = direct_find(session, pair, begin, end);
+    size_t count = 0;
+    for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX && chosen == NULL; i++) {
+        count += experiment_equals(session, &session->experiments[i], pair, least_cycles, &values[count]);
+    }
+    if (chosen == NULL && count > 0) {
+        hx_sort(values, count);
+        for (size_t i = begin; i < end && chosen == NULL; i++) {
+            const struct latency_experiment *experiment = &session->experiments[i];
+            if (experiment_equals(session, experiment, pair, least_cycles, &rest) &&
+                rest == values[count / 2]) {
+                chosen = experiment;
+            }
+        }
+    }
+    if (chosen != NULL) {
+        pair->measured = false;
+        pair_take(session, pair, chosen, &session->batch.stats[chosen->slot]);
+    }
+}
+
+/* After every chain was looked at alone: what all chains of a pair say together. */
+static void session_pairs_settle(struct latency_session *session) {
+    for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
+        const struct latency_experiment *first = &session->experiments[begin];
+        struct probe_latency_pair *pair = &session->results[first->form].pairs[first->pair];
+        for (end = begin + 1; end < session->experiment_count; end++) {
+            const struct latency_experiment *next = &session->experiments[end];
+            if (next->form != first->form || next->pair != first->pair) {
+                break;
+            }
+        }
+        if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
+            flags_median_take(session, pair, begin, end);
+        } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {
+            equals_median_take(session, pair, begin, end);
+        }
+    }
+}
+
+void latency_session_read(struct latency_session *session) {
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        experiment_interpret(session, &session->experiments[i]);
+    }
+    session_pairs_settle(session);
+    /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        if (experiment->same_register && experiment->via_count == 0 &&
+            fabs(pair->same_register_cycles - pair->chained_cycles) < SAME_CYCLES) {
+            pair->same_register_cycles = NAN;
+        }
+    }
+    /* Where no transfer closes a chain, the chain to itself is what is known. */
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        if (!pair->measured && !experiment->same_register && !experiment->slow &&
+            is_chain_to_itself(experiment, pair) && !isnan(stat->cycles)) {
+            pair_take(session, pair, experiment, stat);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+isaprobe power --machine scc --kernel matvec --format csv --hops 3 | head -n 3
+isaprobe power --machine scc --kernel dot --format json --max-slowdown 1.0 --metric edp | head -n 2
+isaprobe power --machine tests/data/power/desktop.machine --kernel tests/data/power/triad.kernel --max-power 25

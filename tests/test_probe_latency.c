@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The latency probe on a simulated CPU whose latencies are known: what is recovered, what can only be
+ * bounded, and what is said of that which cannot be measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "isa/decode.h"
+#include "probe/latency.h"
+
+static const char CPU[] = "isaprobe-sim 1\n"
+                          "name \"latency test\"\n"
+                          "issue-width 6\n"
+                          "ports p0 p1 p2 p3 p4 p5\n"
+                          "load-ports p23\n"
+                          "store-address-ports p2\n"
+                          "store-data-ports p4\n"
+                          "ticks-per-cycle 0.7\n"
+                          "form \"add r64, r64\" ports 1*p015 latency 1\n"
+                          "form \"sub r64, imm8\" ports 1*p015\n"
+                          "form \"j*\" ports 1*p05\n"
+                          "form \"nop\" ports none\n"
+                          "form \"nop *\" ports none\n"
+                          /* transfers: movd is 2 one way and 3 the other, which no chain can tell apart */
+                          "form \"movsx* r64, *\" ports 1*p015\n"
+                          "form \"mov r32, imm32\" ports 1*p015\n"
+                          "form \"cmp r64, r64\" ports 1*p015\n"
+                          "form \"cmovz r64, r64\" ports 1*p05\n"
+                          "form \"pshufd xmm, xmm, imm8\" ports 1*p5\n"
+                          "form \"vpshufd xmm, xmm, imm8\" ports 1*p5\n"
+                          "form \"vmovd r32, xmm\" ports 1*p0 latency 3\n"
+                          "form \"vmovd xmm, r32\" ports 1*p5 latency 2\n"
+                          "form \"movd r32, xmm\" ports 1*p0 latency 3\n"
+                          "form \"movd xmm, r32\" ports 1*p5 latency 2\n"
+                          "form \"vptestmd k{k}, xmm, xmm\" ports 1*p5 latency 3\n"
+                          "form \"vmovdqa32 xmm{k}{z}, xmm\" ports 1*p0 latency 2\n"
+                          "form \"vandps xmm, xmm, xmm\" ports 1*p015\n"
+                          "form \"vorps xmm, xmm, xmm\" ports 1*p015\n"
+                          /* forms under test */
+                          "form \"imul r64, r64\" ports 1*p1 latency 3\n"
+                          "form \"aesdec xmm, xmm\" ports 1*p0 latency 3 op1->op1 5\n"
+                          "form \"vpsubq xmm, xmm, xmm\" ports 1*p015 same-register eliminated\n"
+                          "form \"vaddpd xmm{k}, xmm, xmm\" ports 1*p1 latency 4 op2->op1 6\n"
+                          "form \"mul r64\" ports 1*p1+1*p5 latency 3 op1->rdx 4 rax->rdx 4\n"
+                          "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
+
+struct machine {
+    char path[64];
+    struct hx_bench bench;
+    struct hx_meter meter;
+};
+
+static int machine_setup(void **state) {
+    struct machine *machine = calloc(1, sizeof *machine);
+    assert_non_null(machine);
+    strcpy(machine->path, "/tmp/isaprobe-latency-XXXXXX");
+    int fd = mkstemp(machine->path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, CPU, sizeof CPU - 1), (ssize_t)(sizeof CPU - 1));
+    close(fd);
+    char timer[80];
+    snprintf(timer, sizeof timer, "sim:%s", machine->path);
+    struct hx_bench_options options = {.timer = timer, .cpu = -1};
+    struct ip_error err = {0};
+    if (hx_bench_open(&machine->bench, &options, &err) != IP_OK) {
+        fail_msg("%s: %s", err.place, err.text);
+    }
+    machine->meter = hx_bench_meter(&machine->bench);
+    *state = machine;
+    return 0;
+}
+
+static int machine_teardown(void **state) {
+    struct machine *machine = *state;
+    hx_bench_close(&machine->bench);
+    unlink(machine->path);
+    free(machine);
+    return 0;
+}
+
+static void measure(struct machine *machine, const char *syntax, struct isa_form *form,
+                    struct probe_latency *latency) {
+    struct ip_error err = {0};
+    struct isa_form *forms[1] = {form};
+    assert_int_equal(isa_form_parse(form, syntax, &err), IP_OK);
+    assert_int_equal(isa_forms_derive(forms, 1, &err), IP_OK);
+    if (probe_latency_measure(&machine->meter, &machine->bench.encoder, NULL, forms, 1, latency, &err) !=
+        IP_OK) {
+        fail_msg("%s: %s", err.place, err.text);
+    }
+}
+
+static const struct probe_latency_pair *pair_find(const struct isa_form *form,
+                                                  const struct probe_latency *latency, const char *src,
+                                                  const char *dst) {
+    for (size_t i = 0; i < latency->count; i++) {
+        char from[16], to[16];
+        isa_operand_name(form, (unsigned)latency->pairs[i].src, from);
+        isa_operand_name(form, (unsigned)latency->pairs[i].dst, to);
+        if (strcmp(from, src) == 0 && strcmp(to, dst) == 0) {
+            return &latency->pairs[i];
+        }
+    }
+    fail_msg("%s has no pair %s -> %s", form->syntax, src, dst);
+    return NULL;
+}
+
+static void check_exact(const struct isa_form *form, const struct probe_latency *latency, const char *src,
+                        const char *dst, double cycles) {
+    const struct probe_latency_pair *pair = pair_find(form, latency, src, dst);
+    if (!pair->measured) {
+        fail_msg("%s -> %s: %s", src, dst, pair->why);
+    }
+    assert_false(pair->upper_bound);
+    assert_int_equal(pair->verdict, HX_VERDICT_OK);
+    assert_float_equal(pair->cycles, cycles, 0.05);
+}
+
+static void general_purpose_and_flags(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op1", "op1", 3);
+    check_exact(&form, &latency, "op2", "op1", 3);
+    /* CMOV and CMP are one cycle each because their round is two. */
+    check_exact(&form, &latency, "op1", "flags", 3);
+    assert_float_equal(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 3, 0.05);
+    probe_latency_fini(&latency);
+}
+
+static void a_shorter_pair_is_not_hidden_by_a_longer_one(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "aesdec xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op1", "op1", 5);
+    check_exact(&form, &latency, "op2", "op1", 3);
+    probe_latency_fini(&latency);
+}
+
+static void implicit_registers(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "mul r64", &form, &latency);
+    check_exact(&form, &latency, "op1", "rax", 3);
+    check_exact(&form, &latency, "op1", "rdx", 4);
+    check_exact(&form, &latency, "rax", "rdx", 4);
+    probe_latency_fini(&latency);
+}
+
+static void an_idiom_is_a_fact_of_its_own(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "vpsubq xmm, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 1);
+    assert_float_equal(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 0, 0.05);
+    probe_latency_fini(&latency);
+}
+
+static void across_files_only_the_sum_is_known(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "vmovd r32, xmm", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "op1");
+    assert_true(pair->measured);
+    assert_true(pair->upper_bound);
+    assert_float_equal(pair->cycles, 4, 0.05); /* 3 + 2 less the one that a transfer takes at least */
+    assert_string_equal(pair->via, "vmovd xmm, r32");
+    probe_latency_fini(&latency);
+}
+
+static void a_masked_compare_makes_masks_exact(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "vaddpd xmm{k}, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op1", "op1", 4);
+    check_exact(&form, &latency, "op2", "op1", 6);
+    check_exact(&form, &latency, "op3", "op1", 4);
+    probe_latency_fini(&latency);
+}
+
+static void a_form_that_the_cpu_lacks_says_so(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "vdivpd xmm, xmm, xmm", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "op1");
+    assert_false(pair->measured);
+    assert_int_equal(pair->verdict, HX_VERDICT_FAULT);
+    assert_int_equal(pair->stat.outcome, HX_OUTCOME_ILLEGAL);
+    assert_true(pair->why[0] != '\0');
+    probe_latency_fini(&latency);
+}
+
+static void the_stack_pointer_is_not_chained(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "push r64", &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        assert_false(latency.pairs[i].measured);
+        assert_true(latency.pairs[i].why[0] != '\0');
+    }
+    probe_latency_fini(&latency);
+}
+
+/* A meter that gives every kernel the same statistic. */
+static enum ip_status constant_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        stats[i] = *(const struct hx_stat *)self;
+    }
+    return IP_OK;
+}
+
+static void an_unsteady_chain_is_not_passed_off_as_steady(void **state) {
+    (void)state;
+    struct hx_stat stat = {.cycles = 3.3, .spread = 0.5, .verdict = HX_VERDICT_UNSTABLE, .why = "too wide"};
+    struct machine machine = {.meter = {.measure = constant_measure, .self = &stat}};
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(&machine, "imul r64, r64", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op1", "op1");
+    assert_true(pair->measured);
+    assert_int_equal(pair->verdict, HX_VERDICT_UNSTABLE);
+    assert_string_equal(pair->why, "too wide");
+    /* No transfer was calibrated by an unsteady chain: what they close is a bound at best. */
+    assert_true(pair_find(&form, &latency, "op1", "flags")->upper_bound);
+    probe_latency_fini(&latency);
+    gen_encoder_fini(&machine.bench.encoder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(general_purpose_and_flags),
+        cmocka_unit_test(a_shorter_pair_is_not_hidden_by_a_longer_one),
+        cmocka_unit_test(implicit_registers),
+        cmocka_unit_test(an_idiom_is_a_fact_of_its_own),
+        cmocka_unit_test(across_files_only_the_sum_is_known),
+        cmocka_unit_test(a_masked_compare_makes_masks_exact),
+        cmocka_unit_test(a_form_that_the_cpu_lacks_says_so),
+        cmocka_unit_test(the_stack_pointer_is_not_chained),
+        cmocka_unit_test(an_unsteady_chain_is_not_passed_off_as_steady),
+    };
+    return cmocka_run_group_tests(tests, machine_setup, machine_teardown);
+}
