@@ -35,21 +35,32 @@ static void blocker_cell(const struct probe_portmap *map, int blocker, struct ip
     }
 }
 
+/* Is a member of the same class and mnemonic before it? (Forms of one mnemonic differ in their world.) */
+static bool named_before(const struct probe_portmap *map, size_t member) {
+    for (size_t i = 0; i < member; i++) {
+        if (map->members[i].class == map->members[member].class &&
+            map->members[i].scaled == map->members[member].scaled &&
+            strcmp(map->members[i].form->mnemonic, map->members[member].form->mnemonic) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The first few mnemonics of the class; all of them outside the text format. */
 static void members_cell(const struct probe_portmap *map, unsigned class, bool all, struct ip_text *text) {
-    const char *previous = "";
     unsigned shown = 0;
     for (size_t i = 0; i < map->member_count; i++) {
         const struct probe_port_member *member = &map->members[i];
-        if (member->class != (int)class || strcmp(member->form->mnemonic, previous) == 0) {
+        if (member->class != (int)class || named_before(map, i)) {
             continue;
         }
         if (!all && shown == SHOWN_MEMBERS) {
-            ip_text_printf(text, " ...");
+            ip_text_append(text, " ...");
             return;
         }
-        previous = member->form->mnemonic;
-        ip_text_printf(text, "%s%s%s", shown++ > 0 ? " " : "", previous, member->scaled ? "(scaled)" : "");
+        ip_text_printf(text, "%s%s%s", shown++ > 0 ? " " : "", member->form->mnemonic,
+                       member->scaled ? "(scaled)" : "");
     }
 }
 
@@ -116,12 +127,10 @@ static void map_rows(struct cli_output *output, const struct probe_portmap *map,
     }
 }
 
-static void map_tell(const struct cli_command *command, const struct cli_settings *settings,
-                     const struct probe_portmap *map) {
-    if (!settings->quiet) {
-        cli_message(command->name, "%u ports, %.2f issue slots a cycle, from %zu kernels", map->port_count,
-                    map->issue_width, map->kernels);
-    }
+/* What the rows do not say; their status says what matters with --quiet too. */
+static void map_tell(const struct cli_command *command, const struct probe_portmap *map) {
+    cli_message(command->name, "%u ports, %.2f issue slots a cycle, from %zu kernels", map->port_count,
+                map->issue_width, map->kernels);
     if (map->solutions > 1) {
         cli_message(command->name,
                     "%s%u systems of sets explain what was measured: time alone cannot tell which is true",
@@ -155,7 +164,9 @@ static int portmap_run(const struct cli_command *command, struct cli_settings *s
         status = cli_bench_close(&bench, status, &err);
     }
     if (status == IP_OK) {
-        map_tell(command, settings, &map);
+        if (!settings->quiet) {
+            map_tell(command, &map);
+        }
         map_rows(&output, &map, &tally);
         code = cli_tally_exit(&tally, settings, command->name, "classes");
     } else {
