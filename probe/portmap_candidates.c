@@ -178,6 +178,7 @@ enum ip_status probe_port_candidates(const struct isa_table *table, struct probe
         free(forms);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the candidates of the port map");
     }
+    map->member_count = 0;
     size_t count = 0;
     for (size_t i = 0; i < table->count; i++) {
         struct isa_form *form = &table->forms[i];
