@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <ftw.h>
+#include <sys/stat.h>
 
 #include "power/calibrate.h"
 #include "power/governor.h"
@@ -136,10 +138,15 @@ static void fake_init(struct fake *fake) {
     file_write(fake, "/sys/class/hwmon/hwmon2/in0_label", "Vcore\n");
 }
 
+static int entry_remove(const char *path, const struct stat *status, int kind, struct FTW *walk) {
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
 static void fake_fini(struct fake *fake) {
-    char command[200];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", fake->root);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(nftw(fake->root, entry_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static double volts_at(double khz) {
