@@ -17,7 +17,6 @@
 
 #include <cmocka.h>
 #include <ftw.h>
-#include <sys/stat.h>
 
 #include "power/calibrate.h"
 #include "power/governor.h"
