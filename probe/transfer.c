@@ -14,6 +14,8 @@ enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 
 #define ROUND_OF_ONES_CYCLES 2.15
 /* A chain of one transfer below this was removed at rename on its way, so it says nothing. */
 #define LEAST_CHAIN_CYCLES 0.85
+/* So near to a whole number the latency of a transfer is one. */
+#define WHOLE_TOLERANCE 0.02
 
 /* One row of the list of transfers. `own`: the source operand through which the instruction can be chained to
  * itself (-1: it cannot). Where `own` differs from `src`, one µop reads both, and a µop is taken to have one
@@ -344,6 +346,14 @@ static bool stat_good(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_OK;
 }
 
+/* A transfer is one µop of a fixed latency: what its chain is off a whole number is noise, which would go
+ * into every result that it closes, and differ from run to run. One that is further off is taken as measured.
+ */
+static double whole_cycles(double cycles) {
+    double nearest = round(cycles);
+    return fabs(cycles - nearest) <= WHOLE_TOLERANCE * nearest ? nearest : cycles;
+}
+
 void probe_transfers_calibrate(struct probe_transfers *transfers, const struct hx_stat *stats) {
     /* First those that chain to themselves: their latency is exact. */
     for (size_t i = 0; i < transfers->count; i++) {
@@ -357,7 +367,7 @@ void probe_transfers_calibrate(struct probe_transfers *transfers, const struct h
         }
         const struct hx_stat *stat = &stats[transfer->slot];
         if (transfer->partner < 0 && stat_good(stat) && stat->cycles >= LEAST_CHAIN_CYCLES) {
-            transfer->cycles = stat->cycles;
+            transfer->cycles = whole_cycles(stat->cycles);
             transfer->pinned = true;
         }
     }
@@ -373,7 +383,7 @@ void probe_transfers_calibrate(struct probe_transfers *transfers, const struct h
             double round_cycles = stats[transfer->slot].cycles;
             if (partner->pinned) {
                 double rest = round_cycles - partner->cycles;
-                transfer->cycles = rest > 1.0 ? rest : 1.0;
+                transfer->cycles = whole_cycles(rest > 1.0 ? rest : 1.0);
                 transfer->pinned = true;
             } else if (round_cycles >= 2 * LEAST_CHAIN_CYCLES && round_cycles <= ROUND_OF_ONES_CYCLES) {
                 transfer->pinned = true; /* `cycles` is 1 already */
