@@ -146,7 +146,7 @@ static enum ip_status group_run(struct scan *scan, size_t from, size_t count, st
 static void plan_loosen(struct scan *scan) {
     if (!scan->settings->careful) {
         struct hx_plan *plan = &scan->bench.bench.plan;
-        plan->min_batches = 3;
+        plan->passes = 1;
         plan->target_cycles /= 2;
         plan->spread_limit = 0.01;
     }

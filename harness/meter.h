@@ -40,8 +40,9 @@ struct hx_stat {
 /* How carefully to measure. */
 struct hx_plan {
     uint32_t rounds;      /* samples of each length in a batch; default 11, at most 256 */
-    uint32_t min_batches; /* default 5 */
-    uint32_t max_batches; /* retakes included; default 24, at most 64 */
+    uint32_t passes;      /* complete measurements, each in processes of its own; default 2 */
+    uint32_t min_batches; /* of a pass; default 3 */
+    uint32_t max_batches; /* of a pass, retakes included; default 24, at most 64 */
     double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.006 */
     double
         trust_limit; /* report as unstable above; default 0.10 (Putigny 2014: no value with more than 10 %) */
