@@ -111,8 +111,8 @@ extern const struct cli_command *const cli_commands[]; /* NULL-terminated, in th
 const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli_cmd_latency,
-    cli_cmd_throughput, cli_cmd_pair, cli_cmd_portmap, cli_cmd_scan, cli_cmd_show, cli_cmd_doctor,
-    cli_cmd_power;
+    cli_cmd_throughput, cli_cmd_pair, cli_cmd_portmap, cli_cmd_ports, cli_cmd_scan, cli_cmd_show,
+    cli_cmd_doctor, cli_cmd_power;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
 enum { CLI_TABLES_MAX = 5 };

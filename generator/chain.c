@@ -271,6 +271,15 @@ enum ip_status gen_chain_plan(struct gen_chain *chain, const struct gen_link *li
         forms[l] = links[l].form;
     }
     enum ip_status status = gen_pool_init(&made.pool, forms, count, err);
+    if (status == IP_OK && made.pool.legacy_vectors && made.pool.vex_vectors) {
+        /* Harmless beside each other when the upper halves are clean, but a chain would merge and zero them
+         * in turn, and that is another latency. */
+        status =
+            ip_fail(err, IP_UNSUPPORTED,
+                    "'%s': legacy SSE and VEX/EVEX instructions do not meet in one chain; choose forms of "
+                    "one encoding",
+                    forms[0]->syntax);
+    }
     for (unsigned l = 0; l < count && status == IP_OK; l++) {
         status = link_plan(&made.links[l], links, count, l, err);
         keepers += made.links[l].keeps ? 1 : 0;

@@ -43,6 +43,7 @@ struct survey {
     unsigned sources[GEN_FILES]; /* most constants that one form needs */
     bool used[GEN_FILES];
     bool no_rex, all_evex, any_zmm, any_evex, any_vex, any_legacy, byte_masks;
+    bool any_upper; /* a VEX or EVEX instruction that may write the upper halves */
 };
 
 /* A register operand that is itself the address of a store. */
@@ -93,6 +94,8 @@ static void survey_encoding(struct survey *survey, const struct isa_form *form, 
     } else {
         survey->any_legacy = survey->any_legacy || xmm_or_wider;
     }
+    survey->any_upper =
+        survey->any_upper || (xmm_or_wider && (form->evex || isa_form_vector_bits(form) > 128));
     if (xmm_or_wider && !form->evex) {
         survey->all_evex = false;
     }
@@ -202,7 +205,8 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
     }
     made.legacy_vectors = survey.any_legacy;
     made.vex_vectors = survey.any_vex || (survey.any_evex && survey.used[GEN_FILE_VECTOR]);
-    if (made.legacy_vectors && made.vex_vectors) {
+    /* 128-bit VEX instructions leave the upper halves clean. */
+    if (made.legacy_vectors && survey.any_upper) {
         return ip_fail(
             err, IP_UNSUPPORTED,
             "'%s': legacy SSE and VEX/EVEX instructions do not meet in one kernel (dirty upper halves "

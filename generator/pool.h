@@ -30,8 +30,8 @@ struct gen_pool {
     bool legacy_vectors, vex_vectors;
 };
 
-/* IP_UNSUPPORTED when a form cannot run in a kernel (its obstacle), when legacy SSE and VEX meet, or when no
- * register is left. */
+/* IP_UNSUPPORTED when a form cannot run in a kernel (its obstacle), when legacy SSE and VEX or EVEX meet
+ * (128-bit VEX apart), or when no register is left. */
 IP_CHECK enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const *forms,
                                       unsigned count, struct ip_error *err);
 

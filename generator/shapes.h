@@ -47,6 +47,7 @@ struct gen_independence {
     bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
                              merging) */
     bool same_register;   /* all operands of a class get the same register (zero idiom, ones idiom) */
+    unsigned stride;      /* of memory operands, at least; 0: 32 bytes */
     bool scaled_index; /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
                         */
 };
@@ -71,7 +72,7 @@ enum { GEN_PARTS_MAX = 4 };
 
 /* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes
  * allow it. forms_per_unit is 1: cycles are those of the unit. IP_UNSUPPORTED: the forms cannot share a
- * kernel (legacy SSE beside VEX, too few registers). */
+ * kernel (legacy SSE beside VEX on more than xmm, too few registers). */
 IP_CHECK enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts,
                                         unsigned count, struct ip_error *err);
 

@@ -84,6 +84,7 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     if (operand->bits == 0) {
         stride = 64;
     }
+    stride = stream->how.stride > stride ? stream->how.stride : stride;
     int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
     binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
 }

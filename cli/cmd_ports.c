@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/forms.h"
+#include "cli/output.h"
+#include "cli/vendor.h"
+#include "probe/usage.h"
+
+enum { CHUNK = 64 }; /* forms between two progress lines */
+
+static const struct cli_column columns[] = {
+    {.name = "form"},
+    {.name = "isa", .text_hidden = true},
+    {.name = "ports"},
+    {.name = "slots"},
+    {.name = "throughput"},
+    {.name = "throughput_from_ports"},
+    {.name = "slower_than_ports", .text_hidden = true},
+    {.name = "residual"},
+    {.name = "status"},
+    {.name = NULL},
+};
+
+static void form_row(struct cli_output *output, const struct isa_form *form, const struct probe_portmap *map,
+                     const struct probe_usage *usage, struct cli_tally *tally) {
+    char ports[PROBE_USAGE_TEXT], status[160] = "ok";
+    bool measured = usage->verdict != PROBE_USAGE_UNKNOWN;
+    enum hx_verdict verdict = !measured                          ? HX_VERDICT_FAULT
+                              : usage->verdict == PROBE_USAGE_OK ? HX_VERDICT_OK
+                                                                 : HX_VERDICT_UNSTABLE;
+    cli_tally_add(tally, measured, verdict);
+    if (usage->verdict == PROBE_USAGE_INCONSISTENT) {
+        (void)snprintf(status, sizeof status, "inconsistent: %s", usage->why);
+    } else if (!measured) {
+        (void)snprintf(status, sizeof status, "not measurable: %s", usage->why);
+    } else if (usage->slower) {
+        (void)snprintf(status, sizeof status, "ok; slower than its ports");
+    }
+    const struct cli_value row[] = {
+        cli_text(form->syntax),
+        cli_text(form->extension),
+        cli_text(usage->verdict == PROBE_USAGE_OK ? probe_usage_print(map, usage, ports) : NULL),
+        cli_number(usage->slots),
+        cli_number(usage->cycles),
+        cli_number(usage->verdict == PROBE_USAGE_OK ? usage->expected_cycles : NAN),
+        cli_bool(usage->slower),
+        cli_number(measured ? usage->residual : NAN),
+        cli_text(status),
+    };
+    cli_output_row(output, row, NULL);
+}
+
+static enum ip_status usages_run(struct cli_bench *bench, const struct cli_forms *forms,
+                                 const struct probe_portmap *map, struct cli_output *output,
+                                 struct cli_tally *tally, struct ip_error *err) {
+    for (size_t at = 0; at < forms->count; at += CHUNK) {
+        struct probe_usage usages[CHUNK];
+        size_t count = forms->count - at < CHUNK ? forms->count - at : CHUNK;
+        enum ip_status status = probe_usage_measure(&bench->meter, &bench->bench.encoder, map,
+                                                    forms->items + at, count, usages, err);
+        if (status != IP_OK) {
+            return status;
+        }
+        for (size_t i = 0; i < count; i++) {
+            form_row(output, forms->items[at + i], map, &usages[i], tally);
+        }
+        cli_bench_progress(bench, "forms", at + count, forms->count);
+    }
+    return IP_OK;
+}
+
+static int ports_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct cli_output output;
+    int code = cli_output_open(&output, command, settings, columns);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct cli_forms forms = {0};
+    struct cli_bench bench;
+    struct cli_tally tally = {0};
+    struct ip_error err = {0};
+    struct probe_portmap map = {0};
+    char vendor[16];
+    enum ip_status status = cli_forms_prepare(&forms, settings, &err);
+    status = status == IP_OK ? cli_vendor(settings, vendor, &err) : status;
+    if (status == IP_OK) {
+        status = cli_bench_open(&bench, settings, &err);
+        if (status == IP_OK) {
+            status =
+                probe_portmap_measure(&bench.meter, &bench.bench.encoder, &forms.table, vendor, &map, &err);
+        }
+        if (status == IP_OK) {
+            status = usages_run(&bench, &forms, &map, &output, &tally, &err);
+        }
+        status = cli_bench_close(&bench, status, &err);
+    }
+    code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
+                           : cli_report(command->name, &err);
+    probe_portmap_fini(&map);
+    cli_forms_fini(&forms);
+    return cli_output_close(&output, code);
+}
+
+const struct cli_command cli_cmd_ports = {
+    .name = "ports",
+    .summary = "find out which execution ports a form's uops use",
+    .arguments = "FORM...",
+    .description =
+        "Finds the port map first (see portmap), then runs each form beside forms that keep a set of ports\n"
+        "busy. 1*p01+2*p5: one uop that may go to port 0 or 1, and two for port 5. What the answer cannot\n"
+        "explain is marked as inconsistent, and its ports are left out.\n",
+    .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .run = ports_run,
+};

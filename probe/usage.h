@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage.h - which ports the µops of any form use: "1*p01+2*p5". docs/ports.md, "Usage".
+ *
+ * For each set of the port map, blockers saturate it, and some copies of the form run beside them: what they
+ * add to the time are the form's µops that can go nowhere else. From the small sets to the large, what
+ * subsets explain is subtracted. The answer must give back every measurement, and some that it was not made
+ * from. */
+#ifndef ISAPROBE_PROBE_USAGE_H
+#define ISAPROBE_PROBE_USAGE_H
+
+#include "probe/portmap.h"
+
+enum { PROBE_USAGE_TERMS = PROBE_PORTSET_CLASSES, PROBE_USAGE_TEXT = 160 };
+
+/* µops that may go to any of `ports`. */
+struct probe_usage_term {
+    uint32_t ports;
+    double uops;
+    bool store; /* of data; its address goes with it */
+};
+
+enum probe_usage_verdict {
+    PROBE_USAGE_OK,
+    PROBE_USAGE_INCONSISTENT, /* the terms do not explain what was measured: see `why` */
+    PROBE_USAGE_UNKNOWN,      /* not measured: see `why` */
+};
+
+struct probe_usage {
+    enum probe_usage_verdict verdict;
+    struct probe_usage_term terms[PROBE_USAGE_TERMS]; /* narrow sets first; whole numbers of µops */
+    unsigned term_count;
+    double slots;           /* issue slots; NaN: not measured */
+    double cycles;          /* reciprocal throughput; NaN: not measured */
+    double expected_cycles; /* what ports and issue slots alone would allow */
+    double residual;        /* largest distance of a measurement from what the terms predict, in µops */
+    bool slower;            /* than its ports: an unpipelined unit, or a dependence */
+    char why[128];
+};
+
+/* Measures all forms (derived). */
+IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                            const struct probe_portmap *map, struct isa_form *const *forms,
+                                            size_t count, struct probe_usage *results, struct ip_error *err);
+
+/* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */
+const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage, char *buffer);
+
+/* The closed form: cycles in which the ports can take all µops, max over sets Q of (µops confined to Q)/|Q|.
+ */
+double probe_ports_bound(const struct probe_usage_term *terms, unsigned count);
+
+#endif

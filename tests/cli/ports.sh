@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+isaprobe ports --timer sim:tests/data/skl.sim "vdpps xmm, xmm, xmm, imm8" "vcvttsd2si r64, xmm" "imul r64, r64" "mov m64, r64"
+isaprobe ports --timer sim:tests/data/skl.sim --format json "mulx r64, r64, r64" | rounded
+# No truth to be had: ud2 faults.
+isaprobe ports --quiet --timer sim:tests/data/skl.sim "ud2"
+echo "exit $?"

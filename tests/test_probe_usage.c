@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Port usage of forms on a simulated CPU that knows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "isa/decode.h"
+#include "probe/usage.h"
+#include "tests/port_machine.h"
+
+#define CLASSES                                                                                              \
+    {"popcnt r64, r64", "1"}, {"shlx r64, r64, r64", "06"}, {"andn r64, r64, r64", "15"},                    \
+        {"movsxd r64, r32", "0156"}, {"kmovd k, k", "0"}, {"vpermd ymm, ymm, ymm", "5"},                     \
+        {"vaddpd ymm, ymm, ymm", "01"}, {                                                                    \
+        "vandpd ymm, ymm, ymm", "015"                                                                        \
+    }
+
+static const struct cast usages[] = {CLASSES,
+                                     {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01"},
+                                     {"vcvttsd2si r64, xmm", "1*p0+1*p01"},
+                                     {"vdpps xmm, xmm, xmm, imm8", "1*p5+2*p01+1*p015"},
+                                     {"mulx r64, r64, r64", "1*p1+1*p5"},
+                                     {"bextr r64, r64, r64", "1*p15+1*p06"},
+                                     {"pdep r64, r64, r64", "3*p06"},
+                                     {"add r64, m64", "1*p89+1*p0156"},
+                                     {"vpermd ymm, ymm, m256", "1*p89+1*p5"},
+                                     {"mov m32, r32", "1*pA+1*pB"},
+                                     {"mov r32, r32", "none slots 1"},
+                                     {"", ""}};
+
+/* "1*p0+1*p01" of `usage` in the names of the truth: a set is known by the class that has it. */
+static void usage_is(const struct machine *machine, const struct probe_usage *usage, const char *form,
+                     const char *truth) {
+    static const char *const known[][2] = {{"popcnt r64, r64", "1"},
+                                           {"shlx r64, r64, r64", "06"},
+                                           {"andn r64, r64, r64", "15"},
+                                           {"movsxd r64, r32", "0156"},
+                                           {"kmovd k, k", "0"},
+                                           {"vpermd ymm, ymm, ymm", "5"},
+                                           {"vaddpd ymm, ymm, ymm", "01"},
+                                           {"vandpd ymm, ymm, ymm", "015"},
+                                           {"mov r64, m64", "89"},
+                                           {"mov m64, r64", "A"}};
+    unsigned found = 0;
+    char print[PROBE_USAGE_TEXT];
+    for (unsigned t = 0; t < usage->term_count; t++) {
+        for (unsigned k = 0; k < sizeof known / sizeof known[0]; k++) {
+            const struct probe_port_member *member = machine->map.members;
+            while (strcmp(member->form->syntax, known[k][0]) != 0) {
+                member++;
+            }
+            char wanted[32];
+            (void)snprintf(wanted, sizeof wanted, "%.0f*p%s", usage->terms[t].uops, known[k][1]);
+            const char *at = strstr(truth, wanted);
+            bool whole = at != NULL && strchr("+ ", at[strlen(wanted)]) != NULL;
+            found += machine->map.classes[member->class].ports == usage->terms[t].ports && whole;
+        }
+    }
+    unsigned terms = 0;
+    for (const char *at = truth; *at != '\0'; at++) {
+        terms += *at == '*' && strncmp(at, "*pB", 3) != 0; /* the store's data goes with its address */
+    }
+    if (usage->verdict != PROBE_USAGE_OK || found != terms || usage->term_count != terms) {
+        fail_msg("%s: %s, found %s; %s", form, truth, probe_usage_print(&machine->map, usage, print),
+                 usage->why);
+    }
+}
+
+static void machine_uses(struct machine *machine, const struct cast *cast, struct probe_usage *results,
+                         size_t count) {
+    struct ip_error err = {0};
+    struct isa_form *forms[16];
+    if (machine_map(machine, "", &err) != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+    for (size_t i = 0; i < count; i++) {
+        forms[i] = isa_table_find(&machine->table, cast[i].form);
+        assert_non_null(forms[i]);
+    }
+    assert_int_equal(isa_forms_derive(forms, count, &err), IP_OK);
+    struct hx_meter meter = hx_bench_meter(&machine->bench);
+    if (probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, forms, count, results, &err) !=
+        IP_OK) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void recovers(const char *core) {
+    enum { FIRST = 8, COUNT = 10 };
+    struct machine machine;
+    struct probe_usage results[COUNT];
+    machine_open(&machine, core, usages);
+    machine_uses(&machine, usages + FIRST, results, COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        usage_is(&machine, &results[i], usages[FIRST + i].form, usages[FIRST + i].ports);
+    }
+    machine_close(&machine);
+}
+
+static void test_usages(void **state) {
+    (void)state;
+    recovers(CORE("6", "0156"));
+}
+
+static void test_noise(void **state) {
+    (void)state;
+    recovers(CORE("6", "0156") "noise 0.002\nspikes 0.01 2000\nseed 4\n");
+}
+
+/* An unpipelined unit: the ports are found, and that they are not all. */
+static void test_unit(void **state) {
+    (void)state;
+    static const struct cast cast[] = {
+        CLASSES, {"vsqrtpd xmm, xmm", "1*p0 latency 12 blocking 4 divider"}, {"", ""}};
+    struct machine machine;
+    struct probe_usage result;
+    machine_open(&machine, CORE("6", "0156"), cast);
+    machine_uses(&machine, cast + 8, &result, 1);
+    usage_is(&machine, &result, cast[8].form, cast[8].ports);
+    assert_true(result.slower);
+    assert_true(fabs(result.expected_cycles - 1.0) < 0.05 && fabs(result.cycles - 4.0) < 0.1);
+    machine_close(&machine);
+}
+
+/* Ports that no class has: {16} is no set of the map. Nothing may be made up. */
+static void test_inconsistent(void **state) {
+    (void)state;
+    static const struct cast cast[] = {CLASSES, {"pext r64, r64, r64", "3*p16+1*p5"}, {"", ""}};
+    struct machine machine;
+    struct probe_usage result;
+    machine_open(&machine, CORE("6", "0156"), cast);
+    machine_uses(&machine, cast + 8, &result, 1);
+    assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);
+    assert_true(result.why[0] != '\0');
+    machine_close(&machine);
+}
+
+static void test_bound(void **state) {
+    (void)state;
+    const struct probe_usage_term terms[] = {
+        {.ports = 1, .uops = 1}, {.ports = 2, .uops = 1}, {.ports = 3, .uops = 3}, {.ports = 8, .uops = 2}};
+    assert_true(probe_ports_bound(terms, 0) == 0);
+    assert_true(probe_ports_bound(terms, 1) == 1);
+    assert_true(probe_ports_bound(terms, 3) == 2.5);
+    assert_true(probe_ports_bound(terms, 4) == 2.5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_usages),       cmocka_unit_test(test_noise), cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_inconsistent), cmocka_unit_test(test_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
