@@ -8,75 +8,39 @@
 
 #include "probe/portmap_steps.h"
 #include "probe/throughput.h"
+#include "probe/usage_steps.h"
 
 enum {
     CHUNK = 64, /* forms that are measured together */
     ALONE_INSTANCES = 24,
-    COPIES = 4,           /* of the form beside blockers */
-    BLOCKERS_MAX = 900,   /* instances in a kernel */
-    EXPERIMENTS_MAX = 32, /* of a form: one for each set */
-    PARTS_MAX = GEN_PARTS_MAX - 1,
-    STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
+    COPIES = 4,         /* of the form beside blockers */
+    BLOCKERS_MAX = 900, /* instances in a kernel */
+    STORE_STRIDE = 64,  /* a line for each store: some CPUs write two to one line at once, but not to two */
     STORES = 64,
 };
 
 static const double CYCLES_LEAST = 16;    /* of a unit: longer than the latencies of a form */
 static const double CYCLES_SPARE = 1.5;   /* blockers take longer than the copies alone, by this factor */
 static const double CYCLES_LONGER = 1.37; /* the second look at a doubtful reading */
-static const double UOP_TOLERANCE = 0.4;  /* of a count of µops to an integer */
-static const double RESIDUAL_MAX = 0.45;  /* of a measurement to its prediction, µops */
-
-/* Blockers of a set, and what they took with and without the form. */
-struct experiment {
-    uint32_t target; /* the set that is saturated */
-    bool store;
-    struct probe_usage_term blocked[PARTS_MAX]; /* instances by set */
-    int members[PARTS_MAX];                     /* positions in the map */
-    unsigned parts;                             /* 0: the set cannot be saturated in the form's world */
-    unsigned copies;
-    size_t slot;
-    double cycles;   /* NaN: not measured */
-    double confined; /* the form's µops that can go nowhere else */
-};
-
-struct subject {
-    struct isa_form *form;
-    unsigned world;
-    bool legacy;  /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
-    double alone; /* cycles of an instance in a kernel of its own */
-    size_t slot;
-    unsigned nops;                                  /* of the kernel for the slots */
-    struct experiment experiments[EXPERIMENTS_MAX]; /* narrow sets first */
-    unsigned count;
-    struct experiment check; /* not used to infer */
-};
+static const double DOUBT = 0.2;          /* of a count of µops to an integer: worth a second look */
 
 struct user {
     const struct hx_meter *meter;
     struct gen_encoder *encoder;
     const struct probe_portmap *map;
     double store_cycles; /* of a store that shares its line with none before or behind it */
-    struct subject *subjects;
+    struct probe_usage_subject *subjects;
     struct probe_usage *results;
     size_t count;
 };
-
-static unsigned ports_in(uint32_t set) {
-    return (unsigned)__builtin_popcount(set);
-}
 
 static enum ip_status batch_run(const struct user *user, struct probe_batch *batch, struct ip_error *err) {
     return batch->count > 0 ? probe_batch_measure(batch, user->meter, user->encoder, err) : IP_OK;
 }
 
-static void give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why) {
-    result->verdict = verdict;
-    (void)snprintf(result->why, sizeof result->why, "%s", why);
-}
-
 /* -- The form alone ----------------------------------------------------------------------------------- */
 
-static void subject_init(struct subject *subject, struct isa_form *form) {
+static void subject_init(struct probe_usage_subject *subject, struct isa_form *form) {
     memset(subject, 0, sizeof *subject);
     subject->form = form;
     subject->world = PROBE_PORTS_SCALAR;
@@ -101,12 +65,13 @@ static enum ip_status alone_measure(struct user *user, struct ip_error *err) {
     }
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        struct subject *subject = &user->subjects[i];
+        struct probe_usage_subject *subject = &user->subjects[i];
         subject->alone = probe_mix_cycles(&batch, subject->slot) / ALONE_INSTANCES;
         if (!isfinite(subject->alone)) {
-            give_up(&user->results[i], PROBE_USAGE_UNKNOWN,
-                    subject->slot == SIZE_MAX ? "it cannot stand in a mix of independent instances"
-                                              : batch.stats[subject->slot].why);
+            probe_usage_give_up(&user->results[i], PROBE_USAGE_UNKNOWN,
+                                subject->slot == SIZE_MAX
+                                    ? "it cannot stand in a mix of independent instances"
+                                    : batch.stats[subject->slot].why);
         }
     }
     probe_batch_fini(&batch);
@@ -133,7 +98,7 @@ static enum ip_status slots_measure(struct user *user, struct ip_error *err) {
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        struct subject *subject = &user->subjects[i];
+        struct probe_usage_subject *subject = &user->subjects[i];
         subject->slot = SIZE_MAX;
         double nops = ceil(user->map->issue_width * (CYCLES_LEAST + CYCLES_SPARE * COPIES * subject->alone));
         if (user->results[i].verdict != PROBE_USAGE_OK || !(nops <= BLOCKERS_MAX)) {
@@ -146,7 +111,7 @@ static enum ip_status slots_measure(struct user *user, struct ip_error *err) {
     }
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        struct subject *subject = &user->subjects[i];
+        struct probe_usage_subject *subject = &user->subjects[i];
         double cycles = probe_mix_cycles(&batch, subject->slot);
         user->results[i].slots = (cycles * user->map->issue_width - subject->nops) / COPIES;
     }
@@ -167,7 +132,8 @@ static bool xmm_only(const struct isa_form *form) {
 }
 
 /* A member of the class that may stand beside the form; -1: none. */
-static int blocker_for(const struct subject *subject, const struct probe_portmap *map, unsigned number) {
+static int blocker_for(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                       unsigned number) {
     const struct probe_port_class *class = &map->classes[number];
     if (class->blocker[0] >= 0) {
         return class->blocker[0];
@@ -184,7 +150,7 @@ static int blocker_for(const struct subject *subject, const struct probe_portmap
 }
 
 /* How long the blockers must take so that nothing else of the form can bind. */
-static double least_cycles(const struct subject *subject, const struct probe_usage *result,
+static double least_cycles(const struct probe_usage_subject *subject, const struct probe_usage *result,
                            const struct probe_portmap *map, unsigned width, unsigned copies) {
     double least = CYCLES_LEAST + CYCLES_SPARE * copies * subject->alone;
     double slots = isfinite(result->slots) && result->slots > 1 ? result->slots : 1;
@@ -193,9 +159,9 @@ static double least_cycles(const struct subject *subject, const struct probe_usa
     return least > issue ? least : issue;
 }
 
-static void experiment_size(struct experiment *experiment, const struct subject *subject,
-                            const struct probe_usage *result, const struct probe_portmap *map,
-                            double longer) {
+static void experiment_size(struct probe_usage_experiment *experiment,
+                            const struct probe_usage_subject *subject, const struct probe_usage *result,
+                            const struct probe_portmap *map, double longer) {
     unsigned width = ports_in(experiment->target);
     double cycles = 0;
     for (experiment->copies = COPIES; experiment->copies > 0; experiment->copies /= 2) {
@@ -212,7 +178,7 @@ static void experiment_size(struct experiment *experiment, const struct subject 
     }
 }
 
-static bool set_known(const struct subject *subject, const struct probe_port_class *class) {
+static bool set_known(const struct probe_usage_subject *subject, const struct probe_port_class *class) {
     for (unsigned i = 0; i < subject->count; i++) {
         if (subject->experiments[i].target == class->ports) {
             return true;
@@ -221,7 +187,7 @@ static bool set_known(const struct subject *subject, const struct probe_port_cla
     return false;
 }
 
-static void experiments_plan(struct subject *subject, const struct probe_usage *result,
+static void experiments_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
                              const struct probe_portmap *map) {
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
@@ -231,26 +197,27 @@ static void experiments_plan(struct subject *subject, const struct probe_usage *
             if (class->store && (class->blocker[0] < 0 || class->worlds == PROBE_PORTS_WIDE)) {
                 continue; /* one count is enough, and goes by plain stores */
             }
-            if (class->width != width || set_known(subject, class) || subject->count == EXPERIMENTS_MAX ||
+            if (class->width != width || set_known(subject, class) ||
+                subject->count == PROBE_USAGE_EXPERIMENTS ||
                 (memory && (member < 0 || isa_form_memory_operand(subject->form) < 0))) {
                 continue;
             }
-            struct experiment *experiment = &subject->experiments[subject->count++];
-            *experiment = (struct experiment){.target = class->ports,
-                                              .store = class->store,
-                                              .parts = member >= 0,
-                                              .members = {member},
-                                              .blocked = {{.ports = class->ports}},
-                                              .slot = SIZE_MAX,
-                                              .cycles = NAN,
-                                              .confined = NAN};
+            struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
+            *experiment = (struct probe_usage_experiment){.target = class->ports,
+                                                          .store = class->store,
+                                                          .parts = member >= 0,
+                                                          .members = {member},
+                                                          .blocked = {{.ports = class->ports}},
+                                                          .slot = SIZE_MAX,
+                                                          .cycles = NAN,
+                                                          .confined = NAN};
             experiment_size(experiment, subject, result, map, 1);
         }
     }
 }
 
-static enum ip_status experiment_add(const struct user *user, const struct subject *subject,
-                                     struct experiment *experiment, struct probe_batch *batch,
+static enum ip_status experiment_add(const struct user *user, const struct probe_usage_subject *subject,
+                                     struct probe_usage_experiment *experiment, struct probe_batch *batch,
                                      struct ip_error *err) {
     struct gen_part parts[GEN_PARTS_MAX];
     unsigned count = 0;
@@ -265,7 +232,7 @@ static enum ip_status experiment_add(const struct user *user, const struct subje
     return experiment->parts > 0 ? probe_mix_add(batch, parts, count, &experiment->slot, err) : IP_OK;
 }
 
-static void experiment_read(const struct user *user, struct experiment *experiment,
+static void experiment_read(const struct user *user, struct probe_usage_experiment *experiment,
                             const struct probe_batch *batch) {
     double blocked = 0;
     for (unsigned p = 0; p < experiment->parts; p++) {
@@ -278,14 +245,15 @@ static void experiment_read(const struct user *user, struct experiment *experime
 }
 
 /* Measures the experiments that `wanted` picks. */
-static enum ip_status experiments_measure(const struct user *user, bool (*wanted)(const struct experiment *),
+static enum ip_status experiments_measure(const struct user *user,
+                                          bool (*wanted)(const struct probe_usage_experiment *),
                                           struct ip_error *err) {
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count; i++) {
-        struct subject *subject = &user->subjects[i];
+        struct probe_usage_subject *subject = &user->subjects[i];
         for (unsigned e = 0; e < subject->count && status == IP_OK; e++) {
-            struct experiment *experiment = &subject->experiments[e];
+            struct probe_usage_experiment *experiment = &subject->experiments[e];
             experiment->slot = SIZE_MAX;
             if (user->results[i].verdict == PROBE_USAGE_OK && wanted(experiment)) {
                 if (isfinite(experiment->cycles)) { /* again: with another rhythm */
@@ -298,7 +266,7 @@ static enum ip_status experiments_measure(const struct user *user, bool (*wanted
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         for (unsigned e = 0; e < user->subjects[i].count; e++) {
-            struct experiment *experiment = &user->subjects[i].experiments[e];
+            struct probe_usage_experiment *experiment = &user->subjects[i].experiments[e];
             if (experiment->slot != SIZE_MAX) {
                 experiment_read(user, experiment, &batch);
             }
@@ -308,136 +276,23 @@ static enum ip_status experiments_measure(const struct user *user, bool (*wanted
     return status;
 }
 
-static bool not_measured(const struct experiment *experiment) {
+static bool not_measured(const struct probe_usage_experiment *experiment) {
     return experiment->parts > 0 && !isfinite(experiment->cycles);
 }
 
 /* Far from an integer: worth a second look. */
-static bool is_doubtful(const struct experiment *experiment) {
-    return experiment->parts > 0 &&
-           !(fabs(experiment->confined - round(experiment->confined)) <= UOP_TOLERANCE / 2);
-}
-
-/* -- Inference and checks ----------------------------------------------------------------------------- */
-
-/* Blockers of the widest set leave few issue slots: whatever the front end loses looks like a part of a µop.
- */
-static bool is_widest(const struct probe_portmap *map, const struct experiment *experiment) {
-    return ports_in(experiment->target) + 1.5 > map->issue_width;
-}
-
-/* The blockers' reading, held within what the issue slots leave: without a memory operand no two µops share
- * one. */
-static double widest_count(const struct subject *subject, const struct probe_usage *result, double reading) {
-    double placed = 0;
-    for (unsigned t = 0; t < result->term_count; t++) {
-        placed += result->terms[t].uops;
-    }
-    double most =
-        isfinite(result->slots) && round(result->slots) > placed ? round(result->slots) - placed : 0;
-    if (isfinite(result->slots) && isa_form_memory_operand(subject->form) < 0 && reading > most) {
-        reading = most;
-    }
-    return reading > 0 ? reading : 0;
-}
-
-static void infer(const struct subject *subject, struct probe_usage *result,
-                  const struct probe_portmap *map) {
-    result->term_count = 0;
-    for (unsigned e = 0; e < subject->count; e++) {
-        const struct experiment *experiment = &subject->experiments[e];
-        if (!isfinite(experiment->confined)) {
-            continue;
-        }
-        double uops = experiment->confined;
-        for (unsigned t = 0; t < result->term_count; t++) {
-            bool inside = (result->terms[t].ports & ~experiment->target) == 0;
-            uops -= inside ? result->terms[t].uops : 0;
-        }
-        double nearest = round(uops);
-        bool doubtful = fabs(uops - nearest) > UOP_TOLERANCE || nearest < 0;
-        if (is_widest(map, experiment)) {
-            uops = widest_count(subject, result, nearest);
-            doubtful = fabs(uops - nearest) > 1;
-        }
-        if (doubtful) {
-            result->verdict = PROBE_USAGE_INCONSISTENT;
-            (void)snprintf(result->why, sizeof result->why,
-                           "%.2f uops more are confined to a set of %u ports", uops,
-                           ports_in(experiment->target));
-        }
-        if (round(uops) > 0) {
-            result->terms[result->term_count++] = (struct probe_usage_term){
-                .ports = experiment->target, .uops = round(uops), .store = experiment->store};
-        }
-    }
-}
-
-/* What the terms and slots say that the experiment takes. */
-static double predicted(const struct probe_usage *result, const struct probe_portmap *map,
-                        const struct experiment *experiment) {
-    struct probe_usage_term all[PROBE_USAGE_TERMS + PARTS_MAX];
-    unsigned count = 0;
-    double slots = isfinite(result->slots) ? experiment->copies * result->slots : 0;
-    for (unsigned t = 0; t < result->term_count; t++) {
-        all[count] = result->terms[t];
-        all[count++].uops *= experiment->copies;
-    }
-    for (unsigned p = 0; p < experiment->parts; p++) {
-        all[count++] = experiment->blocked[p];
-        slots += experiment->blocked[p].uops;
-    }
-    double ports = probe_ports_bound(all, count), issue = slots / map->issue_width;
-    return ports > issue ? ports : issue;
-}
-
-static void residual_take(struct probe_usage *result, const struct probe_portmap *map,
-                          const struct experiment *experiment) {
-    if (isfinite(experiment->cycles) && !experiment->store && !is_widest(map, experiment)) {
-        double distance = fabs(experiment->cycles - predicted(result, map, experiment)) *
-                          ports_in(experiment->target) / experiment->copies;
-        result->residual = distance > result->residual ? distance : result->residual;
-    }
-}
-
-static void verify(const struct subject *subject, struct probe_usage *result,
-                   const struct probe_portmap *map) {
-    unsigned measured = 0;
-    double uops = 0;
-    result->residual = 0;
-    for (unsigned e = 0; e < subject->count; e++) {
-        residual_take(result, map, &subject->experiments[e]);
-        measured += isfinite(subject->experiments[e].cycles);
-    }
-    residual_take(result, map, &subject->check);
-    for (unsigned t = 0; t < result->term_count; t++) {
-        uops += result->terms[t].uops;
-    }
-    struct experiment alone = {.copies = 1, .target = 1};
-    result->expected_cycles = predicted(result, map, &alone);
-    result->slower = result->cycles > 1.1 * result->expected_cycles + 0.05;
-    if (result->verdict != PROBE_USAGE_OK) {
-        return;
-    }
-    if (measured == 0) {
-        give_up(result, PROBE_USAGE_UNKNOWN, "no blocker could run beside it long enough");
-    } else if (result->residual > RESIDUAL_MAX) {
-        give_up(result, PROBE_USAGE_INCONSISTENT, "a mix takes longer or shorter than these ports say");
-    } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
-        give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
-    } else if (isa_form_memory_operand(subject->form) < 0 && uops > result->slots + 0.5) {
-        give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
-    }
+static bool is_doubtful(const struct probe_usage_experiment *experiment) {
+    return experiment->parts > 0 && !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
 }
 
 /* A mix of the form with blockers of two sets at once. */
-static void check_plan(struct subject *subject, const struct probe_usage *result,
+static void check_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
                        const struct probe_portmap *map) {
-    struct experiment *check = &subject->check;
-    *check = (struct experiment){.slot = SIZE_MAX, .cycles = NAN};
+    struct probe_usage_experiment *check = &subject->check;
+    *check = (struct probe_usage_experiment){.slot = SIZE_MAX, .cycles = NAN};
     for (unsigned least = 1; least <= 2; least++) { /* a narrow set, and one of two ports or more */
         for (unsigned e = 0; e < subject->count && check->parts < least; e++) {
-            const struct experiment *part = &subject->experiments[e];
+            const struct probe_usage_experiment *part = &subject->experiments[e];
             if (part->parts == 1 && isfinite(part->confined) && !part->store &&
                 ports_in(part->target) >= least && (part->target & check->target) == 0) {
                 check->members[check->parts] = part->members[0];
@@ -457,7 +312,7 @@ static enum ip_status checks_measure(const struct user *user, struct ip_error *e
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        struct subject *subject = &user->subjects[i];
+        struct probe_usage_subject *subject = &user->subjects[i];
         check_plan(subject, &user->results[i], user->map);
         if (user->results[i].verdict == PROBE_USAGE_OK) {
             status = experiment_add(user, subject, &subject->check, &batch, err);
@@ -483,8 +338,8 @@ static enum ip_status chunk_measure(struct user *user, struct ip_error *err) {
     status = status == IP_OK ? checks_measure(user, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         if (user->results[i].verdict == PROBE_USAGE_OK) {
-            infer(&user->subjects[i], &user->results[i], user->map);
-            verify(&user->subjects[i], &user->results[i], user->map);
+            probe_usage_infer(&user->subjects[i], &user->results[i], user->map);
+            probe_usage_verify(&user->subjects[i], &user->results[i], user->map);
         }
     }
     return status;
@@ -512,7 +367,7 @@ static enum ip_status stores_measure(const struct user *user, double *cycles, st
 enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                    const struct probe_portmap *map, struct isa_form *const *forms,
                                    size_t count, struct probe_usage *results, struct ip_error *err) {
-    struct subject *subjects = calloc(CHUNK, sizeof *subjects);
+    struct probe_usage_subject *subjects = calloc(CHUNK, sizeof *subjects);
     if (subjects == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for the port usage of %d forms", CHUNK);
     }

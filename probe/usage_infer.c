@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_infer.c - from what blockers took to counts of µops, and the checks of these counts. */
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/usage_steps.h"
+
+static const double UOP_TOLERANCE = 0.4; /* of a count of µops to an integer */
+static const double RESIDUAL_MAX = 0.45; /* of a measurement to its prediction, µops */
+
+void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why) {
+    result->verdict = verdict;
+    (void)snprintf(result->why, sizeof result->why, "%s", why);
+}
+
+/* Blockers of the widest set leave few issue slots: whatever the front end loses looks like a part of a µop.
+ */
+static bool is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
+    return ports_in(experiment->target) + 1.5 > map->issue_width;
+}
+
+/* The blockers' reading, held within what the issue slots leave: without a memory operand no two µops share
+ * one. */
+static double widest_count(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                           double reading) {
+    double placed = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        placed += result->terms[t].uops;
+    }
+    double most =
+        isfinite(result->slots) && round(result->slots) > placed ? round(result->slots) - placed : 0;
+    if (isfinite(result->slots) && isa_form_memory_operand(subject->form) < 0 && reading > most) {
+        reading = most;
+    }
+    return reading > 0 ? reading : 0;
+}
+
+void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
+                       const struct probe_portmap *map) {
+    result->term_count = 0;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (!isfinite(experiment->confined)) {
+            continue;
+        }
+        double uops = experiment->confined;
+        for (unsigned t = 0; t < result->term_count; t++) {
+            bool inside = (result->terms[t].ports & ~experiment->target) == 0;
+            uops -= inside ? result->terms[t].uops : 0;
+        }
+        double nearest = round(uops);
+        bool doubtful = fabs(uops - nearest) > UOP_TOLERANCE || nearest < 0;
+        if (is_widest(map, experiment)) {
+            uops = widest_count(subject, result, nearest);
+            doubtful = fabs(uops - nearest) > 1;
+        }
+        if (doubtful) {
+            result->verdict = PROBE_USAGE_INCONSISTENT;
+            (void)snprintf(result->why, sizeof result->why,
+                           "%.2f uops more are confined to a set of %u ports", uops,
+                           ports_in(experiment->target));
+        }
+        if (round(uops) > 0) {
+            result->terms[result->term_count++] = (struct probe_usage_term){
+                .ports = experiment->target, .uops = round(uops), .store = experiment->store};
+        }
+    }
+}
+
+/* What the terms and slots say that the experiment takes. */
+static double predicted(const struct probe_usage *result, const struct probe_portmap *map,
+                        const struct probe_usage_experiment *experiment) {
+    struct probe_usage_term all[PROBE_USAGE_TERMS + PROBE_USAGE_PARTS];
+    unsigned count = 0;
+    double slots = isfinite(result->slots) ? experiment->copies * result->slots : 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        all[count] = result->terms[t];
+        all[count++].uops *= experiment->copies;
+    }
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        all[count++] = experiment->blocked[p];
+        slots += experiment->blocked[p].uops;
+    }
+    double ports = probe_ports_bound(all, count), issue = slots / map->issue_width;
+    return ports > issue ? ports : issue;
+}
+
+static void residual_take(struct probe_usage *result, const struct probe_portmap *map,
+                          const struct probe_usage_experiment *experiment) {
+    if (isfinite(experiment->cycles) && !experiment->store && !is_widest(map, experiment)) {
+        double distance = fabs(experiment->cycles - predicted(result, map, experiment)) *
+                          ports_in(experiment->target) / experiment->copies;
+        result->residual = distance > result->residual ? distance : result->residual;
+    }
+}
+
+void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
+                        const struct probe_portmap *map) {
+    unsigned measured = 0;
+    double uops = 0;
+    result->residual = 0;
+    for (unsigned e = 0; e < subject->count; e++) {
+        residual_take(result, map, &subject->experiments[e]);
+        measured += isfinite(subject->experiments[e].cycles);
+    }
+    residual_take(result, map, &subject->check);
+    for (unsigned t = 0; t < result->term_count; t++) {
+        uops += result->terms[t].uops;
+    }
+    struct probe_usage_experiment alone = {.copies = 1, .target = 1};
+    result->expected_cycles = predicted(result, map, &alone);
+    result->slower = result->cycles > 1.1 * result->expected_cycles + 0.05;
+    if (result->verdict != PROBE_USAGE_OK) {
+        return;
+    }
+    if (measured == 0) {
+        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN, "no blocker could run beside it long enough");
+    } else if (result->residual > RESIDUAL_MAX) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "a mix takes longer or shorter than these ports say");
+    } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
+    } else if (isa_form_memory_operand(subject->form) < 0 && uops > result->slots + 0.5) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_steps.h - the steps of probe_usage_measure, for probe/usage*.c only. */
+#ifndef ISAPROBE_PROBE_USAGE_STEPS_H
+#define ISAPROBE_PROBE_USAGE_STEPS_H
+
+#include "generator/shapes.h"
+#include "probe/usage.h"
+
+enum {
+    PROBE_USAGE_EXPERIMENTS = 32, /* of a form: one for each set */
+    PROBE_USAGE_PARTS = GEN_PARTS_MAX - 1,
+};
+
+/* Blockers of a set, and what they took with and without the form. */
+struct probe_usage_experiment {
+    uint32_t target; /* the set that is saturated */
+    bool store;
+    struct probe_usage_term blocked[PROBE_USAGE_PARTS]; /* instances by set */
+    int members[PROBE_USAGE_PARTS];                     /* positions in the map */
+    unsigned parts; /* 0: the set cannot be saturated in the form's world */
+    unsigned copies;
+    size_t slot;
+    double cycles;   /* NaN: not measured */
+    double confined; /* the form's µops that can go nowhere else */
+};
+
+struct probe_usage_subject {
+    struct isa_form *form;
+    unsigned world;
+    bool legacy;  /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
+    double alone; /* cycles of an instance in a kernel of its own */
+    size_t slot;
+    unsigned nops;                                                      /* of the kernel for the slots */
+    struct probe_usage_experiment experiments[PROBE_USAGE_EXPERIMENTS]; /* narrow sets first */
+    unsigned count;
+    struct probe_usage_experiment check; /* not used to infer */
+};
+
+static inline unsigned ports_in(uint32_t set) {
+    return (unsigned)__builtin_popcount(set);
+}
+
+void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why);
+
+/* Fills the terms from the experiments. */
+void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
+                       const struct probe_portmap *map);
+/* Do the terms give back every experiment, the check, the throughput and the slots? */
+void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
+                        const struct probe_portmap *map);
+
+#endif
