@@ -158,6 +158,13 @@ static void how_name(const struct variant *variant, char *buffer, size_t size) {
  * small: those within this much of the least count as equal, and their median stands for them. */
 static const double EQUAL_VARIANTS = 0.02;
 static const double CLEARLY = 0.05;
+static const double STEADY_SPREAD = 0.02;
+
+/* A value whose batches agree, or whose two lengths do (a wide spread is how the meter says that they do
+ * not). */
+static bool stat_steady(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_OK && stat->spread <= STEADY_SPREAD;
+}
 
 /* A steady value beats an unsteady one, unless all that the unsteady one saw is clearly smaller: then the
  * form is faster than the steady variant, and the result has to say that it is not sure by how much. Among
@@ -166,7 +173,7 @@ static bool stat_beats(const struct hx_stat *stat, const struct probe_throughput
     if (!best->measured) {
         return true;
     }
-    bool steady = stat->verdict == HX_VERDICT_OK, best_steady = best->verdict == HX_VERDICT_OK;
+    bool steady = stat_steady(stat), best_steady = stat_steady(&best->stat);
     if (steady == best_steady) {
         return stat->cycles < best->cycles;
     }
@@ -205,7 +212,8 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
 }
 
 static bool stat_equals(const struct hx_stat *stat, double least) {
-    return stat->verdict == HX_VERDICT_OK && stat->cycles <= least * (1.0 + EQUAL_VARIANTS);
+    return stat->verdict == HX_VERDICT_OK && stat->cycles >= least &&
+           stat->cycles <= least * (1.0 + EQUAL_VARIANTS);
 }
 
 /* Replaces the least of the form's variants by the median of those that equal it. The variants of a form are
