@@ -7,6 +7,7 @@
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/latency_given.h"
+#include "cli/measure.h"
 #include "cli/output.h"
 #include "probe/latency.h"
 
@@ -35,20 +36,6 @@ static const struct cli_column columns[] = {
     {.name = NULL},
 };
 
-static const char *path_name(enum probe_path path) {
-    switch (path) {
-    case PROBE_PATH_REGISTER:
-        return "register";
-    case PROBE_PATH_ADDRESS:
-        return "address";
-    case PROBE_PATH_INDEX:
-        return "index";
-    case PROBE_PATH_CONTENT:
-        return "content";
-    }
-    return "";
-}
-
 /* When every batch was void there is a verdict and nothing more. */
 static bool has_number(const struct probe_latency_pair *pair) {
     return pair->measured && (pair->verdict == HX_VERDICT_OK || isfinite(pair->spread));
@@ -63,7 +50,7 @@ static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *p
                       const struct pair_names *names, bool utf8) {
     struct ip_text text = {0};
     ip_text_printf(&text, "%s%s%s->%s ", names->src, pair->path != PROBE_PATH_REGISTER ? ":" : "",
-                   pair->path != PROBE_PATH_REGISTER ? path_name(pair->path) : "", names->dst);
+                   pair->path != PROBE_PATH_REGISTER ? probe_path_name(pair->path) : "", names->dst);
     if (has_number(pair) && pair->upper_bound) {
         ip_text_append(&text, utf8 ? "\xe2\x89\xa4" : "<=");
     }
@@ -119,7 +106,7 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
         struct cli_value *value = values + i * PAIR_VALUES;
         value[0] = cli_text(names[i].src);
         value[1] = cli_text(names[i].dst);
-        value[2] = cli_text(path_name(pair->path));
+        value[2] = cli_text(probe_path_name(pair->path));
         value[3] = cli_number(has_number(pair) ? pair->cycles : NAN);
         value[4] = cli_text(!pair->measured ? NULL : pair->upper_bound ? "upper" : "exact");
         value[5] = cli_number(pair->measured ? pair->spread : NAN);
@@ -184,29 +171,7 @@ static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settin
 }
 
 static int latency_run(const struct cli_command *command, struct cli_settings *settings) {
-    struct cli_output output;
-    int code = cli_output_open(&output, command, settings, columns);
-    if (code != CLI_EXIT_OK) {
-        return code;
-    }
-    struct cli_forms forms = {0};
-    struct cli_bench bench;
-    struct cli_tally tally = {0};
-    struct ip_error err = {0};
-    enum ip_status status = cli_forms_prepare(&forms, settings, &err);
-    if (status == IP_OK) {
-        status = cli_bench_open(&bench, settings, &err);
-        for (size_t at = 0; status == IP_OK && at < forms.count; at += CHUNK) {
-            size_t count = forms.count - at < CHUNK ? forms.count - at : CHUNK;
-            cli_bench_progress(&bench, "forms", at, forms.count);
-            status = chunk_run(&bench, settings, &forms, at, count, &output, &tally, &err);
-        }
-        status = cli_bench_close(&bench, status, &err);
-    }
-    code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
-                           : cli_report(command->name, &err);
-    cli_forms_fini(&forms);
-    return cli_output_close(&output, code);
+    return cli_measure_forms(command, settings, columns, CHUNK, chunk_run);
 }
 
 #define AT(field) offsetof(struct cli_settings, field)

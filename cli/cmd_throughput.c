@@ -5,6 +5,7 @@
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/kernels.h"
+#include "cli/measure.h"
 #include "cli/output.h"
 #include "generator/shapes.h"
 #include "probe/throughput.h"
@@ -110,29 +111,7 @@ static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settin
 }
 
 static int throughput_run(const struct cli_command *command, struct cli_settings *settings) {
-    struct cli_output output;
-    int code = cli_output_open(&output, command, settings, columns);
-    if (code != CLI_EXIT_OK) {
-        return code;
-    }
-    struct cli_forms forms = {0};
-    struct cli_bench bench;
-    struct cli_tally tally = {0};
-    struct ip_error err = {0};
-    enum ip_status status = cli_forms_prepare(&forms, settings, &err);
-    if (status == IP_OK) {
-        status = cli_bench_open(&bench, settings, &err);
-        for (size_t at = 0; status == IP_OK && at < forms.count; at += CHUNK) {
-            size_t count = forms.count - at < CHUNK ? forms.count - at : CHUNK;
-            cli_bench_progress(&bench, "forms", at, forms.count);
-            status = chunk_run(&bench, settings, &forms, at, count, &output, &tally, &err);
-        }
-        status = cli_bench_close(&bench, status, &err);
-    }
-    code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
-                           : cli_report(command->name, &err);
-    cli_forms_fini(&forms);
-    return cli_output_close(&output, code);
+    return cli_measure_forms(command, settings, columns, CHUNK, chunk_run);
 }
 
 #define AT(field) offsetof(struct cli_settings, field)

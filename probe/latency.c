@@ -7,6 +7,20 @@
 
 #include "probe/latency_session.h"
 
+const char *probe_path_name(enum probe_path path) {
+    switch (path) {
+    case PROBE_PATH_REGISTER:
+        return "register";
+    case PROBE_PATH_ADDRESS:
+        return "address";
+    case PROBE_PATH_INDEX:
+        return "index";
+    case PROBE_PATH_CONTENT:
+        return "content";
+    }
+    return "";
+}
+
 void probe_latency_fini(struct probe_latency *latency) {
     free(latency->pairs);
     memset(latency, 0, sizeof *latency);

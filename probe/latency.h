@@ -16,6 +16,9 @@ enum probe_path {
     PROBE_PATH_CONTENT,  /* the source is what memory holds: through a store (store-to-load forwarding) */
 };
 
+/* "register", "address", "index", "content": what output and store call it. Static storage. */
+const char *probe_path_name(enum probe_path path);
+
 struct probe_latency_pair {
     int src, dst; /* operand numbers of the form */
     enum probe_path path;

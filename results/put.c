@@ -30,20 +30,6 @@ static const char *verdict_name(bool measured, enum hx_verdict verdict) {
     return measured || verdict != HX_VERDICT_OK ? names[verdict] : "none";
 }
 
-static const char *path_name(enum probe_path path) {
-    switch (path) {
-    case PROBE_PATH_REGISTER:
-        return "register";
-    case PROBE_PATH_ADDRESS:
-        return "address";
-    case PROBE_PATH_INDEX:
-        return "index";
-    case PROBE_PATH_CONTENT:
-        return "content";
-    }
-    return "";
-}
-
 /* What a put works on. */
 struct put {
     struct res_store *store;
@@ -196,7 +182,7 @@ static enum ip_status pair_put(struct put *put, const struct probe_latency_pair 
     res_bind_integer(&binder, (int64_t)position);
     res_bind_text(&binder, isa_operand_name(form, (unsigned)pair->src, src));
     res_bind_text(&binder, isa_operand_name(form, (unsigned)pair->dst, dst));
-    res_bind_text(&binder, path_name(pair->path));
+    res_bind_text(&binder, probe_path_name(pair->path));
     res_bind_real(&binder, pair->measured ? pair->cycles : NAN);
     res_bind_text(&binder, !pair->measured ? NULL : pair->upper_bound ? "upper" : "exact");
     res_bind_real(&binder, pair->measured ? pair->spread : NAN);
