@@ -20,7 +20,7 @@ chmod +x "$work/bin/rounded"
 export PATH=$work/bin:$PATH LC_ALL=C TERM=dumb
 unset NO_COLOR ISAPROBE_NASM
 
-failed=()
+# complain TEXT: to the log of the case in hand.
 complain() {
     echo "cli: $name: $1"
     bad=1
@@ -38,36 +38,49 @@ expect() {
     diff -u --label "$1 (expected)" --label "$1 (got)" "$wanted" "$got" || complain "$1 differs"
 }
 
-if (($# > 0)); then
-    cases=("${@/%/.sh}")
-else
-    cases=()
-    for path in "$here"/*.sh; do
-        [[ ${path##*/} == run.sh ]] || cases+=("${path##*/}")
-    done
-fi
-
-for file in "${cases[@]}"; do
-    name=${file%.sh}
-    bad=0
+# run_case NAME: 0 if it passes; says what differs.
+run_case() {
+    local name=$1 bad=0 status running left
     export T=$work/$name TMPDIR=$work/$name.tmp
     mkdir "$T" "$TMPDIR"
     # A session of its own, so that what it leaves behind is found.
     # shellcheck disable=SC2016
-    timeout 120 setsid --wait bash -c 'echo $$ >"$0.session"; . "$1"' "$work/$name" "$here/$file" \
-        >"$work/out" 2>"$work/err" </dev/null
+    timeout 120 setsid --wait bash -c 'echo $$ >"$0.session"; . "$1"' "$work/$name" "$here/$name.sh" \
+        >"$work/$name.out" 2>"$work/$name.err" </dev/null
     status=$?
-    expect "$name.out" "$work/out"
-    expect "$name.err" "$work/err"
-    if ((status != 0)); then echo "$status"; fi >"$work/rc"
-    expect "$name.rc" "$work/rc"
+    expect "$name.out" "$work/$name.out"
+    expect "$name.err" "$work/$name.err"
+    if ((status != 0)); then echo "$status"; fi >"$work/$name.rc"
+    expect "$name.rc" "$work/$name.rc"
     # A process that has ended and only waits for init is not left behind: pgrep does not tell.
     # shellcheck disable=SC2009
     running=$(ps -o stat=,args= -s "$(cat "$work/$name.session")" | grep -v '^Z')
     [[ -z $running ]] || complain "left a process behind: $running"
     left=$(ls -A "$TMPDIR")
     [[ -z $left ]] || complain "left temporary files behind: $left"
-    if ((bad)); then failed+=("$name"); fi
+    return "$bad"
+}
+
+if (($# > 0)); then
+    cases=("$@")
+else
+    cases=()
+    for path in "$here"/*.sh; do
+        name=${path##*/}
+        [[ $name == run.sh ]] || cases+=("${name%.sh}")
+    done
+fi
+
+# As many at a time as there are CPUs; what they say is shown in order.
+for name in "${cases[@]}"; do
+    while (($(jobs -pr | wc -l) >= $(nproc))); do wait -n; done
+    { run_case "$name" && touch "$work/$name.passed"; } >"$work/$name.log" 2>&1 &
+done
+wait
+failed=()
+for name in "${cases[@]}"; do
+    cat "$work/$name.log"
+    [[ -e $work/$name.passed ]] || failed+=("$name")
 done
 
 if ((${#failed[@]} > 0)); then
