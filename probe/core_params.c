@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/core_params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *unit;
+} keys[PROBE_CORE_KEYS] = {
+    [PROBE_CORE_ISSUE_WIDTH] = {"issue_width", "slots a cycle"},
+    [PROBE_CORE_RETIRE_WIDTH] = {"retire_width", "slots a cycle"},
+    [PROBE_CORE_PREDECODE_BYTES] = {"predecode_bytes", "bytes a cycle"},
+    [PROBE_CORE_DECODE_WIDTH] = {"decode_width", "instructions a cycle"},
+    [PROBE_CORE_DECODE_COMPLEX] = {"decode_complex", "instructions a cycle"},
+    [PROBE_CORE_LCP_STALL] = {"lcp_stall", "cycles"},
+    [PROBE_CORE_UOP_CACHE_WIDTH] = {"uop_cache_width", "slots a cycle"},
+    [PROBE_CORE_UOP_CACHE_SLOTS] = {"uop_cache_slots", "slots"},
+    [PROBE_CORE_UOP_CACHE_BYTES] = {"uop_cache_bytes", "bytes"},
+    [PROBE_CORE_LOOP_BUFFER_SLOTS] = {"loop_buffer_slots", "slots"},
+    [PROBE_CORE_TAKEN_BRANCH] = {"taken_branch", "cycles"},
+    [PROBE_CORE_LOAD_BASE] = {"load_base", "cycles"},
+    [PROBE_CORE_LOAD_DISPLACEMENT] = {"load_displacement", "cycles"},
+    [PROBE_CORE_LOAD_INDEX] = {"load_index", "cycles"},
+    [PROBE_CORE_LOAD_VECTOR] = {"load_vector", "cycles"},
+    [PROBE_CORE_STORE_FORWARD] = {"store_forward", "cycles"},
+    [PROBE_CORE_STORE_FORWARD_FAR] = {"store_forward_far", "cycles"},
+    [PROBE_CORE_STORE_FORWARD_VECTOR] = {"store_forward_vector", "cycles"},
+    [PROBE_CORE_STORE_FORWARD_BLOCKED] = {"store_forward_blocked", "cycles"},
+    [PROBE_CORE_ROB_SLOTS] = {"rob_slots", "slots"},
+    [PROBE_CORE_SCHEDULER_UOPS] = {"scheduler_uops", "uops"},
+    [PROBE_CORE_LOAD_BUFFER] = {"load_buffer", "loads"},
+    [PROBE_CORE_STORE_BUFFER] = {"store_buffer", "stores"},
+};
+
+static const char *const kinds[] = {"fuse ", "eliminate ", "idiom "};
+
+void probe_core_fini(struct probe_core *core) {
+    free(core->facts);
+    memset(core, 0, sizeof *core);
+}
+
+const char *probe_core_key_name(enum probe_core_key key) {
+    return keys[key].name;
+}
+
+const char *probe_core_key_unit(enum probe_core_key key) {
+    return keys[key].unit;
+}
+
+double probe_core_get(const struct probe_core *core, enum probe_core_key key) {
+    return core->values[key].known ? core->values[key].value : NAN;
+}
+
+/* Position of the first fact that is not before `key`. */
+static size_t fact_position(const struct probe_core *core, const char *key) {
+    size_t low = 0, high = core->fact_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(core->facts[middle].key, key) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static struct probe_core_value *fact_add(struct probe_core *core, const char *key, struct ip_error *err) {
+    size_t at = fact_position(core, key);
+    if (at < core->fact_count && strcmp(core->facts[at].key, key) == 0) {
+        return &core->facts[at].value;
+    }
+    if (core->fact_count == core->fact_capacity) {
+        size_t capacity = core->fact_capacity != 0 ? 2 * core->fact_capacity : 64;
+        struct probe_core_fact *facts = realloc(core->facts, capacity * sizeof *facts);
+        if (facts == NULL) {
+            (void)ip_fail(err, IP_NO_MEMORY, "out of memory for %zu facts of the core", capacity);
+            return NULL;
+        }
+        core->facts = facts;
+        core->fact_capacity = capacity;
+    }
+    memmove(core->facts + at + 1, core->facts + at, (core->fact_count - at) * sizeof *core->facts);
+    core->fact_count++;
+    memset(&core->facts[at], 0, sizeof core->facts[at]);
+    (void)snprintf(core->facts[at].key, sizeof core->facts[at].key, "%s", key);
+    return &core->facts[at].value;
+}
+
+enum ip_status probe_core_set(struct probe_core *core, const char *key, double value, double spread,
+                              const char *how, struct ip_error *err) {
+    struct probe_core_value *to = NULL;
+    for (unsigned i = 0; i < PROBE_CORE_KEYS && to == NULL; i++) {
+        to = strcmp(keys[i].name, key) == 0 ? &core->values[i] : NULL;
+    }
+    bool fact = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        fact = fact || strncmp(key, kinds[i], strlen(kinds[i])) == 0;
+    }
+    if (to == NULL && (!fact || strlen(key) >= PROBE_CORE_FACT_MAX)) {
+        return ip_fail(err, IP_USAGE, "'%.120s' is no parameter of a core", key);
+    }
+    if (to == NULL) {
+        to = fact_add(core, key, err);
+    }
+    if (to == NULL) {
+        return IP_NO_MEMORY;
+    }
+    *to = (struct probe_core_value){.known = !isnan(value), .value = value, .spread = spread};
+    (void)snprintf(to->how, sizeof to->how, "%s", how != NULL ? how : "");
+    return IP_OK;
+}
+
+const char *probe_core_fact_key(const char *kind, const char *form, const char *second, char *buffer) {
+    (void)snprintf(buffer, PROBE_CORE_FACT_MAX, "%s %s%s%s", kind, form, second != NULL ? " + " : "",
+                   second != NULL ? second : "");
+    return buffer;
+}
+
+const struct probe_core_value *probe_core_fact_get(const struct probe_core *core, const char *kind,
+                                                   const char *form, const char *second) {
+    char key[PROBE_CORE_FACT_MAX];
+    probe_core_fact_key(kind, form, second, key);
+    size_t at = fact_position(core, key);
+    if (at < core->fact_count && strcmp(core->facts[at].key, key) == 0 && core->facts[at].value.known) {
+        return &core->facts[at].value;
+    }
+    return NULL;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/core_params.h - the parameters of a core, as far as they are known: how wide its stages are, how long
+ * memory takes, which instructions it fuses or removes. Measured by `isaprobe core`, kept in the store's
+ * table `core`, used by the on-core model (oncore/).
+ *
+ * A parameter is a number with a name (enum probe_core_key); what is not known is marked so, and the model
+ * then leaves out the bound that needs it. A fact is a number about one or two instruction forms, named by
+ * their syntax:
+ *
+ *   "fuse"      first form and conditional jump: 1 when the pair takes one issue slot, 0 when it takes two
+ *   "eliminate" form: cycles of one link in a dependent chain of it, where that is below one ("mov r64, r64")
+ *   "idiom"     form with the same register for both sources: 2 when it takes no port either (it is done at
+ *               rename), 1 when only the dependence is broken, 0 when neither ("xor r32, r32")
+ *
+ * Pure: no clock, no CPU state, no stdio. */
+#ifndef ISAPROBE_PROBE_CORE_PARAMS_H
+#define ISAPROBE_PROBE_CORE_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+#include "isa/form.h"
+
+enum probe_core_key {
+    PROBE_CORE_ISSUE_WIDTH,       /* slots a cycle */
+    PROBE_CORE_RETIRE_WIDTH,      /* slots a cycle */
+    PROBE_CORE_PREDECODE_BYTES,   /* bytes of code a cycle, when neither µop cache nor loop buffer serves */
+    PROBE_CORE_DECODE_WIDTH,      /* one-slot instructions a cycle, from the decoders */
+    PROBE_CORE_DECODE_COMPLEX,    /* instructions of several slots a cycle, from the decoders */
+    PROBE_CORE_LCP_STALL,         /* cycles that a length-changing prefix costs the predecoder */
+    PROBE_CORE_UOP_CACHE_WIDTH,   /* slots a cycle from the µop cache */
+    PROBE_CORE_UOP_CACHE_SLOTS,   /* its capacity */
+    PROBE_CORE_UOP_CACHE_BYTES,   /* bytes of code beyond which a loop leaves it */
+    PROBE_CORE_LOOP_BUFFER_SLOTS, /* capacity of the loop buffer; 0: there is none, or it gains nothing */
+    PROBE_CORE_TAKEN_BRANCH,      /* cycles between two taken branches, at best: of the smallest loop */
+    PROBE_CORE_LOAD_BASE,         /* L1 load to use, general-purpose register, [base] */
+    PROBE_CORE_LOAD_DISPLACEMENT, /* [base + large displacement] */
+    PROBE_CORE_LOAD_INDEX,        /* [base + index * scale] */
+    PROBE_CORE_LOAD_VECTOR,       /* to a vector register */
+    PROBE_CORE_STORE_FORWARD,     /* store and load of one address by the same registers: data to data */
+    PROBE_CORE_STORE_FORWARD_FAR, /* ... when the address is computed anew, so that it is not predicted */
+    PROBE_CORE_STORE_FORWARD_VECTOR,
+    PROBE_CORE_STORE_FORWARD_BLOCKED, /* a load wider than the store before it */
+    PROBE_CORE_ROB_SLOTS,             /* reorder buffer */
+    PROBE_CORE_SCHEDULER_UOPS,        /* µops that wait for their operands */
+    PROBE_CORE_LOAD_BUFFER,
+    PROBE_CORE_STORE_BUFFER,
+    PROBE_CORE_KEYS
+};
+
+struct probe_core_value {
+    bool known;
+    double value;
+    double spread; /* of repeated measurements, relative; NaN: not known */
+    char how[96];  /* in words: the experiment */
+};
+
+enum { PROBE_CORE_FACT_MAX = 2 * ISA_SYNTAX_MAX + 24 };
+
+struct probe_core_fact {
+    char key[PROBE_CORE_FACT_MAX]; /* "fuse cmp r64, r64 + jz rel8", "eliminate mov r64, r64" */
+    struct probe_core_value value;
+};
+
+/* All-zero: nothing is known. */
+struct probe_core {
+    struct probe_core_value values[PROBE_CORE_KEYS];
+    struct probe_core_fact *facts; /* owned; sorted by key */
+    size_t fact_count, fact_capacity;
+};
+
+void probe_core_fini(struct probe_core *core); /* all-zero is fine */
+
+/* "issue_width" ...: the name in the store and on the command line. */
+const char *probe_core_key_name(enum probe_core_key key);
+/* "slots a cycle" ...: its unit, for people. */
+const char *probe_core_key_unit(enum probe_core_key key);
+
+/* The value, or NaN when it is not known. */
+double probe_core_get(const struct probe_core *core, enum probe_core_key key);
+
+/* Sets the parameter or fact that is called `key`, replacing what was there. `how` may be NULL. IP_USAGE when
+ * `key` is neither a parameter's name nor begins like a fact; IP_NO_MEMORY. */
+IP_CHECK enum ip_status probe_core_set(struct probe_core *core, const char *key, double value, double spread,
+                                       const char *how, struct ip_error *err);
+
+/* The fact about `form` (and `second`, which may be NULL), or NULL when nothing is known. Borrowed until the
+ * next probe_core_set. */
+const struct probe_core_value *probe_core_fact_get(const struct probe_core *core, const char *kind,
+                                                   const char *form, const char *second);
+
+/* Writes the key of a fact; `buffer` holds PROBE_CORE_FACT_MAX bytes. Returns it. */
+const char *probe_core_fact_key(const char *kind, const char *form, const char *second, char *buffer);
+
+#endif

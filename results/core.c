@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/core.h"
+
+#include <math.h>
+
+#include "results/sql.h"
+
+/* Stores of the first version lack the table. */
+static const char table_sql[] = "CREATE TABLE IF NOT EXISTS core("
+                                " key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,"
+                                " run_id INTEGER NOT NULL REFERENCES runs(id)) WITHOUT ROWID;";
+
+static enum ip_status value_put(struct res_store *store, sqlite3_stmt *statement, const char *key,
+                                const struct probe_core_value *value, struct ip_error *err) {
+    if (!value->known) {
+        return IP_OK;
+    }
+    (void)sqlite3_reset(statement);
+    struct res_binder binder = {.statement = statement};
+    res_bind_text(&binder, key);
+    res_bind_real(&binder, value->value);
+    res_bind_real(&binder, value->spread);
+    res_bind_text(&binder, value->how);
+    res_bind_integer(&binder, store->run_id);
+    return res_bind_run(store, &binder, err);
+}
+
+static enum ip_status values_put(struct res_store *store, const struct probe_core *core,
+                                 struct ip_error *err) {
+    enum ip_status status = res_sql_exec(store, table_sql, err);
+    sqlite3_stmt *statement = NULL;
+    if (status == IP_OK && sqlite3_prepare_v2(store->db,
+                                              "INSERT OR REPLACE INTO core(key, value, spread, how, run_id)"
+                                              " VALUES(?, ?, ?, ?, ?)",
+                                              -1, &statement, NULL) != SQLITE_OK) {
+        status = res_sql_fail(store->db, store->path, err);
+    }
+    for (unsigned i = 0; i < PROBE_CORE_KEYS && status == IP_OK; i++) {
+        status = value_put(store, statement, probe_core_key_name(i), &core->values[i], err);
+    }
+    for (size_t i = 0; i < core->fact_count && status == IP_OK; i++) {
+        status = value_put(store, statement, core->facts[i].key, &core->facts[i].value, err);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum ip_status res_core_put(struct res_store *store, const struct probe_core *core, struct ip_error *err) {
+    enum ip_status status = res_transaction_begin(store, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    status = values_put(store, core, err);
+    return res_transaction_end(store, status, err);
+}
+
+static enum ip_status rows_get(struct res_store *store, sqlite3_stmt *statement, struct probe_core *core,
+                               struct ip_error *err) {
+    char key[PROBE_CORE_FACT_MAX], how[96];
+    bool row = true;
+    enum ip_status status = IP_OK;
+    while (status == IP_OK && row) {
+        status = res_sql_step(store, statement, &row, err);
+        if (status != IP_OK || !row) {
+            break;
+        }
+        res_column_text(statement, 0, key, sizeof key);
+        res_column_text(statement, 3, how, sizeof how);
+        status =
+            probe_core_set(core, key, res_column_real(statement, 1), res_column_real(statement, 2), how, err);
+        status = status == IP_USAGE ? IP_OK : status;
+    }
+    return status;
+}
+
+enum ip_status res_core_get(struct res_store *store, struct probe_core *core, struct ip_error *err) {
+    struct probe_core read = {0};
+    sqlite3_stmt *statement = NULL;
+    bool there = false;
+    enum ip_status status = IP_OK;
+    if (sqlite3_prepare_v2(store->db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'core'",
+                           -1, &statement, NULL) != SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    status = res_sql_step(store, statement, &there, err);
+    (void)sqlite3_finalize(statement);
+    statement = NULL;
+    if (status == IP_OK && there) {
+        status = sqlite3_prepare_v2(store->db, "SELECT key, value, spread, how FROM core ORDER BY key", -1,
+                                    &statement, NULL) != SQLITE_OK
+                     ? res_sql_fail(store->db, store->path, err)
+                     : rows_get(store, statement, &read, err);
+        (void)sqlite3_finalize(statement);
+    }
+    if (status != IP_OK) {
+        probe_core_fini(&read);
+        return status;
+    }
+    probe_core_fini(core);
+    *core = read;
+    return IP_OK;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/core.h - the core's parameters in the store: table core(key, value, spread, how, run_id). */
+#ifndef ISAPROBE_RESULTS_CORE_H
+#define ISAPROBE_RESULTS_CORE_H
+
+#include "probe/core_params.h"
+#include "results/store.h"
+
+/* Stores all that `core` knows, in one transaction; what the store knows beyond that is kept. A run must have
+ * begun. */
+IP_CHECK enum ip_status res_core_put(struct res_store *store, const struct probe_core *core,
+                                     struct ip_error *err);
+
+/* Reads what is known; nothing, when the store has no such table. Names that this version does not know are
+ * passed over. Replaces `core`, which must be all-zero or hold earlier values. */
+IP_CHECK enum ip_status res_core_get(struct res_store *store, struct probe_core *core, struct ip_error *err);
+
+#endif
