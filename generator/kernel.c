@@ -42,11 +42,12 @@ static void gather_lines(struct gatherer *gatherer, const struct ip_lines *lines
 
 /* The parts of a kernel in the order of their bytes; the loop is unit, counting and a jump. */
 struct parts {
-    struct gatherer head, unit, count, epilogue;
+    struct gatherer head, twice, unit, count, epilogue; /* `twice` is empty without one_loop */
 };
 
 static void parts_fini(struct parts *parts) {
     ip_text_fini(&parts->head.bytes);
+    ip_text_fini(&parts->twice.bytes);
     ip_text_fini(&parts->unit.bytes);
     ip_text_fini(&parts->count.bytes);
     ip_text_fini(&parts->epilogue.bytes);
@@ -55,10 +56,16 @@ static void parts_fini(struct parts *parts) {
 static enum ip_status parts_gather(struct parts *parts, const struct gen_program *program,
                                    const struct gen_encoder *encoder, struct ip_error *err) {
     const struct gatherer empty = {.encoder = encoder, .status = IP_OK, .err = err};
-    *parts = (struct parts){empty, empty, empty, empty};
+    *parts = (struct parts){empty, empty, empty, empty, empty};
     gen_frame_prologue(program, gather, &parts->head);
     gather_lines(&parts->head, &program->init);
-    parts->unit.status = parts->head.status;
+    parts->twice.status = parts->head.status;
+    if (program->one_loop) {
+        char twice[GEN_FRAME_LINE_MAX];
+        gen_frame_double(program, twice);
+        gather(&parts->twice, twice, NULL);
+    }
+    parts->unit.status = parts->twice.status;
     gather_lines(&parts->unit, &program->unit);
     parts->count.status = parts->unit.status;
     char count[GEN_FRAME_LINE_MAX];
@@ -69,19 +76,21 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
     if (parts->epilogue.status != IP_OK) {
         return parts->epilogue.status;
     }
-    if (parts->head.bytes.failed || parts->unit.bytes.failed || parts->count.bytes.failed ||
-        parts->epilogue.bytes.failed) {
+    if (parts->head.bytes.failed || parts->twice.bytes.failed || parts->unit.bytes.failed ||
+        parts->count.bytes.failed || parts->epilogue.bytes.failed) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory while building kernel '%s'", program->title);
     }
     return IP_OK;
 }
 
+/* With `twice` the loop runs twice for each iteration asked for. */
 static enum ip_status code_build(struct gen_code *code, const struct parts *parts, uint32_t copies,
-                                 const char *title, struct ip_error *err) {
+                                 bool twice, const char *title, struct ip_error *err) {
     enum { JNZ_BYTES = 6, ONE_BYTE_NOP = 0x90 };
     const struct ip_text *head = &parts->head.bytes, *unit = &parts->unit.bytes;
     const struct ip_text *count = &parts->count.bytes, *epilogue = &parts->epilogue.bytes;
-    size_t loop = (head->length + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN;
+    size_t before = head->length + (twice ? parts->twice.bytes.length : 0);
+    size_t loop = (before + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN;
     size_t length = loop + copies * unit->length + count->length + JNZ_BYTES + epilogue->length;
     if (length > CODE_MAX) {
         return ip_fail(err, IP_UNSUPPORTED,
@@ -95,6 +104,9 @@ static enum ip_status code_build(struct gen_code *code, const struct parts *part
     uint8_t *next = bytes;
     memcpy(next, head->data, head->length);
     memset(next + head->length, ONE_BYTE_NOP, loop - head->length);
+    if (twice) {
+        memcpy(next + loop - parts->twice.bytes.length, parts->twice.bytes.data, parts->twice.bytes.length);
+    }
     next += loop;
     for (uint32_t i = 0; i < copies; i++) {
         memcpy(next, unit->data, unit->length);
@@ -110,7 +122,9 @@ static enum ip_status code_build(struct gen_code *code, const struct parts *part
         *next++ = (uint8_t)(distance >> (8 * i));
     }
     memcpy(next, epilogue->data, epilogue->length);
-    *code = (struct gen_code){.bytes = bytes, .length = length, .loop_offset = loop, .copies = copies};
+    uint32_t passes = twice ? 2 : 1;
+    *code = (struct gen_code){
+        .bytes = bytes, .length = length, .loop_offset = loop, .copies = passes * copies, .passes = passes};
     return IP_OK;
 }
 
@@ -137,11 +151,13 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
     struct parts parts;
     enum ip_status status = parts_gather(&parts, program, encoder, err);
     if (status == IP_OK) {
+        copies = copies != 0 ? copies : program->copies;
         copies = copies != 0 ? copies : copies_choose(program->unit.count, parts.unit.bytes.length);
-        status = code_build(&built.shorter, &parts, copies, program->title, err);
+        status = code_build(&built.shorter, &parts, copies, false, program->title, err);
     }
     if (status == IP_OK) {
-        status = code_build(&built.longer, &parts, 2 * copies, program->title, err);
+        uint32_t longer = program->one_loop ? copies : 2 * copies;
+        status = code_build(&built.longer, &parts, longer, program->one_loop, program->title, err);
     }
     parts_fini(&parts);
     if (status != IP_OK) {

@@ -3,8 +3,9 @@
  * run it.
  *
  * Two lengths (u and about 2u copies of the unit in the loop), because the difference of their times is free
- * of the loop's and the call's overhead. Built by copying encodings that NASM made once (struct gen_encoder).
- */
+ * of the loop's and the call's overhead. With `one_loop` (generator/program.h) the loop is the same and runs
+ * twice as often: only the call's overhead goes. Built by copying encodings that NASM made once (struct
+ * gen_encoder). */
 #ifndef ISAPROBE_GENERATOR_KERNEL_H
 #define ISAPROBE_GENERATOR_KERNEL_H
 
@@ -19,7 +20,8 @@ struct gen_code {
     uint8_t *bytes; /* owned; position-independent; entry at offset 0 (see generator/abi.h) */
     size_t length;
     size_t loop_offset; /* of the loop's first instruction; the first copy of the unit begins there */
-    uint32_t copies;    /* repetitions of the unit in the loop */
+    uint32_t copies;    /* of the unit that run for each iteration asked for */
+    uint32_t passes;    /* through the loop for each iteration asked for; 0 counts as 1 */
 };
 
 struct gen_kernel {
@@ -48,8 +50,8 @@ IP_CHECK enum ip_status gen_encoder_program_add(struct gen_encoder *encoder,
  * rejected. */
 IP_CHECK enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *err);
 
-/* How many copies to use: `copies` 0 lets the builder choose (short loop: about 128 instructions, at least 2
- * copies). The long one has twice as many. */
+/* How many copies to use: `copies` 0 takes the program's, and if that is 0 the builder chooses (short loop:
+ * about 128 instructions, at least 2 copies). The long one has twice as many, or twice as many passes. */
 IP_CHECK enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
                                          const struct gen_encoder *encoder, uint32_t copies,
                                          struct ip_error *err);

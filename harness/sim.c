@@ -137,8 +137,9 @@ static enum ip_status sample(struct sim *sim, const struct gen_code *code, uint3
     enum ip_status status = cost_get(sim, code->bytes, code->length, neighbour, &entry, err);
     if (status == IP_OK) {
         const struct hx_sim_cost *cost = &entry->cost[neighbour];
+        double passes = code->passes > 1 ? code->passes : 1;
         *ticks = hx_sim_noise_ticks(&sim->noise, &sim->description,
-                                    cost->fixed_cycles + iterations * cost->cycles_per_iteration);
+                                    cost->fixed_cycles + passes * iterations * cost->cycles_per_iteration);
     }
     return status;
 }
