@@ -48,7 +48,7 @@ struct cli_settings {
     bool count;
     const char *root, *save;
 
-    const char *store, *list;
+    const char *store, *list, *parts;
     struct ip_lines extensions;
     bool force, retry, no_latency, no_throughput, evidence;
     long group; /* 0: the default */

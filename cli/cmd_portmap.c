@@ -5,8 +5,7 @@
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/output.h"
-#include "cli/vendor.h"
-#include "probe/portmap.h"
+#include "cli/portmap.h"
 
 static const struct cli_column columns[] = {
     {.name = "ports"},
@@ -152,14 +151,12 @@ static int portmap_run(const struct cli_command *command, struct cli_settings *s
     struct cli_tally tally = {0};
     struct ip_error err = {0};
     struct probe_portmap map = {0};
-    char vendor[16];
+    bool measured = false;
     enum ip_status status = cli_forms_load(&forms, settings, &err);
-    status = status == IP_OK ? cli_vendor(settings, vendor, &err) : status;
     if (status == IP_OK) {
         status = cli_bench_open(&bench, settings, &err);
         if (status == IP_OK) {
-            status =
-                probe_portmap_measure(&bench.meter, &bench.bench.encoder, &forms.table, vendor, &map, &err);
+            status = cli_portmap_get(&bench, settings, &forms.table, NULL, true, &map, &measured, &err);
         }
         status = cli_bench_close(&bench, status, &err);
     }

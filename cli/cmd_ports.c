@@ -5,7 +5,7 @@
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/output.h"
-#include "cli/vendor.h"
+#include "cli/portmap.h"
 #include "probe/usage.h"
 
 enum { CHUNK = 64 }; /* forms between two progress lines */
@@ -27,14 +27,15 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
                      const struct probe_usage *usage, struct cli_tally *tally) {
     char ports[PROBE_USAGE_TEXT], status[160] = "ok";
     bool measured = usage->verdict != PROBE_USAGE_UNKNOWN;
-    enum hx_verdict verdict = !measured                          ? HX_VERDICT_FAULT
+    /* Nothing measured because of noise is not to be trusted either: not the same as nothing to measure. */
+    enum hx_verdict verdict = !measured                          ? usage->meter
                               : usage->verdict == PROBE_USAGE_OK ? HX_VERDICT_OK
                                                                  : HX_VERDICT_UNSTABLE;
     cli_tally_add(tally, measured, verdict);
     if (usage->verdict == PROBE_USAGE_INCONSISTENT) {
         (void)snprintf(status, sizeof status, "inconsistent: %s", usage->why);
     } else if (!measured) {
-        (void)snprintf(status, sizeof status, "not measurable: %s", usage->why);
+        (void)cli_status_text(false, usage->meter, usage->why, status);
     } else if (usage->slower) {
         (void)snprintf(status, sizeof status, "ok; slower than its ports");
     }
@@ -71,6 +72,34 @@ static enum ip_status usages_run(struct cli_bench *bench, const struct cli_forms
     return IP_OK;
 }
 
+/* The store that --store names, for its map. */
+static enum ip_status store_open(struct res_store **store, const struct cli_settings *settings,
+                                 struct ip_error *err) {
+    return settings->store != NULL ? res_store_open_readonly(store, settings->store, err) : IP_OK;
+}
+
+static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settings *settings,
+                                struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
+    struct cli_bench bench;
+    struct res_store *store = NULL;
+    struct probe_portmap map = {0};
+    bool measured = false;
+    enum ip_status status = store_open(&store, settings, err);
+    if (status == IP_OK) {
+        status = cli_bench_open(&bench, settings, err);
+        if (status == IP_OK) {
+            status = cli_portmap_get(&bench, settings, &forms->table, store, false, &map, &measured, err);
+        }
+        if (status == IP_OK) {
+            status = usages_run(&bench, forms, &map, output, tally, err);
+        }
+        status = cli_bench_close(&bench, status, err);
+    }
+    probe_portmap_fini(&map);
+    res_store_close(store);
+    return status;
+}
+
 static int ports_run(const struct cli_command *command, struct cli_settings *settings) {
     struct cli_output output;
     int code = cli_output_open(&output, command, settings, columns);
@@ -78,30 +107,23 @@ static int ports_run(const struct cli_command *command, struct cli_settings *set
         return code;
     }
     struct cli_forms forms = {0};
-    struct cli_bench bench;
     struct cli_tally tally = {0};
     struct ip_error err = {0};
-    struct probe_portmap map = {0};
-    char vendor[16];
     enum ip_status status = cli_forms_prepare(&forms, settings, &err);
-    status = status == IP_OK ? cli_vendor(settings, vendor, &err) : status;
-    if (status == IP_OK) {
-        status = cli_bench_open(&bench, settings, &err);
-        if (status == IP_OK) {
-            status =
-                probe_portmap_measure(&bench.meter, &bench.bench.encoder, &forms.table, vendor, &map, &err);
-        }
-        if (status == IP_OK) {
-            status = usages_run(&bench, &forms, &map, &output, &tally, &err);
-        }
-        status = cli_bench_close(&bench, status, &err);
-    }
+    status = status == IP_OK ? forms_run(&forms, settings, &output, &tally, &err) : status;
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
                            : cli_report(command->name, &err);
-    probe_portmap_fini(&map);
     cli_forms_fini(&forms);
     return cli_output_close(&output, code);
 }
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"store", 'S', "FILE", "take the port map from this store where it has one, instead of measuring it",
+     CLI_KIND_FILE, AT(store), 0, 0, NULL},
+    {0},
+};
 
 const struct cli_command cli_cmd_ports = {
     .name = "ports",
@@ -111,6 +133,7 @@ const struct cli_command cli_cmd_ports = {
         "Finds the port map first (see portmap), then runs each form beside forms that keep a set of ports\n"
         "busy. 1*p01+2*p5: one uop that may go to port 0 or 1, and two for port 5. What the answer cannot\n"
         "explain is marked as inconsistent, and its ports are left out.\n",
+    .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,
     .max_arguments = -1,

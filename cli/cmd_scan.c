@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/bench.h"
+#include "cli/portmap.h"
 #include "cli/selection.h"
 #include "cli/store.h"
 #include "isa/decode.h"
@@ -28,6 +29,7 @@ struct scan {
     size_t group;                               /* forms in a group */
     size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
     size_t stored_count;
+    struct probe_portmap map; /* with RES_PART_PORTS */
 };
 
 static double seconds_since(const struct timespec *begin) {
@@ -77,6 +79,7 @@ struct group {
     size_t chosen_count;
     struct probe_throughput throughput[GROUP_MAX];
     struct probe_latency latency[GROUP_MAX];
+    struct probe_usage usage[GROUP_MAX];
 };
 
 static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
@@ -99,6 +102,10 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
         status = probe_latency_measure(&meter, encoder, &scan->forms.table, group->chosen,
                                        group->chosen_count, group->latency, err);
     }
+    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
+        status = probe_usage_measure(&meter, encoder, &scan->map, group->chosen, group->chosen_count,
+                                     group->usage, err);
+    }
     return status;
 }
 
@@ -110,6 +117,8 @@ static enum ip_status group_store(struct scan *scan, const struct group *group, 
         if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
             facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
             facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
+            facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
+            facts.map = &scan->map;
             next++;
         }
         enum res_status found = RES_STATUS_OK;
@@ -173,6 +182,14 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
     return status;
 }
 
+/* The port map: the store's, or measured now and stored. */
+static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
+    bool measured = false;
+    enum ip_status status = cli_portmap_get(&scan->bench, scan->settings, &scan->forms.table, scan->store,
+                                            scan->settings->force, &scan->map, &measured, err);
+    return status == IP_OK && measured ? res_portmap_put(scan->store, &scan->map, err) : status;
+}
+
 /* Measures what is left, until a signal comes. */
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
@@ -186,6 +203,9 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
         bool begun = status == IP_OK;
+        if (begun && (scan->parts & RES_PART_PORTS) != 0) {
+            status = map_prepare(scan, err);
+        }
         for (size_t at = 0; status == IP_OK && at < scan->left_count && cli_signal() == 0;
              at += scan->group) {
             size_t count = scan->left_count - at < scan->group ? scan->left_count - at : scan->group;
@@ -255,13 +275,44 @@ static enum ip_status scan_open(struct scan *scan, struct ip_text *path, struct 
     return status == IP_OK ? left_find(scan, err) : status;
 }
 
+/* "latency,ports" as a set of parts; false: a word of it is none, or there is none. */
+static bool parts_read(const char *list, unsigned *parts) {
+    static const struct {
+        const char *name;
+        unsigned part;
+    } known[] = {
+        {"latency", RES_PART_LATENCY}, {"throughput", RES_PART_THROUGHPUT}, {"ports", RES_PART_PORTS}};
+    unsigned found = 0;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        unsigned part = 0;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+            if (strlen(known[i].name) == length && strncmp(list, known[i].name, length) == 0) {
+                part = known[i].part;
+            }
+        }
+        if (part == 0) {
+            return false;
+        }
+        found |= part;
+        list += length + (list[length] == ',');
+    }
+    *parts = found;
+    return found != 0;
+}
+
 static int scan_run(const struct cli_command *command, struct cli_settings *settings) {
     struct scan scan = {.settings = settings};
     struct ip_error err = {0};
     struct ip_text path = {0};
     struct hx_host host = {0};
-    scan.parts =
-        (settings->no_latency ? 0u : RES_PART_LATENCY) | (settings->no_throughput ? 0u : RES_PART_THROUGHPUT);
+    scan.parts = RES_PART_LATENCY | RES_PART_THROUGHPUT;
+    if (settings->parts != NULL && !parts_read(settings->parts, &scan.parts)) {
+        return cli_usage_error(command->name, "--parts '%.100s': expected some of latency,throughput,ports",
+                               settings->parts);
+    }
+    scan.parts &= ~((settings->no_latency ? RES_PART_LATENCY : 0u) |
+                    (settings->no_throughput ? RES_PART_THROUGHPUT : 0u));
     scan.group = settings->group != 0 ? (size_t)settings->group : GROUP_DEFAULT;
     if (scan.parts == 0) {
         return cli_usage_error(command->name,
@@ -285,6 +336,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     }
     res_store_close(scan.store);
     res_log_fini(&scan.log);
+    probe_portmap_fini(&scan.map);
     free(scan.left);
     cli_forms_fini(&scan.forms);
     hx_host_fini(&host);
@@ -306,6 +358,8 @@ static const struct cli_option options[] = {
      NULL},
     {"group", 'g', "N", "measure so many forms together (128); a scan that is killed loses the group in hand",
      CLI_KIND_NUMBER, AT(group), 1, GROUP_MAX, NULL},
+    {"parts", 'p', "LIST", "what to measure: some of latency,throughput,ports (latency,throughput)",
+     CLI_KIND_STRING, AT(parts), 0, 0, NULL},
     {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},
     {"no-throughput", 0, NULL, "leave the throughput out", CLI_KIND_FLAG, AT(no_throughput), 0, 0, NULL},
     {"quiet", 'q', NULL, "no progress, no summary and no warnings on standard error", CLI_KIND_FLAG,

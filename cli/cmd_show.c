@@ -24,6 +24,9 @@ static const struct cli_column columns[] = {
     {.name = "throughput_spread"},
     {.name = "how"},
     {.name = "slots"},
+    {.name = "ports"},
+    {.name = "ports_verdict"},
+    {.name = "ports_residual"},
     {.name = "latency", .items = pair_columns},
     {.name = "run"},
     {.name = "status"},
@@ -113,6 +116,26 @@ static void slots_append(struct ip_text *text, const struct res_value *value) {
     ip_text_append(text, "\n");
 }
 
+static void ports_append(struct ip_text *text, const struct res_ports *ports) {
+    if (!ports->known) {
+        return;
+    }
+    ip_text_append(text, "  ports       ");
+    if (ports->usage[0] == '\0') {
+        ip_text_printf(text, "%s: %s\n",
+                       strcmp(ports->verdict, "inconsistent") == 0 ? "inconsistent" : "not measured",
+                       ports->why);
+        return;
+    }
+    ip_text_printf(text, "%s, %lld uops in ", ports->usage, (long long)ports->uops);
+    cli_number_append(text, ports->slots);
+    ip_text_append(text, " slots, at best ");
+    cli_number_append(text, ports->expected_cycles);
+    ip_text_append(text, " cycles, residual ");
+    cli_number_append(text, ports->residual);
+    ip_text_printf(text, "%s%s\n", ports->unit[0] != '\0' ? "; " : "", ports->unit);
+}
+
 static void pair_append(struct ip_text *text, const struct res_pair *pair, bool utf8) {
     ip_text_append(text, "  latency     ");
     pair_name_append(text, pair);
@@ -143,6 +166,9 @@ static int64_t form_run(const struct res_form *form) {
     int64_t run = form->throughput.known ? form->throughput.run : 0;
     if (form->slots.known && form->slots.run > run) {
         run = form->slots.run;
+    }
+    if (form->ports.known && form->ports.run > run) {
+        run = form->ports.run;
     }
     for (size_t i = 0; i < form->pair_count; i++) {
         run = form->pairs[i].value.run > run ? form->pairs[i].value.run : run;
@@ -175,6 +201,7 @@ static enum ip_status paragraph_print(struct show *show, const struct res_form *
     ip_text_append(&text, "\n");
     throughput_append(&text, &form->throughput);
     slots_append(&text, &form->slots);
+    ports_append(&text, &form->ports);
     for (size_t i = 0; i < form->pair_count; i++) {
         pair_append(&text, &form->pairs[i], show->output.utf8);
     }
@@ -218,6 +245,9 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         cli_number(form->throughput.spread),
         cli_text(form->throughput.known ? form->throughput.how : NULL),
         cli_number(form->slots.cycles),
+        cli_text(form->ports.usage[0] != '\0' ? form->ports.usage : NULL),
+        cli_text(form->ports.known ? form->ports.verdict : NULL),
+        cli_number(form->ports.residual),
         cli_list(values, form->pair_count),
         run != 0 ? cli_integer(run) : cli_text(NULL),
         cli_text(ip_text_string(&status_text)),
@@ -315,6 +345,9 @@ static enum ip_status evidences_print(struct show *show, const struct res_form *
     enum ip_status status = evidence_print(show, form, "throughput", &form->throughput.evidence, err);
     if (status == IP_OK) {
         status = evidence_print(show, form, "slots", &form->slots.evidence, err);
+    }
+    if (status == IP_OK) {
+        status = evidence_print(show, form, "ports", &form->ports.evidence, err);
     }
     for (size_t i = 0; status == IP_OK && i < form->pair_count; i++) {
         struct ip_text name = {0};

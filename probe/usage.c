@@ -67,7 +67,11 @@ static enum ip_status alone_measure(struct user *user, struct ip_error *err) {
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &user->subjects[i];
         subject->alone = probe_mix_cycles(&batch, subject->slot) / ALONE_INSTANCES;
+        if (subject->slot != SIZE_MAX) {
+            user->results[i].stat = batch.stats[subject->slot];
+        }
         if (!isfinite(subject->alone)) {
+            user->results[i].meter = user->results[i].stat.verdict;
             probe_usage_give_up(&user->results[i], PROBE_USAGE_UNKNOWN,
                                 subject->slot == SIZE_MAX
                                     ? "it cannot stand in a mix of independent instances"

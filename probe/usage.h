@@ -34,6 +34,11 @@ struct probe_usage {
     double expected_cycles; /* what ports and issue slots alone would allow */
     double residual;        /* largest distance of a measurement from what the terms predict, in µops */
     bool slower;            /* than its ports: an unpipelined unit, or a dependence */
+    enum hx_verdict meter;  /* HX_VERDICT_OK, or why the kernels of an unknown one were void */
+    struct hx_stat stat;    /* of the form alone, a fault included; all-zero: no kernel was run */
+    char unit[64];          /* what holds it up beyond its ports; "": nothing */
+    double unit_cycles;     /* that an instance keeps the unit busy; NaN */
+    char how[64];           /* "7 sets, 1 mix to check" */
     char why[128];
 };
 

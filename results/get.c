@@ -17,6 +17,7 @@ void res_form_fini(struct res_form *form) {
     free(form->pairs);
     value_fini(&form->throughput);
     value_fini(&form->slots);
+    free(form->ports.evidence.unit);
     memset(form, 0, sizeof *form);
 }
 
@@ -165,6 +166,40 @@ static enum ip_status fact_get(struct res_store *store, enum res_query query, in
     return status;
 }
 
+static enum ip_status ports_get(struct res_store *store, int64_t form_id, struct res_ports *ports,
+                                struct ip_error *err) {
+    ports->slots = ports->cycles = ports->expected_cycles = ports->unit_cycles = ports->residual = NAN;
+    ports->uops = -1;
+    struct res_binder binder;
+    enum ip_status status = res_bind_begin(store, RES_QUERY_PORTS_GET, &binder, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    res_bind_integer(&binder, form_id);
+    bool row = false;
+    sqlite3_stmt *at = binder.statement;
+    status = res_sql_step(store, at, &row, err);
+    if (status == IP_OK && row) {
+        ports->known = true;
+        res_column_text(at, 0, ports->usage, sizeof ports->usage);
+        res_column_text(at, 1, ports->verdict, sizeof ports->verdict);
+        res_column_text(at, 2, ports->unit, sizeof ports->unit);
+        res_column_text(at, 3, ports->how, sizeof ports->how);
+        res_column_text(at, 4, ports->why, sizeof ports->why);
+        ports->uops = sqlite3_column_type(at, 5) != SQLITE_NULL ? sqlite3_column_int64(at, 5) : -1;
+        ports->slots = res_column_real(at, 6);
+        ports->cycles = res_column_real(at, 7);
+        ports->expected_cycles = res_column_real(at, 8);
+        ports->unit_cycles = res_column_real(at, 9);
+        ports->residual = res_column_real(at, 10);
+        ports->run = sqlite3_column_int64(at, 11);
+        int64_t statistic = sqlite3_column_int64(at, 12);
+        (void)sqlite3_reset(at);
+        status = statistic != 0 ? evidence_get(store, statistic, &ports->evidence, err) : IP_OK;
+    }
+    return status;
+}
+
 enum ip_status res_form_get(struct res_store *store, const char *syntax, struct res_form *form,
                             struct ip_error *err) {
     struct res_binder binder;
@@ -194,6 +229,9 @@ enum ip_status res_form_get(struct res_store *store, const char *syntax, struct 
     status = fact_get(store, RES_QUERY_THROUGHPUT_GET, id, &found.throughput, err);
     if (status == IP_OK) {
         status = fact_get(store, RES_QUERY_SLOTS_GET, id, &found.slots, err);
+    }
+    if (status == IP_OK) {
+        status = ports_get(store, id, &found.ports, err);
     }
     if (status == IP_OK) {
         status = pairs_get(store, id, &found, err);

@@ -257,6 +257,53 @@ static enum ip_status slots_put(struct put *put, struct ip_error *err) {
     return res_bind_run(put->store, &binder, err);
 }
 
+static const char *usage_verdict(const struct probe_usage *usage) {
+    return usage->verdict == PROBE_USAGE_OK             ? "ok"
+           : usage->verdict == PROBE_USAGE_INCONSISTENT ? "inconsistent"
+                                                        : verdict_name(false, usage->meter);
+}
+
+static enum ip_status ports_put(struct put *put, struct ip_error *err) {
+    const struct probe_usage *usage = put->facts->usage;
+    bool ok = usage->verdict == PROBE_USAGE_OK, measured = usage->verdict != PROBE_USAGE_UNKNOWN;
+    char text[PROBE_USAGE_TEXT];
+    double uops = 0;
+    for (unsigned t = 0; t < usage->term_count; t++) {
+        bool pair = usage->terms[t].store && put->facts->map->store_address[0] != '\0';
+        uops += usage->terms[t].uops * (pair ? 2 : 1);
+    }
+    int64_t statistic = 0;
+    struct res_binder binder;
+    enum ip_status status = form_run(put, RES_QUERY_PORTS_STATISTICS_DROP, err);
+    if (status == IP_OK) {
+        status = statistic_put(put, &usage->stat, &statistic, err);
+    }
+    if (status == IP_OK) {
+        status = res_bind_begin(put->store, RES_QUERY_PORTS_PUT, &binder, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    res_bind_integer(&binder, put->form_id);
+    res_bind_text(&binder, ok ? probe_usage_print(put->facts->map, usage, text) : NULL);
+    if (ok) {
+        res_bind_integer(&binder, (int64_t)uops);
+    } else {
+        res_bind_null(&binder);
+    }
+    res_bind_real(&binder, usage->slots);
+    res_bind_real(&binder, usage->cycles);
+    res_bind_real(&binder, ok ? usage->expected_cycles : NAN);
+    res_bind_real(&binder, measured ? usage->residual : NAN);
+    res_bind_text(&binder, usage_verdict(usage));
+    res_bind_text(&binder, usage->unit);
+    res_bind_real(&binder, usage->unit[0] != '\0' ? usage->unit_cycles : NAN);
+    res_bind_text(&binder, usage->how);
+    res_bind_text(&binder, usage->why);
+    bind_evidence(put, &binder, statistic);
+    return res_bind_run(put->store, &binder, err);
+}
+
 /* The form's status, from one fact after another. */
 struct judgement {
     enum res_status status;
@@ -359,6 +406,9 @@ static enum ip_status all_put(struct put *put, enum res_status *status_found, st
     }
     if (status == IP_OK && put->facts->slots != NULL) {
         status = slots_put(put, err);
+    }
+    if (status == IP_OK && put->facts->usage != NULL) {
+        status = ports_put(put, err);
     }
     if (status == IP_OK && put->facts->latency != NULL) {
         status = latency_put(put, err);

@@ -46,12 +46,33 @@ const char *const res_queries[RES_QUERIES] = {
         "INSERT OR REPLACE INTO slots(form_id, slots, spread, verdict, why, statistic_id, run_id)"
         " VALUES(?, ?, ?, ?, ?, ?, ?)",
 
+    [RES_QUERY_PORTS_STATISTICS_DROP] =
+        "DELETE FROM statistics WHERE id IN (SELECT statistic_id FROM ports WHERE form_id = ?)",
+    [RES_QUERY_PORTS_PUT] =
+        "INSERT OR REPLACE INTO ports(form_id, usage, uops, slots, cycles, expected_cycles, residual,"
+        " verdict, unit, unit_cycles, how, why, statistic_id, run_id)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [RES_QUERY_PORTMAP_PUT] =
+        "INSERT INTO portmap(id, names, store_address, issue_width, solutions, more_solutions, notes,"
+        " kernels, run_id) VALUES(1, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [RES_QUERY_PORT_CLASS_PUT] =
+        "INSERT INTO port_classes(position, ports, width, kind, worlds, members, scalar_blocker,"
+        " vector_blocker, wide_blocker, residual, contradicted, alternatives)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [RES_QUERY_PORT_MEMBER_PUT] =
+        "INSERT INTO port_members(position, syntax, scaled, kind, world, cycles, slots, width, class)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+
     /* The throughput first: it speaks for the form where it is known. */
     [RES_QUERY_FACTS] = "SELECT 't', t.cycles IS NOT NULL, t.verdict, s.outcome, t.why FROM throughput t"
                         " LEFT JOIN statistics s ON s.id = t.statistic_id WHERE t.form_id = ?1"
                         " UNION ALL "
                         "SELECT 's', o.slots IS NOT NULL, o.verdict, s.outcome, o.why FROM slots o"
                         " LEFT JOIN statistics s ON s.id = o.statistic_id WHERE o.form_id = ?1"
+                        " UNION ALL "
+                        "SELECT 'p', p.verdict IN ('ok', 'inconsistent'),"
+                        " iif(p.verdict = 'inconsistent', 'ok', p.verdict), s.outcome, p.why FROM ports p"
+                        " LEFT JOIN statistics s ON s.id = p.statistic_id WHERE p.form_id = ?1"
                         " UNION ALL "
                         "SELECT 'l', l.cycles IS NOT NULL, l.verdict, s.outcome, l.why FROM latency l"
                         " LEFT JOIN statistics s ON s.id = l.statistic_id WHERE l.form_id = ?1",
@@ -66,6 +87,15 @@ const char *const res_queries[RES_QUERIES] = {
         " WHERE form_id = ?",
     [RES_QUERY_SLOTS_GET] =
         "SELECT slots, spread, verdict, why, " EVIDENCE_COLUMNS " FROM slots WHERE form_id = ?",
+    [RES_QUERY_PORTS_GET] = "SELECT usage, verdict, unit, how, why, uops, slots, cycles, expected_cycles,"
+                            " unit_cycles, residual, run_id, statistic_id FROM ports WHERE form_id = ?",
+    [RES_QUERY_PORTMAP_GET] = "SELECT names, store_address, issue_width, solutions, more_solutions, notes,"
+                              " kernels FROM portmap",
+    [RES_QUERY_PORT_CLASSES_GET] =
+        "SELECT ports, width, kind, worlds, members, scalar_blocker, vector_blocker, wide_blocker, residual,"
+        " contradicted, alternatives FROM port_classes ORDER BY position",
+    [RES_QUERY_PORT_MEMBERS_GET] = "SELECT syntax, scaled, kind, world, cycles, slots, width, class"
+                                   " FROM port_members ORDER BY position",
     [RES_QUERY_EVIDENCE_GET] =
         "SELECT s.verdict, s.low_cycles, s.cycles, s.high_cycles, s.spread, s.ticks_per_cycle,"
         " s.sentinel_cycles, s.batches, s.retakes, k.id, k.copies, k.unit_instructions, k.forms_per_unit,"

@@ -1,6 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/schema.h"
 
+/* What version 2 added: ports. */
+#define PORT_TABLES                                                                                          \
+    "CREATE TABLE ports("                                                                                    \
+    " form_id INTEGER PRIMARY KEY REFERENCES forms(id), usage TEXT, uops INTEGER, slots REAL, cycles REAL,"  \
+    " expected_cycles REAL, residual REAL, verdict TEXT NOT NULL, unit TEXT NOT NULL, unit_cycles REAL,"     \
+    " how TEXT NOT NULL, why TEXT NOT NULL, statistic_id INTEGER REFERENCES statistics(id),"                 \
+    " run_id INTEGER NOT NULL REFERENCES runs(id));"                                                         \
+    "CREATE TABLE portmap("                                                                                  \
+    " id INTEGER PRIMARY KEY CHECK(id = 1), names TEXT NOT NULL, store_address TEXT NOT NULL,"               \
+    " issue_width REAL NOT NULL, solutions INTEGER NOT NULL, more_solutions INTEGER NOT NULL,"               \
+    " notes TEXT NOT NULL, kernels INTEGER NOT NULL, run_id INTEGER REFERENCES runs(id));"                   \
+    "CREATE TABLE port_classes("                                                                             \
+    " position INTEGER PRIMARY KEY, ports TEXT NOT NULL, width INTEGER NOT NULL, kind TEXT NOT NULL,"        \
+    " worlds INTEGER NOT NULL, members INTEGER NOT NULL, scalar_blocker INTEGER, vector_blocker INTEGER,"    \
+    " wide_blocker INTEGER, residual REAL NOT NULL, contradicted INTEGER NOT NULL,"                          \
+    " alternatives TEXT NOT NULL);"                                                                          \
+    "CREATE TABLE port_members("                                                                             \
+    " position INTEGER PRIMARY KEY, syntax TEXT NOT NULL, scaled INTEGER NOT NULL, kind TEXT NOT NULL,"      \
+    " world INTEGER NOT NULL, cycles REAL, slots REAL, width INTEGER NOT NULL,"                              \
+    " class INTEGER REFERENCES port_classes(position));"
+
+#define SUMMARY_VIEW                                                                                         \
+    "CREATE VIEW summary AS"                                                                                 \
+    " SELECT f.syntax AS form, f.extension AS isa, f.status AS status,"                                      \
+    "  (SELECT min(l.cycles) FROM latency l WHERE l.form_id = f.id) AS latency_min,"                         \
+    "  (SELECT max(l.cycles) FROM latency l WHERE l.form_id = f.id) AS latency_max,"                         \
+    "  t.cycles AS throughput, s.slots AS slots, p.usage AS ports, f.why AS why"                             \
+    " FROM forms f LEFT JOIN throughput t ON t.form_id = f.id LEFT JOIN slots s ON s.form_id = f.id"         \
+    " LEFT JOIN ports p ON p.form_id = f.id;"
+
+const char res_schema_upgrade_sql[] = PORT_TABLES "DROP VIEW summary;" SUMMARY_VIEW;
+
 const char res_schema_sql[] =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
 
@@ -57,9 +89,4 @@ const char res_schema_sql[] =
     " why TEXT NOT NULL, statistic_id INTEGER REFERENCES statistics(id),"
     " run_id INTEGER NOT NULL REFERENCES runs(id));"
 
-    "CREATE VIEW summary AS"
-    " SELECT f.syntax AS form, f.extension AS isa, f.status AS status,"
-    "  (SELECT min(l.cycles) FROM latency l WHERE l.form_id = f.id) AS latency_min,"
-    "  (SELECT max(l.cycles) FROM latency l WHERE l.form_id = f.id) AS latency_max,"
-    "  t.cycles AS throughput, s.slots AS slots, f.why AS why"
-    " FROM forms f LEFT JOIN throughput t ON t.form_id = f.id LEFT JOIN slots s ON s.form_id = f.id;";
+    PORT_TABLES SUMMARY_VIEW;

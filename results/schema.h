@@ -5,5 +5,7 @@
 #define ISAPROBE_RESULTS_SCHEMA_H
 
 extern const char res_schema_sql[];
+/* What makes a store of the version before into one of this. */
+extern const char res_schema_upgrade_sql[];
 
 #endif

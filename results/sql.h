@@ -27,11 +27,20 @@ enum res_query {
     RES_QUERY_THROUGHPUT_PUT,
     RES_QUERY_SLOTS_STATISTICS_DROP,
     RES_QUERY_SLOTS_PUT,
+    RES_QUERY_PORTS_STATISTICS_DROP,
+    RES_QUERY_PORTS_PUT,
+    RES_QUERY_PORTMAP_PUT,
+    RES_QUERY_PORT_CLASS_PUT,
+    RES_QUERY_PORT_MEMBER_PUT,
     RES_QUERY_FACTS,
     RES_QUERY_FORM_GET,
     RES_QUERY_LATENCY_GET,
     RES_QUERY_THROUGHPUT_GET,
     RES_QUERY_SLOTS_GET,
+    RES_QUERY_PORTS_GET,
+    RES_QUERY_PORTMAP_GET,
+    RES_QUERY_PORT_CLASSES_GET,
+    RES_QUERY_PORT_MEMBERS_GET,
     RES_QUERY_EVIDENCE_GET,
     RES_QUERIES
 };
@@ -40,6 +49,7 @@ struct res_store {
     sqlite3 *db;
     char *path;
     struct res_lock lock;
+    int schema;     /* of the file when it was opened; 0: it was empty */
     int64_t run_id; /* 0: no run has begun */
     sqlite3_stmt *statements[RES_QUERIES];
 };

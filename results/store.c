@@ -11,7 +11,7 @@
 #include "results/schema.h"
 #include "results/sql.h"
 
-enum { BUSY_MS = 5000 };
+enum { BUSY_MS = 5000, OLDEST_SCHEMA = 1 };
 
 void res_store_close(struct res_store *store) {
     if (store == NULL) {
@@ -105,13 +105,42 @@ static enum ip_status schema_check(struct res_store *store, bool *empty, struct 
             "that wrote it, or another --store FILE",
             store->path, (long long)version, RES_SCHEMA_VERSION);
     }
-    if (version < RES_SCHEMA_VERSION) {
+    if (version < OLDEST_SCHEMA) {
         return ip_fail(
             err, IP_FAILED,
             "the store '%.200s' has schema %lld, which no isaprobe ever wrote: give another --store FILE",
             store->path, (long long)version);
     }
+    store->schema = (int)version;
     return IP_OK;
+}
+
+/* A reader leaves an older store as it is, and cannot read what it lacks. */
+static enum ip_status current_check(const struct res_store *store, struct ip_error *err) {
+    if (store->schema == RES_SCHEMA_VERSION) {
+        return IP_OK;
+    }
+    return ip_fail(err, IP_FAILED,
+                   "the store '%.200s' has the older schema %d: 'isaprobe scan' of any form into it makes it "
+                   "%d, and keeps all that it has",
+                   store->path, store->schema, RES_SCHEMA_VERSION);
+}
+
+/* To this schema, all or nothing. What is there is kept. */
+static enum ip_status upgrade(struct res_store *store, struct ip_error *err) {
+    struct ip_text sql = {0};
+    ip_text_append(&sql, res_schema_upgrade_sql);
+    ip_text_printf(&sql, "PRAGMA user_version = %d; UPDATE meta SET value = '%d' WHERE key = 'schema';",
+                   RES_SCHEMA_VERSION, RES_SCHEMA_VERSION);
+    enum ip_status status =
+        sql.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", store->path)
+                   : res_transaction_begin(store, err);
+    if (status == IP_OK) {
+        status = res_sql_exec(store, ip_text_string(&sql), err);
+        status = res_transaction_end(store, status, err);
+    }
+    ip_text_fini(&sql);
+    return status;
 }
 
 static enum ip_status damage_check(struct res_store *store, struct ip_error *err) {
@@ -218,7 +247,10 @@ static enum ip_status store_prepare(struct res_store *store, const struct res_ma
     if (status == IP_OK) {
         status = res_sql_exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
     }
-    return status == IP_OK && empty ? store_make(store, machine, err) : status;
+    if (status == IP_OK && empty) {
+        return store_make(store, machine, err);
+    }
+    return status == IP_OK && store->schema < RES_SCHEMA_VERSION ? upgrade(store, err) : status;
 }
 
 enum ip_status res_store_open(struct res_store **store, const char *path, const struct res_machine *machine,
@@ -306,7 +338,9 @@ enum ip_status res_store_open_readonly(struct res_store **store, const char *pat
             status = status == IP_OK ? schema_check(opened, &empty, err) : status;
         }
     }
-    if (status == IP_OK && empty) {
+    if (status == IP_OK && !empty) {
+        status = current_check(opened, err);
+    } else if (status == IP_OK) {
         status = ip_fail(err, IP_FAILED, "the store '%.200s' is empty: fill it with 'isaprobe scan'", path);
     }
     if (status != IP_OK) {

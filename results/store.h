@@ -20,11 +20,12 @@
 #include "isa/form.h"
 #include "probe/latency.h"
 #include "probe/throughput.h"
+#include "probe/usage.h"
 #include "results/evidence.h"
 #include "results/machine.h"
 
 enum {
-    RES_SCHEMA_VERSION = 1,
+    RES_SCHEMA_VERSION = 2,          /* 1 is upgraded when it is opened for writing; 2 added ports */
     RES_APPLICATION_ID = 0x49534150, /* "ISAP": what `file` and others recognise */
 };
 
@@ -58,7 +59,7 @@ IP_CHECK enum ip_status res_run_end(struct res_store *store, const char *outcome
                                     struct ip_error *err);
 
 /* What can be known of a form; a scan measures some of it. */
-enum res_part { RES_PART_LATENCY = 1, RES_PART_THROUGHPUT = 2, RES_PART_SLOTS = 4 };
+enum res_part { RES_PART_LATENCY = 1, RES_PART_THROUGHPUT = 2, RES_PART_SLOTS = 4, RES_PART_PORTS = 8 };
 
 struct res_slots {
     bool measured;
@@ -77,6 +78,8 @@ struct res_facts {
     const struct probe_latency *latency;
     const struct probe_throughput *throughput;
     const struct res_slots *slots;
+    const struct probe_usage *usage;
+    const struct probe_portmap *map; /* in whose port names `usage` is stored; NULL without `usage` */
 };
 
 /* What the facts amount to; the words of the column `status`. */
@@ -99,6 +102,10 @@ IP_CHECK enum ip_status res_form_put(struct res_store *store, const struct res_f
  */
 IP_CHECK enum ip_status res_form_known(struct res_store *store, const char *syntax, unsigned parts,
                                        bool trusted, bool *known, struct ip_error *err);
+
+/* Stores the port map of this CPU, in place of the one that was there. Belongs to the run that has begun. */
+IP_CHECK enum ip_status res_portmap_put(struct res_store *store, const struct probe_portmap *map,
+                                        struct ip_error *err);
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
@@ -132,6 +139,25 @@ struct res_pair {
     struct res_value value; /* `how` and `registers` are not used */
 };
 
+/* Port usage. In text, as everywhere: "1*p01+2*p5": one uop that may go to port 0 or 1, and two that go to
+ * port 5; "none": uops that take no port, or no uop at all. res_ports_parse takes it apart. A store's uops
+ * are two terms, its data and its address ("1*p49+1*p78"), where the vendor's names are known. */
+struct res_ports {
+    bool known;                   /* the store has a row */
+    char usage[PROBE_USAGE_TEXT]; /* "": none that can be trusted, see the verdict */
+    char verdict[16];             /* "ok"; "inconsistent": it does not explain all that was measured;
+                                     "unstable", "disturbed", "fault", "none": not measured */
+    char unit[64];                /* what holds it up beyond its ports, "": nothing */
+    char how[64], why[128];
+    int64_t uops;                   /* in all terms; -1: not known */
+    double slots;                   /* issue slots, fused domain; NaN: not measured */
+    double cycles, expected_cycles; /* throughput that was measured; that ports and slots would allow */
+    double unit_cycles;             /* that an instance keeps `unit` busy; NaN */
+    double residual;                /* largest distance of a measurement from what the usage predicts, uops */
+    int64_t run;
+    struct res_evidence evidence; /* the form alone */
+};
+
 struct res_form {
     char syntax[ISA_SYNTAX_MAX], extension[20], isa_set[32];
     char status[16], why[128];
@@ -139,6 +165,7 @@ struct res_form {
     struct res_pair *pairs; /* owned */
     size_t pair_count;
     struct res_value throughput, slots;
+    struct res_ports ports;
 };
 void res_form_fini(struct res_form *form); /* all-zero is fine */
 
@@ -148,6 +175,20 @@ IP_CHECK enum ip_status res_form_get(struct res_store *store, const char *syntax
 
 /* Rows of an instruction table ("extension X", syntaxes) for all forms in the store. */
 IP_CHECK enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, struct ip_error *err);
+
+/* The port map that the store keeps; its forms are those of `table` (borrowed; derived by the way). *found is
+ * false, and the map untouched, when there is none, or one with a form that `table` does not have. */
+IP_CHECK enum ip_status res_portmap_get(struct res_store *store, const struct isa_table *table,
+                                        struct probe_portmap *map, bool *found, struct ip_error *err);
+
+/* One term of a usage in text. */
+struct res_port_term {
+    char ports[PROBE_PORTSET_PORTS + 1]; /* a character for each port: "0156B" */
+    double uops;
+};
+/* Takes "1*p01+2*p5" apart. False when it is none; "none" and "" have no terms. Terms beyond `limit` make it
+ * false. */
+bool res_ports_parse(const char *usage, struct res_port_term *terms, unsigned limit, unsigned *count);
 
 /* One run, as text for people. */
 struct res_run_text {
