@@ -63,8 +63,9 @@ uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t oth
         /* rdx:rax = 0x11, divisor 1: the quotient fits and the next division sees the same again. */
         return gpr == RAX ? 0x11 : 0;
     }
-    if (strcmp(form->mnemonic, "xgetbv") == 0 && gpr == RCX) {
-        return 0;
+    bool selects = strcmp(form->mnemonic, "xgetbv") == 0 || strcmp(form->mnemonic, "rdpkru") == 0;
+    if (selects && gpr == RCX) {
+        return 0; /* what ECX selects; others fault */
     }
     return otherwise;
 }

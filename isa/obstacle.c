@@ -57,6 +57,10 @@ static const struct rule {
     {"stui", ISA_OBSTACLE_STATE, "unmasks user interrupts"},
     {"senduipi", ISA_OBSTACLE_PRIVILEGED, "needs user interrupts set up by the system"},
     {"enqcmd*", ISA_OBSTACLE_PRIVILEGED, "needs a device to send the command to"},
+    {"cli", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
+    {"sti", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
+    {"rdpmc", ISA_OBSTACLE_PRIVILEGED, "needs counters that the system opens to programs (CR4.PCE)"},
+    {"lgdt", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"}, /* Zydis says so of LIDT only */
     {"swapgs", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
     {"stac", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
     {"clac", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},

@@ -177,6 +177,10 @@ static void test_obstacles(void **state) {
         enum isa_obstacle obstacle;
         const char *note;
     } obstacles[] = {
+        {"cli", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
+        {"sti", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
+        {"rdpmc", ISA_OBSTACLE_PRIVILEGED, "needs counters that the system opens to programs (CR4.PCE)"},
+        {"lgdt m80", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
         {"ret", ISA_OBSTACLE_CONTROL_FLOW, "returns to its caller"},
         {"call r64", ISA_OBSTACLE_CONTROL_FLOW, "calls, and needs a return"},
         {"jmp r64", ISA_OBSTACLE_CONTROL_FLOW, "jumps to an address that its operand holds"},
