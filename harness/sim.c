@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/samples_text.h"
 #include "harness/sim_noise.h"
 #include "harness/sim_program.h"
 
@@ -95,76 +94,93 @@ static struct hx_sim_widths widths(const struct hx_sim_description *d, bool neig
                                   .retire = retire < 1 ? 1 : (unsigned)retire};
 }
 
-/* The entry of the code, with its cost (alone or beside the neighbour) or the reason why it does not run. */
-static enum ip_status cost_get(struct sim *sim, const uint8_t *code, size_t code_bytes, bool neighbour,
-                               const struct cost_entry **found, struct ip_error *err) {
-    uint64_t hash = hx_samples_hash(HX_SAMPLES_HASH_BEGIN, code, code_bytes) | 1;
+/* One length of a kernel: its code is hashed once, not for every run. */
+struct runnable {
+    const struct gen_code *code;
+    uint64_t hash;
+    bool known[2]; /* cost[neighbour] is */
+    struct hx_sim_cost cost[2];
+};
+
+static struct runnable runnable_make(const struct gen_code *code) {
+    uint64_t hash = code->length;
+    for (size_t at = 0; at < code->length; at += sizeof hash) {
+        uint64_t word = 0;
+        size_t left = code->length - at;
+        memcpy(&word, code->bytes + at, left < sizeof word ? left : sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return (struct runnable){.code = code, .hash = hash | 1};
+}
+
+/* Fills the cost of the code (alone or beside the neighbour) or the reason why it does not run. */
+static enum ip_status cost_get(struct sim *sim, struct runnable *runnable, bool neighbour,
+                               struct hx_sim_verdict *verdict, struct ip_error *err) {
     if (!costs_reserve(sim)) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated CPU's results");
     }
-    struct cost_entry *entry = cost_slot(sim->costs, sim->costs_size, hash);
-    if (entry->hash == hash && (entry->known[neighbour] || entry->verdict.outcome != HX_OUTCOME_OK)) {
-        *found = entry;
-        return IP_OK;
+    struct cost_entry *entry = cost_slot(sim->costs, sim->costs_size, runnable->hash);
+    if (entry->hash == 0 || (!entry->known[neighbour] && entry->verdict.outcome == HX_OUTCOME_OK)) {
+        struct hx_sim_program program = {0};
+        struct hx_sim_verdict found;
+        struct hx_sim_cost cost = {0};
+        enum ip_status status =
+            hx_sim_program_build(&program, &sim->ops, &sim->description, runnable->code->bytes,
+                                 runnable->code->length, &found, err);
+        if (status == IP_OK && found.outcome == HX_OUTCOME_OK) {
+            program.hash = runnable->hash;
+            status = hx_sim_core_run(&sim->description, &program, widths(&sim->description, neighbour), &cost,
+                                     err);
+        }
+        hx_sim_program_fini(&program);
+        if (status != IP_OK) {
+            return status;
+        }
+        sim->costs_count += entry->hash == 0;
+        entry->hash = runnable->hash;
+        entry->verdict = found;
+        entry->cost[neighbour] = cost;
+        entry->known[neighbour] = true;
     }
-    struct hx_sim_program program = {0};
-    struct hx_sim_verdict verdict;
-    struct hx_sim_cost cost = {0};
-    enum ip_status status =
-        hx_sim_program_build(&program, &sim->ops, &sim->description, code, code_bytes, &verdict, err);
-    if (status == IP_OK && verdict.outcome == HX_OUTCOME_OK) {
-        status =
-            hx_sim_core_run(&sim->description, &program, widths(&sim->description, neighbour), &cost, err);
-    }
-    hx_sim_program_fini(&program);
-    if (status != IP_OK) {
-        return status;
-    }
-    sim->costs_count += entry->hash == 0;
-    entry->hash = hash;
-    entry->verdict = verdict;
-    entry->cost[neighbour] = cost;
-    entry->known[neighbour] = true;
-    *found = entry;
+    *verdict = entry->verdict;
+    runnable->cost[neighbour] = entry->cost[neighbour];
+    runnable->known[neighbour] = true;
     return IP_OK;
 }
 
 /* One run of one length of a kernel. */
-static enum ip_status sample(struct sim *sim, const struct gen_code *code, uint32_t iterations, double *ticks,
+static enum ip_status sample(struct sim *sim, struct runnable *runnable, uint32_t iterations, double *ticks,
                              struct ip_error *err) {
-    const struct cost_entry *entry;
     bool neighbour = hx_sim_noise_neighbour(&sim->noise, &sim->description);
-    enum ip_status status = cost_get(sim, code->bytes, code->length, neighbour, &entry, err);
-    if (status == IP_OK) {
-        const struct hx_sim_cost *cost = &entry->cost[neighbour];
-        double passes = code->passes > 1 ? code->passes : 1;
-        *ticks = hx_sim_noise_ticks(&sim->noise, &sim->description,
-                                    cost->fixed_cycles + passes * iterations * cost->cycles_per_iteration);
-    }
-    return status;
-}
-
-/* Whether both lengths run, and how many iterations the kernel gets. */
-static enum ip_status kernel_prepare(struct sim *sim, const struct gen_kernel *kernel, uint32_t asked,
-                                     double target, uint32_t *iterations, struct hx_sim_verdict *verdict,
-                                     struct ip_error *err) {
-    const struct gen_code *codes[2] = {&kernel->shorter, &kernel->longer};
-    double per_iteration = 0;
-    for (int i = 0; i < 2; i++) {
-        const struct cost_entry *entry;
-        enum ip_status status = cost_get(sim, codes[i]->bytes, codes[i]->length, false, &entry, err);
+    if (!runnable->known[neighbour]) {
+        struct hx_sim_verdict ignored; /* it runs alone, so it runs */
+        enum ip_status status = cost_get(sim, runnable, neighbour, &ignored, err);
         if (status != IP_OK) {
             return status;
         }
-        if (entry->verdict.outcome != HX_OUTCOME_OK) {
-            *verdict = entry->verdict;
-            return IP_OK;
+    }
+    const struct hx_sim_cost *cost = &runnable->cost[neighbour];
+    double passes = runnable->code->passes > 1 ? runnable->code->passes : 1;
+    *ticks = hx_sim_noise_ticks(&sim->noise, &sim->description,
+                                cost->fixed_cycles + passes * iterations * cost->cycles_per_iteration);
+    return IP_OK;
+}
+
+/* Whether both lengths run, and how many iterations the kernel gets. */
+static enum ip_status kernel_prepare(struct sim *sim, struct runnable lengths[2], uint32_t asked,
+                                     double target, uint32_t *iterations, struct hx_sim_verdict *verdict,
+                                     struct ip_error *err) {
+    double per_iteration = 0;
+    for (int i = 0; i < 2; i++) {
+        enum ip_status status = cost_get(sim, &lengths[i], false, verdict, err);
+        if (status != IP_OK || verdict->outcome != HX_OUTCOME_OK) {
+            return status;
         }
-        per_iteration = fmax(per_iteration, entry->cost[0].cycles_per_iteration);
+        per_iteration = fmax(per_iteration, lengths[i].cost[0].cycles_per_iteration);
     }
     double chosen = per_iteration > 0 ? ceil(target / per_iteration) : 1;
     *iterations = asked != 0 ? asked : (uint32_t)fmin(chosen, ITERATIONS_MAX);
-    verdict->outcome = HX_OUTCOME_OK;
     return IP_OK;
 }
 
@@ -176,13 +192,16 @@ static enum ip_status job_run(struct sim *sim, const struct hx_references *refer
     double *const shorter[3] = {out->sentinel_shorter, out->reference_shorter, out->shorter};
     double *const longer[3] = {out->sentinel_longer, out->reference_longer, out->longer};
     double target = job->target_cycles != 0 ? job->target_cycles : TARGET_CYCLES;
+    struct runnable lengths[3][2];
     out->outcome = HX_OUTCOME_OK;
     out->fault_address = 0;
     out->why[0] = '\0';
     for (int k = 0; k < 3; k++) {
-        struct hx_sim_verdict verdict;
+        struct hx_sim_verdict verdict = {0};
         uint32_t asked = k == 2 ? job->iterations : 0;
-        enum ip_status status = kernel_prepare(sim, kernels[k], asked, target, iterations[k], &verdict, err);
+        lengths[k][0] = runnable_make(&kernels[k]->shorter);
+        lengths[k][1] = runnable_make(&kernels[k]->longer);
+        enum ip_status status = kernel_prepare(sim, lengths[k], asked, target, iterations[k], &verdict, err);
         if (status != IP_OK) {
             return status;
         }
@@ -194,10 +213,9 @@ static enum ip_status job_run(struct sim *sim, const struct hx_references *refer
     }
     for (uint32_t round = 0; round < job->rounds; round++) {
         for (int k = 0; k < 3; k++) {
-            enum ip_status status =
-                sample(sim, &kernels[k]->shorter, *iterations[k], &shorter[k][round], err);
+            enum ip_status status = sample(sim, &lengths[k][0], *iterations[k], &shorter[k][round], err);
             if (status == IP_OK) {
-                status = sample(sim, &kernels[k]->longer, *iterations[k], &longer[k][round], err);
+                status = sample(sim, &lengths[k][1], *iterations[k], &longer[k][round], err);
             }
             if (status != IP_OK) {
                 return status;
@@ -223,16 +241,18 @@ static enum ip_status sim_run(struct hx_timer *timer, const struct hx_job *jobs,
 
 enum ip_status hx_sim_exact_cycles(struct hx_timer *timer, const uint8_t *code, size_t code_bytes,
                                    double *fixed_cycles, double *cycles_per_iteration, struct ip_error *err) {
-    const struct cost_entry *entry;
-    enum ip_status status = cost_get(timer->state, code, code_bytes, false, &entry, err);
+    const struct gen_code given = {.bytes = (uint8_t *)code, .length = code_bytes};
+    struct runnable runnable = runnable_make(&given);
+    struct hx_sim_verdict verdict = {0};
+    enum ip_status status = cost_get(timer->state, &runnable, false, &verdict, err);
     if (status != IP_OK) {
         return status;
     }
-    if (entry->verdict.outcome != HX_OUTCOME_OK) {
-        return ip_fail(err, IP_UNSUPPORTED, "%s", entry->verdict.why);
+    if (verdict.outcome != HX_OUTCOME_OK) {
+        return ip_fail(err, IP_UNSUPPORTED, "%s", verdict.why);
     }
-    *fixed_cycles = entry->cost[0].fixed_cycles;
-    *cycles_per_iteration = entry->cost[0].cycles_per_iteration;
+    *fixed_cycles = runnable.cost[0].fixed_cycles;
+    *cycles_per_iteration = runnable.cost[0].cycles_per_iteration;
     return IP_OK;
 }
 

@@ -14,7 +14,7 @@ struct hx_sim_program {
     bool *fused;                  /* owned; ops[i] is macro-fused into ops[i + 1] */
     size_t count, capacity;
     size_t loop_begin, loop_end;
-    uint64_t hash; /* of the code */
+    uint64_t hash; /* of the code: seeds its random bindings */
 };
 void hx_sim_program_fini(struct hx_sim_program *program);
 

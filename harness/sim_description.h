@@ -114,9 +114,9 @@ IP_CHECK enum ip_status hx_sim_description_read(struct hx_sim_description *descr
 void hx_sim_description_fini(struct hx_sim_description *description); /* all-zero is fine */
 
 /* The row for a decoded form: its own, else the first pattern that matches, else the imported one, else the
- * default; NULL: none. Borrowed. */
+ * default; NULL: none. Borrowed. `binding` NULL: an instance with any operands. */
 const struct hx_sim_row *hx_sim_row_find(const struct hx_sim_description *description,
-                                         const struct isa_form *form);
+                                         const struct isa_form *form, const struct isa_binding *binding);
 
 /* Rows as a growing list with an index; false: no memory. */
 bool hx_sim_rows_add(struct hx_sim_rows *rows, const struct hx_sim_row *row);
@@ -141,7 +141,13 @@ IP_CHECK enum ip_status hx_sim_import_csv(struct hx_sim_description *description
 /* The same from text. */
 IP_CHECK enum ip_status hx_sim_import_text(struct hx_sim_description *description, const char *name,
                                            const char *text, size_t length, struct ip_error *err);
-/* "ADD (R64, I8)" for a form; `buffer` of ISA_SYNTAX_MAX bytes. */
+/* harness/sim_names.c. "ADD (R64, I8)" for a form, whatever its encoding; `buffer` of ISA_SYNTAX_MAX bytes.
+ */
 void hx_sim_import_name(const struct isa_form *form, char *buffer);
+/* A published name in that manner. False: longer than ISA_SYNTAX_MAX allows. */
+bool hx_sim_published_name(const char *text, size_t length, char *name);
+/* The imported row of a form; LEA's depends on its address, if a binding is given. NULL: none. */
+const struct hx_sim_row *hx_sim_import_find(const struct hx_sim_rows *imported, const struct isa_form *form,
+                                            const struct isa_binding *binding);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of port usage as uops.info publishes them: a CSV with the columns instruction, latency, slots and
- * ports, with names such as "ADD (R64, I8)". */
-#include <ctype.h>
+/* Tables of port usage as they are published: a CSV with the columns instruction (or scheme), latency, slots
+ * and ports. The names are read in harness/sim_names.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +98,12 @@ static bool cell_is(const struct cell *cell, const char *text) {
 static bool header_read(const struct cell *cells, unsigned count, struct columns *columns) {
     *columns = (struct columns){-1, -1, -1, -1};
     for (unsigned i = 0; i < count; i++) {
-        int *column = cell_is(&cells[i], "instruction") ? &columns->instruction
-                      : cell_is(&cells[i], "latency")   ? &columns->latency
-                      : cell_is(&cells[i], "slots")     ? &columns->slots
-                      : cell_is(&cells[i], "ports")     ? &columns->ports
-                                                        : NULL;
+        int *column = cell_is(&cells[i], "instruction") || cell_is(&cells[i], "scheme")
+                          ? &columns->instruction
+                      : cell_is(&cells[i], "latency") ? &columns->latency
+                      : cell_is(&cells[i], "slots")   ? &columns->slots
+                      : cell_is(&cells[i], "ports")   ? &columns->ports
+                                                      : NULL;
         if (column != NULL) {
             *column = (int)i;
         }
@@ -119,14 +119,17 @@ static enum ip_status row_read(struct hx_sim_description *d, const struct column
         return ip_fail_at(err, IP_SYNTAX, name, line, 1, "the line has fewer cells than the header");
     }
     const struct cell *instruction = &cells[columns->instruction], *ports = &cells[columns->ports];
-    if (instruction->length == 0 || instruction->length >= sizeof row.syntax) {
+    if (instruction->length == 0) {
         return ip_fail_at(err, IP_SYNTAX, name, line, (unsigned)instruction->column,
                           "an instruction of 1 to %zu characters is expected", sizeof row.syntax - 1);
     }
     if (ports->length == 0) {
         return IP_OK; /* the table does not know */
     }
-    memcpy(row.syntax, instruction->text, instruction->length);
+    if (!hx_sim_published_name(instruction->text, instruction->length, row.syntax)) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, (unsigned)instruction->column,
+                          "an instruction of 1 to %zu characters is expected", sizeof row.syntax - 1);
+    }
     size_t where;
     const char *wrong = hx_sim_ports_parse(d, ports->text, ports->length, &row, &where);
     if (wrong == hx_sim_too_many_uops) {
@@ -168,8 +171,9 @@ enum ip_status hx_sim_import_text(struct hx_sim_description *description, const 
         unsigned count = cells_split(line, line_length, cells);
         if (columns.instruction < 0) {
             if (!header_read(cells, count, &columns)) {
-                return ip_fail_at(err, IP_SYNTAX, name, number, 1,
-                                  "a header line with the columns instruction and ports is expected");
+                return ip_fail_at(
+                    err, IP_SYNTAX, name, number, 1,
+                    "a header line with the columns instruction (or scheme) and ports is expected");
             }
             continue;
         }
@@ -190,93 +194,4 @@ enum ip_status hx_sim_import_csv(struct hx_sim_description *description, const c
     }
     ip_text_fini(&text);
     return status;
-}
-
-static const char *register_name(const struct isa_operand *operand) {
-    switch (operand->reg_class) {
-    case ISA_REG_GPR8:
-        return "R8l";
-    case ISA_REG_GPR8H:
-        return "R8h";
-    case ISA_REG_GPR16:
-        return "R16";
-    case ISA_REG_GPR32:
-        return "R32";
-    case ISA_REG_GPR64:
-        return "R64";
-    case ISA_REG_MMX:
-        return "MM";
-    case ISA_REG_XMM:
-        return "XMM";
-    case ISA_REG_YMM:
-        return "YMM";
-    case ISA_REG_ZMM:
-        return "ZMM";
-    case ISA_REG_MASK:
-        return "K";
-    case ISA_REG_SEGMENT:
-        return "SEG";
-    default:
-        return "?";
-    }
-}
-
-static void operand_name(const struct isa_operand *operand, char *buffer, size_t size) {
-    const char *fixed = operand->reg >= 0 ? isa_reg_name(operand->reg_class, (unsigned)operand->reg) : NULL;
-    switch (operand->kind) {
-    case ISA_OPERAND_REG:
-        snprintf(buffer, size, "%s", fixed != NULL ? fixed : register_name(operand));
-        for (char *c = buffer; fixed != NULL && *c != '\0'; c++) {
-            *c = (char)toupper((unsigned char)*c);
-        }
-        break;
-    case ISA_OPERAND_MEM:
-        if (isa_reg_is_vector(operand->reg_class)) {
-            snprintf(buffer, size, "VSIB_%s", register_name(operand));
-        } else if (operand->broadcast != 0) {
-            snprintf(buffer, size, "M%u_1to%u", operand->bits, operand->broadcast);
-        } else {
-            snprintf(buffer, size, "M%u", operand->bits);
-        }
-        break;
-    case ISA_OPERAND_IMM:
-        if (operand->imm_fixed) {
-            snprintf(buffer, size, "%lld", (long long)operand->imm);
-        } else {
-            snprintf(buffer, size, "I%u", operand->bits);
-        }
-        break;
-    case ISA_OPERAND_REL:
-        snprintf(buffer, size, "Rel%u", operand->bits);
-        break;
-    case ISA_OPERAND_AGEN:
-    case ISA_OPERAND_FLAGS:
-        snprintf(buffer, size, "?");
-        break;
-    }
-}
-
-void hx_sim_import_name(const struct isa_form *form, char *buffer) {
-    size_t used = 0;
-    for (const char *c = form->mnemonic; *c != '\0' && used + 1 < ISA_SYNTAX_MAX; c++) {
-        buffer[used++] = (char)toupper((unsigned char)*c);
-    }
-    buffer[used] = '\0';
-    if (strcmp(form->prefix, "lock") == 0) {
-        used += (size_t)snprintf(buffer + used, ISA_SYNTAX_MAX - used, "_LOCK");
-    }
-    if (form->zeroing) {
-        used += (size_t)snprintf(buffer + used, ISA_SYNTAX_MAX - used, "_Z");
-    }
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        char name[24];
-        operand_name(&form->operands[i], name, sizeof name);
-        if (used + strlen(name) + 4 >= ISA_SYNTAX_MAX) {
-            break; /* longer than any name in such a table: it will not be found */
-        }
-        used += (size_t)snprintf(buffer + used, ISA_SYNTAX_MAX - used, "%s%s", i == 0 ? " (" : ", ", name);
-    }
-    if (form->explicit_count > 0 && used + 2 <= ISA_SYNTAX_MAX) {
-        memcpy(buffer + used, ")", 2);
-    }
 }

@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/samples_text.h"
 #include "isa/decode.h"
 
+enum { BEGINNINGS = 1 << 16 };
+
+/* The bytes of an instruction in two words, those behind it zero. */
+struct op_key {
+    uint64_t word[2];
+};
+
 struct hx_sim_cached_op {
-    uint8_t bytes[ISA_CODE_MAX];
-    uint8_t length;
+    struct op_key key;
     struct hx_sim_op op;
 };
 
@@ -19,23 +24,43 @@ void hx_sim_ops_fini(struct hx_sim_ops *ops) {
         free(ops->slots[i]);
     }
     free(ops->slots);
+    free(ops->lengths);
     memset(ops, 0, sizeof *ops);
 }
 
-/* The upper bits of FNV-1a are the better mixed ones. */
-static size_t slot_begin(uint64_t hash, size_t size) {
-    return (size_t)(hash >> 24) & (size - 1);
+static struct op_key key_make(const uint8_t *code, size_t length) {
+    struct op_key key = {0};
+    memcpy(&key, code, length);
+    return key;
+}
+
+static size_t slot_begin(const struct op_key *key, size_t size) {
+    uint64_t hash =
+        (key->word[0] ^ key->word[1] * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(hash >> 32) & (size - 1);
+}
+
+/* Place in ops->lengths. */
+static size_t beginning(const uint8_t *code, size_t code_bytes) {
+    return code_bytes > 1 ? (size_t)code[0] << 8 | code[1] : (size_t)code[0] << 8;
 }
 
 /* No instruction is the beginning of another, so at most one cached one fits. */
 static const struct hx_sim_op *op_find(const struct hx_sim_ops *ops, const uint8_t *code, size_t code_bytes) {
-    uint64_t hash = HX_SAMPLES_HASH_BEGIN;
-    for (size_t length = 1; ops->size > 0 && length <= ISA_CODE_MAX && length <= code_bytes; length++) {
-        hash = hx_samples_hash(hash, code + length - 1, 1);
-        for (size_t slot = slot_begin(hash, ops->size); ops->slots[slot] != NULL;
+    if (ops->size == 0) {
+        return NULL;
+    }
+    unsigned lengths = ops->lengths[beginning(code, code_bytes)] | ops->lengths[beginning(code, 1)];
+    for (; lengths != 0; lengths &= lengths - 1) {
+        size_t length = (size_t)__builtin_ctz(lengths);
+        if (length > code_bytes) {
+            break;
+        }
+        const struct op_key key = key_make(code, length);
+        for (size_t slot = slot_begin(&key, ops->size); ops->slots[slot] != NULL;
              slot = (slot + 1) & (ops->size - 1)) {
             const struct hx_sim_cached_op *cached = ops->slots[slot];
-            if (cached->length == length && memcmp(cached->bytes, code, length) == 0) {
+            if (cached->op.length == length && memcmp(&cached->key, &key, sizeof key) == 0) {
                 return &cached->op;
             }
         }
@@ -44,8 +69,7 @@ static const struct hx_sim_op *op_find(const struct hx_sim_ops *ops, const uint8
 }
 
 static void op_insert(struct hx_sim_ops *ops, struct hx_sim_cached_op *cached) {
-    size_t slot =
-        slot_begin(hx_samples_hash(HX_SAMPLES_HASH_BEGIN, cached->bytes, cached->length), ops->size);
+    size_t slot = slot_begin(&cached->key, ops->size);
     while (ops->slots[slot] != NULL) {
         slot = (slot + 1) & (ops->size - 1);
     }
@@ -56,9 +80,15 @@ static bool ops_reserve(struct hx_sim_ops *ops) {
     if (2 * (ops->count + 1) <= ops->size) {
         return true;
     }
-    struct hx_sim_ops larger = {.count = ops->count, .size = ops->size != 0 ? ops->size * 2 : 256};
+    struct hx_sim_ops larger = {
+        .count = ops->count, .size = ops->size != 0 ? ops->size * 2 : 256, .lengths = ops->lengths};
+    if (larger.lengths == NULL) {
+        larger.lengths = calloc(BEGINNINGS, sizeof *larger.lengths);
+        ops->lengths = larger.lengths;
+    }
     larger.slots = calloc(larger.size, sizeof(struct hx_sim_cached_op *));
-    if (larger.slots == NULL) {
+    if (larger.slots == NULL || larger.lengths == NULL) {
+        free(larger.slots);
         return false;
     }
     for (size_t i = 0; i < ops->size; i++) {
@@ -92,10 +122,10 @@ static enum ip_status op_get(struct hx_sim_ops *ops, const struct hx_sim_descrip
         free(cached);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated CPU's instructions");
     }
-    cached->length = (uint8_t)length;
-    memcpy(cached->bytes, code, length);
-    hx_sim_op_make(&cached->op, description, hx_sim_row_find(description, &form), &form, &binding, code,
-                   length);
+    cached->key = key_make(code, length);
+    ops->lengths[beginning(code, length)] |= (uint16_t)(1u << length);
+    hx_sim_op_make(&cached->op, description, hx_sim_row_find(description, &form, &binding), &form, &binding,
+                   code, length);
     op_insert(ops, cached);
     ops->count++;
     *op = &cached->op;
@@ -227,7 +257,7 @@ static void fusions_mark(struct hx_sim_program *program, const struct hx_sim_des
 enum ip_status hx_sim_program_build(struct hx_sim_program *program, struct hx_sim_ops *ops,
                                     const struct hx_sim_description *description, const uint8_t *code,
                                     size_t code_bytes, struct hx_sim_verdict *verdict, struct ip_error *err) {
-    struct hx_sim_program built = {.hash = hx_samples_hash(HX_SAMPLES_HASH_BEGIN, code, code_bytes)};
+    struct hx_sim_program built = {0};
     struct hx_sim_verdict found = {.outcome = HX_OUTCOME_OK};
     enum ip_status status = code_decode(&built, ops, description, code, code_bytes, &found, err);
     if (status == IP_OK) {

@@ -92,7 +92,7 @@ bool hx_sim_pattern_matches(const char *pattern, const char *text) {
 }
 
 const struct hx_sim_row *hx_sim_row_find(const struct hx_sim_description *description,
-                                         const struct isa_form *form) {
+                                         const struct isa_form *form, const struct isa_binding *binding) {
     const struct hx_sim_row *row = hx_sim_rows_find(&description->rows, form->syntax);
     if (row != NULL) {
         return row;
@@ -103,9 +103,7 @@ const struct hx_sim_row *hx_sim_row_find(const struct hx_sim_description *descri
         }
     }
     if (description->imported.count > 0) {
-        char name[ISA_SYNTAX_MAX];
-        hx_sim_import_name(form, name);
-        row = hx_sim_rows_find(&description->imported, name);
+        row = hx_sim_import_find(&description->imported, form, binding);
         if (row != NULL) {
             return row;
         }

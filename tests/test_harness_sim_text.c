@@ -122,20 +122,20 @@ static void all_settings_arrive(void **state) {
     assert_true(d.neighbour_from == 10 && d.neighbour_to == 20 && d.neighbour_runs == 200);
     assert_true(d.neighbour_probability == 0.001 && d.neighbour_share == 0.75 && d.seed == 42);
     struct isa_form form = {.syntax = "add r64, r64"};
-    const struct hx_sim_row *row = hx_sim_row_find(&d, &form);
+    const struct hx_sim_row *row = hx_sim_row_find(&d, &form, NULL);
     assert_non_null(row);
     assert_int_equal(row->pairs_count, 2);
     assert_string_equal(row->pairs[1].src, "flags");
     assert_int_equal(row->pairs[1].cycles, 3);
     assert_int_equal(row->uops[0].ports, 0xf);
-    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "div r64"});
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "div r64"}, NULL);
     assert_int_equal(row->uops_count, 2);
     assert_int_equal(row->uops[0].count, 3);
     assert_int_equal(row->slots, 4);
     assert_string_equal(d.units[row->unit], "divider");
-    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "ud2"});
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "ud2"}, NULL);
     assert_int_equal(row->fault, HX_OUTCOME_ILLEGAL);
-    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "paddd xmm, xmm"});
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "paddd xmm, xmm"}, NULL);
     assert_string_equal(row->syntax, "default");
     hx_sim_description_fini(&d);
 }
@@ -148,7 +148,7 @@ static void defaults_are_sane(void **state) {
     assert_int_equal(d.retire_width, d.issue_width);
     assert_int_equal(d.scheduler, d.rob);
     assert_true(d.ticks_per_cycle == 1 && d.noise == 0 && d.neighbour_from == d.neighbour_to);
-    assert_null(hx_sim_row_find(&d, &(struct isa_form){.syntax = "add r64, r64"}));
+    assert_null(hx_sim_row_find(&d, &(struct isa_form){.syntax = "add r64, r64"}, NULL));
     hx_sim_description_fini(&d);
 }
 
@@ -214,6 +214,74 @@ static void names_of_published_tables(void **state) {
     assert_name("\x75\x02", 2, "JNZ (Rel8)");
 }
 
+/* Names as they are published, and as they are looked up. */
+static void published_names_are_read(void **state) {
+    (void)state;
+    static const char *const names[][2] = {
+        {"ADD (R64, R64)", "ADD (R64, R64)"},
+        {"ADD_03 (R64, R64)", "ADD (R64, R64)"},
+        {"SHL_R4 (R8l, 1)", "SHL (R8l, 1)"},
+        {"ADD_LOCK (M64, I8)", "ADD_LOCK (M64, I8)"},
+        {"VCMPSD_EVEX_SAE (K, XMM, XMM, I8)", "VCMPSD_EVEX_SAE (K, XMM, XMM, I8)"},
+        {"LEA_B_IS_D8 (R64)", "LEA_B_IS_D8 (R64)"},
+        {"CALL_NEAR (R64)", "CALL (R64)"},
+        {"CPUID", "CPUID"},
+        {"clc", "CLC"},
+        {"add RW:GPR:64, 0x0", "ADD (R64, 0)"},
+        {"add qword ptr RW:MEM(64), IMM(8)", "ADD (M64, I8)"},
+        {"rol RW:GPR:16, R:cl", "ROL (R16, CL)"},
+        {"cmp R:al,bl,cl,dl, R:al,bl,cl,dl", "CMP (R8l, R8l)"},
+        {"vaddpd W:YMM0..15, R:YMM0..15, ymmword ptr R:MEM(256)", "VADDPD (YMM, YMM, M256)"},
+        {"lea W:GPR:32, MEM(0)", "LEA (R32, ?)"},
+    };
+    char name[ISA_SYNTAX_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_true(hx_sim_published_name(names[i][0], strlen(names[i][0]), name));
+        assert_string_equal(name, names[i][1]);
+    }
+    char endless[2 * ISA_SYNTAX_MAX];
+    memset(endless, 'A', sizeof endless);
+    assert_false(hx_sim_published_name(endless, sizeof endless, name));
+    memset(endless, 'a', sizeof endless);
+    assert_false(hx_sim_published_name(endless, sizeof endless, name));
+}
+
+static const struct hx_sim_row *row_of(const struct hx_sim_description *d, const char *code, size_t bytes) {
+    struct isa_form form = {0};
+    struct isa_binding binding;
+    struct ip_error err;
+    size_t length;
+    assert_int_equal(isa_decode((const uint8_t *)code, bytes, &form, &binding, &length, &err), IP_OK);
+    return hx_sim_row_find(d, &form, &binding);
+}
+
+/* LEA goes by its address, and an EVEX form by a row of its own where there is one. */
+static void rows_of_published_tables(void **state) {
+    (void)state;
+    static const char table[] = "scheme,throughput_measured,uops,ports\n"
+                                "LEA_B_D8 (R64),0.5,1,1*p15\n"
+                                "LEA_B_IS_D8 (R64),1,1,1*p1\n"
+                                "\"lea W:GPR:32, MEM(0)\",0.25,1,1*p0156\n"
+                                "\"VADDPD (XMM, XMM, M128)\",0.5,1,1*p01+1*p23\n"
+                                "\"VADDPD_EVEX (XMM, XMM, M128)\",0.5,1,1*p5+1*p23\n"
+                                "\"VADDPD (XMM, XMM, XMM)\",0.5,1,1*p01\n";
+    static const char head[] = HEAD "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n";
+    struct hx_sim_description d;
+    struct ip_error err;
+    assert_int_equal(hx_sim_description_parse(&d, "t", head, strlen(head), NULL, &err), IP_OK);
+    assert_int_equal(hx_sim_import_text(&d, "c", table, strlen(table), &err), IP_OK);
+    assert_true(hx_sim_rows_index(&d.imported));
+    const struct hx_sim_row *rows = d.imported.items;
+    assert_ptr_equal(row_of(&d, "\x48\x8d\x46\x10", 4), &rows[0]);     /* lea rax, [rsi+16] */
+    assert_ptr_equal(row_of(&d, "\x48\x8d\x44\x8e\x10", 5), &rows[1]); /* lea rax, [rsi+4*rcx+16] */
+    assert_ptr_equal(row_of(&d, "\x8d\x46\x10", 3), &rows[2]);         /* lea eax, [rsi+16] */
+    assert_null(row_of(&d, "\x48\x8d\x06", 3));                        /* lea rax, [rsi] */
+    assert_ptr_equal(row_of(&d, "\xc5\xf9\x58\x00", 4), &rows[3]);
+    assert_ptr_equal(row_of(&d, "\x62\xf1\xfd\x08\x58\x00", 6), &rows[4]);
+    assert_ptr_equal(row_of(&d, "\x62\xf1\xfd\x08\x58\xc1", 6), &rows[5]); /* EVEX without a row */
+    hx_sim_description_fini(&d);
+}
+
 static void tables_are_imported(void **state) {
     (void)state;
     static const char table[] = "instruction,latency,throughput_measured,slots,ports\n"
@@ -272,7 +340,7 @@ static void published_table_is_imported(void **state) {
     size_t length;
     assert_int_equal(isa_decode((const uint8_t *)"\x48\x0f\xaf\xc3", 4, &form, &binding, &length, &err),
                      IP_OK);
-    const struct hx_sim_row *row = hx_sim_row_find(&d, &form); /* imul rax, rbx */
+    const struct hx_sim_row *row = hx_sim_row_find(&d, &form, &binding); /* imul rax, rbx */
     assert_non_null(row);
     assert_int_equal(row->latency, 3);
     assert_int_equal(row->uops_count, 1);
@@ -286,6 +354,7 @@ int main(void) {
         cmocka_unit_test(defaults_are_sane),           cmocka_unit_test(patterns_match),
         cmocka_unit_test(described_cpus_parse),        cmocka_unit_test(missing_file_is_an_io_error),
         cmocka_unit_test(names_of_published_tables),   cmocka_unit_test(tables_are_imported),
+        cmocka_unit_test(published_names_are_read),    cmocka_unit_test(rows_of_published_tables),
         cmocka_unit_test(published_table_is_imported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
