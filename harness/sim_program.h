@@ -8,7 +8,7 @@
 /* Every distinct instruction is decoded once. */
 struct hx_sim_ops {
     struct hx_sim_cached_op **slots; /* owned, and what they point to */
-    uint16_t *lengths;               /* owned; by the first two bytes: bit n, instructions of n bytes are known */
+    uint16_t *lengths; /* owned; by the first two bytes: bit n, instructions of n bytes are known */
     size_t count, size;
 };
 void hx_sim_ops_fini(struct hx_sim_ops *ops); /* all-zero is fine and empty */

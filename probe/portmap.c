@@ -158,7 +158,9 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *s
             hidden++;
             example = member->form;
         }
-        if (!(fabs(member->slots - 1.0) <= SLOT_TOLERANCE) || !visible) {
+        /* A store may take a slot for its data and one for its address: it is a joint resource anyway. */
+        double most = member->store ? 2.0 : 1.0;
+        if (!(member->slots >= 1.0 - SLOT_TOLERANCE && member->slots <= most + SLOT_TOLERANCE) || !visible) {
             member->width = 0;
         }
     }

@@ -33,6 +33,7 @@ static unsigned world_of(const struct isa_form *form) {
         case ISA_REG_GPR32:
         case ISA_REG_GPR64:
         case ISA_REG_MASK:
+        case ISA_REG_MMX:
             break;
         case ISA_REG_XMM:
         case ISA_REG_YMM:
@@ -80,6 +81,7 @@ unsigned probe_port_blemishes(const struct isa_form *form) {
             blemishes += operand->read && operand->write ? 4u : 0u;
             blemishes += operand->implicit ? 32u : 0u;
             blemishes += operand->reg_class == ISA_REG_MASK ? 1u : 0u;
+            blemishes += operand->reg_class == ISA_REG_MMX ? 8u : 0u;
         }
     }
     return blemishes;
@@ -104,10 +106,23 @@ static bool usable(const struct isa_form *form) {
     return form->obstacle == ISA_OBSTACLE_NONE && independent(form);
 }
 
-/* Among the forms of one mnemonic: the widest, with the fewest operands. */
+static unsigned register_classes(const struct isa_form *form) {
+    uint32_t classes = 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        bool is_register = form->operands[i].kind == ISA_OPERAND_REG;
+        classes |= is_register ? UINT32_C(1) << form->operands[i].reg_class : 0;
+    }
+    return (unsigned)__builtin_popcount(classes);
+}
+
+/* Among the forms of one mnemonic: the widest, with the fewest operands, within one file of registers
+ * ("movq mm, mm" before "movq mm, r64"). */
 static bool form_better(const struct isa_form *form, const struct isa_form *than) {
     unsigned bits = operand_bits(form), other = operand_bits(than);
-    return bits > other || (bits == other && form->explicit_count < than->explicit_count);
+    if (bits != other || form->explicit_count != than->explicit_count) {
+        return bits > other || (bits == other && form->explicit_count < than->explicit_count);
+    }
+    return register_classes(form) < register_classes(than);
 }
 
 static bool has_address(const struct isa_form *form) {
@@ -159,6 +174,23 @@ static void candidate_add(struct probe_portmap *map, struct isa_form *form) {
     }
 }
 
+/* The 128-bit form of each mnemonic of which a 256-bit one is tried: where wide vectors take two µops they are
+ * no candidates, and beside legacy SSE only xmm may stand. They come behind the wide ones. */
+static void narrow_add(struct probe_portmap *map, struct isa_form *const *forms, size_t count) {
+    size_t wide = map->member_count;
+    for (size_t i = 0; i < count; i++) {
+        struct isa_form *form = forms[i];
+        if (!usable(form) || world_of(form) != PROBE_PORTS_VECTOR || form->evex || operand_bits(form) != 128) {
+            continue;
+        }
+        const struct probe_port_member *last = same_mnemonic(map, form->mnemonic, PROBE_PORTS_VECTOR);
+        if (last != NULL && last < map->members + wide && operand_bits(last->form) == 256) {
+            map->members[map->member_count++] =
+                (struct probe_port_member){.form = form, .class = -1, .world = PROBE_PORTS_VECTOR};
+        }
+    }
+}
+
 /* An address may take another unit with a scaled index than without. */
 static void scaled_add(struct probe_portmap *map) {
     size_t count = map->member_count;
@@ -173,7 +205,7 @@ static void scaled_add(struct probe_portmap *map) {
 enum ip_status probe_port_candidates(const struct isa_table *table, struct probe_portmap *map,
                                      struct ip_error *err) {
     struct isa_form **forms = calloc(table->count + 1, sizeof(struct isa_form *));
-    map->members = calloc(2 * table->count + 1, sizeof *map->members);
+    map->members = calloc(3 * table->count + 1, sizeof *map->members);
     if (forms == NULL || map->members == NULL) {
         free(forms);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the candidates of the port map");
@@ -191,6 +223,9 @@ enum ip_status probe_port_candidates(const struct isa_table *table, struct probe
         if (usable(forms[i])) {
             candidate_add(map, forms[i]);
         }
+    }
+    if (status == IP_OK) {
+        narrow_add(map, forms, count);
     }
     scaled_add(map);
     free(forms);
