@@ -78,6 +78,7 @@ struct group {
     struct isa_form *chosen[GROUP_MAX];
     size_t chosen_count;
     struct probe_throughput throughput[GROUP_MAX];
+    struct probe_slots slots[GROUP_MAX];
     struct probe_latency latency[GROUP_MAX];
     struct probe_usage usage[GROUP_MAX];
 };
@@ -94,9 +95,13 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
     if (status != IP_OK || group->chosen_count == 0) {
         return status;
     }
-    if ((scan->parts & RES_PART_THROUGHPUT) != 0) {
+    if ((scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {
         status = probe_throughput_measure(&meter, encoder, group->chosen, group->chosen_count,
                                           group->throughput, err);
+    }
+    if (status == IP_OK && (scan->parts & RES_PART_SLOTS) != 0) {
+        status = probe_slots_measure(&meter, encoder, group->chosen, group->throughput, group->chosen_count,
+                                     group->slots, err);
     }
     if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
         status = probe_latency_measure(&meter, encoder, &scan->forms.table, group->chosen,
@@ -116,6 +121,7 @@ static enum ip_status group_store(struct scan *scan, const struct group *group, 
         struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
         if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
             facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
+            facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &group->slots[next] : NULL;
             facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
             facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
             facts.map = &scan->map;
@@ -280,8 +286,10 @@ static bool parts_read(const char *list, unsigned *parts) {
     static const struct {
         const char *name;
         unsigned part;
-    } known[] = {
-        {"latency", RES_PART_LATENCY}, {"throughput", RES_PART_THROUGHPUT}, {"ports", RES_PART_PORTS}};
+    } known[] = {{"latency", RES_PART_LATENCY},
+                 {"throughput", RES_PART_THROUGHPUT},
+                 {"slots", RES_PART_SLOTS},
+                 {"ports", RES_PART_PORTS}};
     unsigned found = 0;
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
@@ -306,13 +314,14 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     struct ip_error err = {0};
     struct ip_text path = {0};
     struct hx_host host = {0};
-    scan.parts = RES_PART_LATENCY | RES_PART_THROUGHPUT;
+    scan.parts = RES_PART_LATENCY | RES_PART_THROUGHPUT | RES_PART_SLOTS;
     if (settings->parts != NULL && !parts_read(settings->parts, &scan.parts)) {
-        return cli_usage_error(command->name, "--parts '%.100s': expected some of latency,throughput,ports",
+        return cli_usage_error(command->name,
+                               "--parts '%.100s': expected some of latency,throughput,slots,ports",
                                settings->parts);
     }
     scan.parts &= ~((settings->no_latency ? RES_PART_LATENCY : 0u) |
-                    (settings->no_throughput ? RES_PART_THROUGHPUT : 0u));
+                    (settings->no_throughput ? RES_PART_THROUGHPUT | RES_PART_SLOTS : 0u));
     scan.group = settings->group != 0 ? (size_t)settings->group : GROUP_DEFAULT;
     if (scan.parts == 0) {
         return cli_usage_error(command->name,
@@ -358,10 +367,11 @@ static const struct cli_option options[] = {
      NULL},
     {"group", 'g', "N", "measure so many forms together (128); a scan that is killed loses the group in hand",
      CLI_KIND_NUMBER, AT(group), 1, GROUP_MAX, NULL},
-    {"parts", 'p', "LIST", "what to measure: some of latency,throughput,ports (latency,throughput)",
+    {"parts", 'p', "LIST", "what to measure: some of latency,throughput,slots,ports (all but ports)",
      CLI_KIND_STRING, AT(parts), 0, 0, NULL},
     {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},
-    {"no-throughput", 0, NULL, "leave the throughput out", CLI_KIND_FLAG, AT(no_throughput), 0, 0, NULL},
+    {"no-throughput", 0, NULL, "leave the throughput and the issue slots out", CLI_KIND_FLAG,
+     AT(no_throughput), 0, 0, NULL},
     {"quiet", 'q', NULL, "no progress, no summary and no warnings on standard error", CLI_KIND_FLAG,
      AT(quiet), 0, 0, NULL},
     {0},

@@ -111,7 +111,8 @@ static void slots_append(struct ip_text *text, const struct res_value *value) {
         ip_text_printf(text, "not measured: %s\n", value->why);
         return;
     }
-    cli_number_append(text, value->cycles);
+    char rounded[CLI_SLOTS_MAX];
+    ip_text_append(text, cli_slots_text(value->cycles, rounded));
     spread_append(text, value);
     ip_text_append(text, "\n");
 }

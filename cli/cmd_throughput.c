@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bench.h"
@@ -8,34 +10,49 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "generator/shapes.h"
+#include "probe/slots.h"
 #include "probe/throughput.h"
 
 enum { CHUNK = 64 }; /* forms between two progress lines */
 
 static const struct cli_column columns[] = {
-    {.name = "form"},
-    {.name = "isa", .text_hidden = true},
-    {.name = "throughput"},
-    {.name = "spread", .text_hidden = true},
-    {.name = "registers", .text_hidden = true},
-    {.name = "how"},
-    {.name = "status"},
+    {.name = "form"},       {.name = "isa", .text_hidden = true},
+    {.name = "throughput"}, {.name = "spread", .text_hidden = true},
+    {.name = "slots"},      {.name = "registers", .text_hidden = true},
+    {.name = "how"},        {.name = "status"},
     {.name = NULL},
 };
 
+/* NULL: not measured. */
 static void form_row(struct cli_output *output, const struct isa_form *form,
-                     const struct probe_throughput *result, const char *status) {
+                     const struct probe_throughput *result, const struct probe_slots *slots,
+                     const char *status) {
     bool measured = result != NULL && result->measured;
+    double slots_number = slots != NULL && slots->measured ? slots->slots : NAN;
     const struct cli_value row[] = {
         cli_text(form->syntax),
         cli_text(form->extension),
         cli_number(measured ? result->cycles : NAN),
         cli_number(measured ? result->spread : NAN),
+        cli_number(slots_number),
         measured ? cli_integer(result->registers) : cli_text(NULL),
         cli_text(measured ? result->how : NULL),
         cli_text(status),
     };
-    cli_output_row(output, row, NULL);
+    /* For people the slots are rounded. */
+    char rounded[CLI_SLOTS_MAX];
+    struct ip_text throughput = {0};
+    struct ip_lines cells = {0};
+    cli_number_append(&throughput, measured ? result->cycles : NAN);
+    ip_lines_add(&cells, form->syntax);
+    ip_lines_add(&cells, ip_text_string(&throughput));
+    ip_lines_add(&cells, cli_slots_text(slots_number, rounded));
+    ip_lines_add(&cells, measured ? result->how : "");
+    ip_lines_add(&cells, status);
+    cells.failed = cells.failed || throughput.failed;
+    ip_text_fini(&throughput);
+    cli_output_row(output, row, &cells);
+    ip_lines_fini(&cells);
 }
 
 /* The kernels that --registers and --unroll describe, instead of the probe's choice. */
@@ -71,43 +88,69 @@ static enum ip_status given_measure(struct cli_bench *bench, const struct cli_se
     return status;
 }
 
+/* The forms of a chunk that can be measured, and what came of them. */
+struct chunk {
+    struct isa_form *forms[CHUNK];
+    struct probe_throughput throughputs[CHUNK];
+    struct probe_slots slots[CHUNK];
+    size_t count;
+};
+
+static enum ip_status chunk_measure(struct cli_bench *bench, const struct cli_settings *settings,
+                                    struct chunk *chunk, struct ip_error *err) {
+    if (settings->registers != 0 || settings->unroll != 0) {
+        return given_measure(bench, settings, chunk->forms, chunk->count, chunk->throughputs, err);
+    }
+    enum ip_status status = probe_throughput_measure(&bench->meter, &bench->bench.encoder, chunk->forms,
+                                                     chunk->count, chunk->throughputs, err);
+    return status == IP_OK ? probe_slots_measure(&bench->meter, &bench->bench.encoder, chunk->forms,
+                                                 chunk->throughputs, chunk->count, chunk->slots, err)
+                           : status;
+}
+
+static void result_print(struct cli_output *output, struct cli_tally *tally, const struct isa_form *form,
+                         const struct probe_throughput *throughput, const struct probe_slots *slots) {
+    char buffer[160], text[160 + 8];
+    enum hx_verdict verdict = throughput->verdict;
+    const char *status = cli_status_text(throughput->measured, verdict, throughput->why, buffer);
+    if (throughput->measured && verdict == HX_VERDICT_OK && slots->measured &&
+        slots->verdict != HX_VERDICT_OK) {
+        verdict = slots->verdict;
+        (void)snprintf(text, sizeof text, "slots %s", cli_status_text(true, verdict, slots->why, buffer));
+        status = text;
+    }
+    cli_tally_add(tally, throughput->measured, verdict);
+    form_row(output, form, throughput, slots, status);
+}
+
 static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settings *settings,
                                 struct cli_forms *forms, size_t from, size_t count, struct cli_output *output,
                                 struct cli_tally *tally, struct ip_error *err) {
-    struct isa_form *chosen[CHUNK];
-    struct probe_throughput results[CHUNK];
-    memset(results, 0, sizeof results);
-    size_t chosen_count = 0;
+    struct chunk *chunk = calloc(1, sizeof *chunk);
+    if (chunk == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
+    }
     for (size_t i = 0; i < count; i++) {
         if (forms->items[from + i]->obstacle == ISA_OBSTACLE_NONE) {
-            chosen[chosen_count++] = forms->items[from + i];
+            chunk->forms[chunk->count++] = forms->items[from + i];
         }
     }
-    if (chosen_count > 0) {
-        bool given = settings->registers != 0 || settings->unroll != 0;
-        enum ip_status status = given ? given_measure(bench, settings, chosen, chosen_count, results, err)
-                                      : probe_throughput_measure(&bench->meter, &bench->bench.encoder, chosen,
-                                                                 chosen_count, results, err);
-        if (status != IP_OK) {
-            return status;
-        }
-    }
+    enum ip_status status = chunk->count > 0 ? chunk_measure(bench, settings, chunk, err) : IP_OK;
     size_t next = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
         const struct isa_form *form = forms->items[from + i];
         char buffer[160];
         const char *obstacle = cli_form_obstacle(form, buffer);
         if (obstacle != NULL) {
             cli_tally_add(tally, false, HX_VERDICT_FAULT);
-            form_row(output, form, NULL, obstacle);
+            form_row(output, form, NULL, NULL, obstacle);
             continue;
         }
-        const struct probe_throughput *result = &results[next++];
-        cli_tally_add(tally, result->measured, result->verdict);
-        form_row(output, form, result,
-                 cli_status_text(result->measured, result->verdict, result->why, buffer));
+        result_print(output, tally, form, &chunk->throughputs[next], &chunk->slots[next]);
+        next++;
     }
-    return IP_OK;
+    free(chunk);
+    return status;
 }
 
 static int throughput_run(const struct cli_command *command, struct cli_settings *settings) {
@@ -126,12 +169,13 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_cmd_throughput = {
     .name = "throughput",
-    .summary = "measure the reciprocal throughput of a form",
+    .summary = "measure the reciprocal throughput and the issue slots of a form",
     .arguments = "FORM...",
     .description =
         "Prints core cycles per instance when many independent ones run: the minimum over several numbers "
         "of\n"
-        "register chains. FORM is a mnemonic in any case, a pattern with * and ?, or a quoted syntax.\n",
+        "register chains; and how many issue slots (fused-domain uops) an instance takes. FORM is a mnemonic "
+        "in any case, a pattern with * and ?, or a quoted syntax.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,

@@ -77,6 +77,10 @@ int cli_output_close(struct cli_output *output, int code);
 /* Appends a number in the text format: "3.00", "-" for NaN. */
 void cli_number_append(struct ip_text *text, double number);
 
+/* Issue slots for people: the integer that they are near to, else "1.50"; "-" for NaN. Returns `buffer`. */
+enum { CLI_SLOTS_MAX = 32 };
+const char *cli_slots_text(double slots, char buffer[CLI_SLOTS_MAX]);
+
 /* Appends a finite CLI_TYPE_NUMBER as CSV and JSON have it. */
 void cli_number_exact_append(struct ip_text *text, const struct cli_value *value);
 

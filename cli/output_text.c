@@ -8,6 +8,15 @@
 
 enum { GAP = 3 }; /* blanks between columns */
 
+const char *cli_slots_text(double slots, char buffer[CLI_SLOTS_MAX]) {
+    static const double near = 0.3;
+    if (isnan(slots)) {
+        return "-";
+    }
+    (void)snprintf(buffer, CLI_SLOTS_MAX, fabs(slots - round(slots)) <= near ? "%.0f" : "%.2f", slots);
+    return buffer;
+}
+
 void cli_number_append(struct ip_text *text, double number) {
     if (isfinite(number)) {
         ip_text_printf(text, "%.2f", fabs(number) < 0.005 ? 0.0 : number); /* no "-0.00" */

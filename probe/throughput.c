@@ -205,6 +205,10 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
         }
         return;
     }
+    const struct gen_independence *how = &variant->how;
+    if (variant->branch == BRANCH_NONE && how->registers == 0 && !how->break_flags && !how->break_registers) {
+        result->plain_cycles = stat->cycles;
+    }
     if (!stat_beats(stat, result)) {
         return;
     }
@@ -252,7 +256,7 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
     }
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        found[i].cycles = found[i].spread = NAN;
+        found[i].cycles = found[i].spread = found[i].plain_cycles = NAN;
         if (forms[i]->obstacle != ISA_OBSTACLE_NONE) {
             snprintf(found[i].why, sizeof found[i].why, "%s", forms[i]->note);
             continue;

@@ -12,6 +12,8 @@
 struct probe_throughput {
     bool measured;
     double cycles, spread;
+    double plain_cycles; /* all registers in turn and nothing broken: what a run of the form alone waits for;
+                            NaN: not measured */
     unsigned registers; /* number of independent chains that gave the minimum */
     enum hx_verdict verdict;
     struct hx_stat stat; /* of the kernel that decided, a fault included; all-zero: none was run */

@@ -235,7 +235,7 @@ static enum ip_status throughput_put(struct put *put, struct ip_error *err) {
 }
 
 static enum ip_status slots_put(struct put *put, struct ip_error *err) {
-    const struct res_slots *slots = put->facts->slots;
+    const struct probe_slots *slots = put->facts->slots;
     int64_t statistic = 0;
     struct res_binder binder;
     enum ip_status status = form_run(put, RES_QUERY_SLOTS_STATISTICS_DROP, err);

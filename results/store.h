@@ -19,6 +19,7 @@
 #include "harness/meter.h"
 #include "isa/form.h"
 #include "probe/latency.h"
+#include "probe/slots.h"
 #include "probe/throughput.h"
 #include "probe/usage.h"
 #include "results/evidence.h"
@@ -61,14 +62,6 @@ IP_CHECK enum ip_status res_run_end(struct res_store *store, const char *outcome
 /* What can be known of a form; a scan measures some of it. */
 enum res_part { RES_PART_LATENCY = 1, RES_PART_THROUGHPUT = 2, RES_PART_SLOTS = 4, RES_PART_PORTS = 8 };
 
-struct res_slots {
-    bool measured;
-    double slots, spread;
-    enum hx_verdict verdict;
-    struct hx_stat stat; /* of the kernel behind it; all-zero: none */
-    char why[128];
-};
-
 /* What was found out about a form. The parts that are given replace what the store had of them; NULL: not
  * measured now. With an obstacle (isa_form.obstacle) none need be given: `parts` then says what was asked
  * for. */
@@ -77,7 +70,7 @@ struct res_facts {
     unsigned parts;              /* enum res_part */
     const struct probe_latency *latency;
     const struct probe_throughput *throughput;
-    const struct res_slots *slots;
+    const struct probe_slots *slots;
     const struct probe_usage *usage;
     const struct probe_portmap *map; /* in whose port names `usage` is stored; NULL without `usage` */
 };

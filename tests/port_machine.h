@@ -61,7 +61,7 @@ static void machine_open(struct machine *machine, const char *core, const struct
     ip_text_fini(&table);
 }
 
-static enum ip_status machine_map(struct machine *machine, const char *vendor, struct ip_error *err) {
+static inline enum ip_status machine_map(struct machine *machine, const char *vendor, struct ip_error *err) {
     struct hx_meter meter = hx_bench_meter(&machine->bench);
     return probe_portmap_measure(&meter, &machine->bench.encoder, &machine->table, vendor, &machine->map,
                                  err);

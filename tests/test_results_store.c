@@ -123,7 +123,7 @@ static void test_parts_add_up(void **state) {
     must(res_form_known(store, sample.form.syntax, facts.parts, false, &known, &err), &err);
     assert_true(known);
 
-    struct res_slots slots = {.measured = true, .slots = 2.0, .spread = 0.01, .stat = sample_stat(24.0)};
+    struct probe_slots slots = {.measured = true, .slots = 2.0, .spread = 0.01, .stat = sample_stat(24.0)};
     part = (struct res_facts){.form = &sample.form, .parts = RES_PART_SLOTS, .slots = &slots};
     must(res_form_put(store, &part, NULL, &found, &err), &err);
     struct res_form form = {0};

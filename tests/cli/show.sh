@@ -5,7 +5,7 @@ isaprobe show -S "$T/cpu.db" IMUL popcnt vpaddd | rounded
 isaprobe show -S "$T/cpu.db" --format json "imul r64, r64" | python3 -c '
 import json, sys
 row = json.loads(sys.stdin.read())
-print(row["form"], row["isa"], round(row["throughput"], 2), row["slots"], row["status"])
+print(row["form"], row["isa"], round(row["throughput"], 2), round(row["slots"]), row["status"])
 for pair in row["latency"]:
     print(pair["src"], pair["dst"], pair["path"], pair["cycles"] and round(pair["cycles"], 2), pair["bound"])'
 isaprobe show -S "$T/cpu.db" --format csv popcnt | tr -d '\r' | cut -d, -f 1-4

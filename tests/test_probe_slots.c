@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Issue slots by a mix with NOPs, on simulated CPUs whose slots are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "isa/decode.h"
+#include "probe/slots.h"
+#include "tests/port_machine.h"
+
+enum { FORMS_MAX = 16 };
+
+static const struct cast CAST[] = {
+    {"imul r64, r64", "1"},
+    {"xchg r64, r64", "3*p015 slots 3"},
+    {"add m64, r64", "1*p89+1*p015+1*pA+1*pB slots 2"},
+    {"vhaddpd ymm, ymm, ymm", "1*p1+2*p5 latency 5"},
+    {"mul r64", "1*p1+1*p5 latency 4"},             /* each waits for the one before: rax */
+    {"div r64", "4*p0 latency 15 blocking 10 div"}, /* the divisor is renewed: that is not the form's slot */
+    {"vsqrtpd ymm, ymm", "1*p0 latency 21 blocking 12 div"},
+    {"vdivpd ymm, ymm, ymm", "1*p0 latency 300 blocking 300 div"},
+    {"vaddpd ymm, ymm, ymm", "none"},
+    {"popcnt r64, r64", "1*p1"},
+    {"jz rel8", "1*p0"},
+    {"hlt", "1*p0"},
+    {"", ""},
+};
+static const double SLOTS[] = {1, 3, 2, 3, 2, 4, 1, NAN, 1, 1, NAN, NAN};
+
+static void slots_of(const char *core, struct probe_slots *slots, struct isa_form **forms, size_t *count,
+                     struct machine *machine) {
+    machine_open(machine, core, CAST);
+    struct ip_error err = {0};
+    struct hx_meter meter = hx_bench_meter(&machine->bench);
+    struct probe_throughput throughputs[FORMS_MAX] = {0};
+    *count = 0;
+    for (const struct cast *cast = CAST; cast->form[0] != '\0'; cast++) {
+        for (size_t i = 0; i < machine->table.count; i++) {
+            if (strcmp(machine->table.forms[i].syntax, cast->form) == 0) {
+                forms[(*count)++] = &machine->table.forms[i];
+            }
+        }
+    }
+    assert_int_equal(*count, sizeof SLOTS / sizeof SLOTS[0]);
+    assert_int_equal(isa_forms_derive(forms, *count, &err), IP_OK);
+    assert_int_equal(
+        probe_throughput_measure(&meter, &machine->bench.encoder, forms, *count, throughputs, &err), IP_OK);
+    if (probe_slots_measure(&meter, &machine->bench.encoder, forms, throughputs, *count, slots, &err) !=
+        IP_OK) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void slots_are_what_the_description_says(const char *core) {
+    struct machine machine;
+    struct probe_slots slots[FORMS_MAX];
+    struct isa_form *forms[FORMS_MAX];
+    size_t count = 0;
+    slots_of(core, slots, forms, &count, &machine);
+    for (size_t i = 0; i < count; i++) {
+        bool known = !isnan(SLOTS[i]);
+        if (slots[i].measured != known || (known && fabs(slots[i].slots - SLOTS[i]) > 0.2)) {
+            fail_msg("%s: %s%g slots, not %g %s", forms[i]->syntax, slots[i].measured ? "" : "not measured ",
+                     slots[i].slots, SLOTS[i], slots[i].why);
+        }
+        if (slots[i].verdict != HX_VERDICT_OK) {
+            fail_msg("%s: %s", forms[i]->syntax, slots[i].why);
+        }
+        assert_int_equal(slots[i].why[0] == '\0', known);
+    }
+    machine_close(&machine);
+}
+
+static void six_wide(void **state) {
+    (void)state;
+    slots_are_what_the_description_says(CORE("6", "0156") "rob 512\n");
+}
+
+static void four_wide_with_noise(void **state) {
+    (void)state;
+    slots_are_what_the_description_says(CORE("4", "015") "rob 512\nnoise 0.001\nspikes 0.02 3000\nseed 11\n");
+}
+
+static void what_cannot_be_measured_says_why(void **state) {
+    (void)state;
+    struct machine machine;
+    struct probe_slots slots[FORMS_MAX];
+    struct isa_form *forms[FORMS_MAX];
+    size_t count = 0;
+    slots_of(CORE("4", "015"), slots, forms, &count, &machine);
+    assert_string_equal(slots[7].why, "takes too long to hide behind NOPs");
+    assert_string_equal(slots[10].why, "a branch among NOPs also ends their groups");
+    assert_int_equal(slots[7].verdict, HX_VERDICT_OK);
+    assert_string_equal(slots[11].why, "needs CPL 0");
+    machine_close(&machine);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(six_wide),
+        cmocka_unit_test(four_wide_with_noise),
+        cmocka_unit_test(what_cannot_be_measured_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
