@@ -14,7 +14,7 @@ struct probe_throughput {
     double cycles, spread;
     double plain_cycles; /* all registers in turn and nothing broken: what a run of the form alone waits for;
                             NaN: not measured */
-    unsigned registers; /* number of independent chains that gave the minimum */
+    unsigned registers;  /* number of independent chains that gave the minimum */
     enum hx_verdict verdict;
     struct hx_stat stat; /* of the kernel that decided, a fault included; all-zero: none was run */
     char how[64];        /* "12 registers", "flags broken" ... */
