@@ -19,6 +19,8 @@
     0x2000000cu /* 4 bytes: MXCSR with FTZ and DAZ set, all exceptions masked (0x9fc0); written by the       \
                    harness */
 #define GEN_ARENA_COUNTER 0x20000010u /* 8 bytes: loop counter of kernels that leave no register free */
+#define GEN_ARENA_X87     0x20000018u /* 4 bytes: what a kernel loads onto the x87 stack */
+#define GEN_ARENA_TILES   0x20000080u /* 64 bytes: the tile configuration; written by the kernel */
 #define GEN_ARENA_VECTOR                                                                                     \
     0x20000100u /* 64 bytes: the kernel's `vector_fill`, loaded into its vector registers */
 

@@ -90,13 +90,39 @@ static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, i
                    isa_operand_name(form, (unsigned)number, name), form->syntax);
 }
 
+/* What moves the x87 stack gets it back where it was, so that the value's place keeps its number. */
+static enum ip_status x87_plan(struct gen_link_plan *plan, struct ip_error *err) {
+    const struct isa_form *form = plan->form;
+    int pushes = form->x87_pushes;
+    bool from_top = plan->in.file == GEN_FILE_X87 && plan->in.number == 0;
+    bool to_x87 = plan->out.place == GEN_PLACE_REGISTER && plan->out.file == GEN_FILE_X87;
+    if (pushes > 0) {
+        if (to_x87 && plan->out.number == pushes) {
+            plan->x87 = GEN_X87_POPS; /* ST1 of FSINCOS is ST0 once the rest is popped */
+            plan->out.number = 0;
+        } else {
+            plan->x87 = GEN_X87_FREES;
+        }
+    } else if (pushes < 0) {
+        plan->x87 = plan->in_place ? GEN_X87_LOADS_BEFORE : GEN_X87_LOADS_AFTER;
+        /* Else the numbers of the value before and after would differ. */
+        if (!plan->in_place && (to_x87 || (plan->in.file == GEN_FILE_X87 && !from_top))) {
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "'%s' pops the x87 stack below the value, so that a chain of it would leave the "
+                           "stack",
+                           form->syntax);
+        }
+    }
+    return IP_OK;
+}
+
 static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_link *links, unsigned count,
                                 unsigned l, struct ip_error *err) {
     const struct gen_link *link = &links[l];
     const struct isa_form *form = link->form;
     *plan = (struct gen_link_plan){.form = form, .src = link->src, .dst = link->dst, .fixed_number = -1};
-    enum ip_status status = gen_x87_check(form, err);
-    if (status == IP_OK && (gen_form_is_stack(form) || gen_form_is_string(form))) {
+    enum ip_status status = IP_OK;
+    if (gen_form_is_stack(form) || gen_form_is_string(form)) {
         status = ip_fail(err, IP_UNSUPPORTED,
                          "'%s' moves an implicit pointer, so that a chain of it would leave the data pages",
                          form->syntax);
@@ -110,10 +136,10 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     if (status != IP_OK) {
         return status;
     }
-    bool mask_of_gather = gen_operand_is_consumed(form, (unsigned)link->src) ||
-                          gen_operand_is_consumed(form, (unsigned)link->dst);
-    if (mask_of_gather) {
-        return ip_fail(err, IP_UNSUPPORTED, "the mask of '%s' is consumed: it cannot carry a chain",
+    bool consumed = gen_operand_is_consumed(form, (unsigned)link->src);
+    if (gen_operand_is_consumed(form, (unsigned)link->dst) || (consumed && count == 1)) {
+        return ip_fail(err, IP_UNSUPPORTED,
+                       "the mask of '%s' is consumed: it is zero afterwards and cannot go on in a chain",
                        form->syntax);
     }
     plan->address = link->src_address || form->operands[link->src].kind == ISA_OPERAND_AGEN;
@@ -126,7 +152,7 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
                   gen_operand_is_free(&form->operands[link->src]);
     plan->in_place = merged || (link->src == link->dst && !plan->address && !plan->index);
     plan->keeps = link_keeps(links, count, l);
-    return IP_OK;
+    return x87_plan(plan, err);
 }
 
 /* The register that must hold the value after link l, because the link itself or the next reader names it. */

@@ -26,6 +26,15 @@ struct gen_end {
     int number;
 };
 
+/* How a link that moves the x87 stack is balanced. */
+enum gen_x87_way {
+    GEN_X87_STAYS,
+    GEN_X87_FREES,        /* the far end of the stack is marked empty before it pushes */
+    GEN_X87_POPS,         /* what it pushed is popped */
+    GEN_X87_LOADS_BEFORE, /* what it will pop is loaded */
+    GEN_X87_LOADS_AFTER,  /* it popped the value itself; something else takes its place */
+};
+
 struct gen_link_plan {
     const struct isa_form *form;
     int src, dst;
@@ -33,7 +42,8 @@ struct gen_link_plan {
     bool in_place; /* one operand is both: the value stays where it is */
     bool keeps;    /* the source's value is kept in GEN_REG_KEEPER by xor */
     bool address, index;
-    bool same;        /* the sources beside the chain, of its file, are the same register as the source */
+    bool same; /* the sources beside the chain, of its file, are the same register as the source */
+    enum gen_x87_way x87;
     int fixed_number; /* register that holds the value after this link, -1: rotating */
     uint8_t
         scratch[ISA_OPERANDS_MAX]; /* slice + 1 of each operand that is written beside the chain; 0: none */

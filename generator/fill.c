@@ -20,6 +20,14 @@ static void fill_floating(uint8_t fill[64], const struct isa_form *form) {
     case 32:
         fill_repeat(fill, 0x3f800000, 4);
         break;
+    case 80: /* the integer bit of the mantissa is written out; no stride is smaller than 16 bytes */
+        memset(fill, 0, 64);
+        for (unsigned i = 0; i < 64; i += 16) {
+            fill[i + 7] = 0x80;
+            fill[i + 8] = 0xff;
+            fill[i + 9] = 0x3f;
+        }
+        break;
     default:
         fill_repeat(fill, UINT64_C(0x3ff0000000000000), 8);
         break;
@@ -29,7 +37,10 @@ static void fill_floating(uint8_t fill[64], const struct isa_form *form) {
 void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]) {
     uint8_t fill[64];
     int memory = isa_form_memory_operand(form);
-    if (gen_form_is_gather(form)) {
+    if (strcmp(form->mnemonic, "ldtilecfg") == 0) {
+        memset(fill, 0, sizeof fill); /* palette 1 and no tile */
+        fill[0] = 1;
+    } else if (gen_form_is_gather(form)) {
         memset(fill, 0, sizeof fill); /* indices: every element is at the base, whatever was loaded */
     } else if (strstr(form->mnemonic, "maskmov") != NULL) {
         memset(fill, 0xff, sizeof fill); /* masks: elements whose sign bit is clear would not be moved */

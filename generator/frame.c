@@ -52,6 +52,19 @@ static void put_vectors(const struct sink *sink, unsigned uses) {
     }
 }
 
+/* Palette 1: every tile has 16 rows of 64 bytes. What is not written here is zero from the start. */
+static void put_tiles(const struct sink *sink) {
+    enum { COLUMN_BYTES = 16, ROWS = 48 };
+    put(sink, "tiles of 16 rows of 64 bytes", "mov dword [abs 0x%x], 1", GEN_ARENA_TILES);
+    for (unsigned i = 0; i < 4; i++) {
+        put(sink, NULL, "mov dword [abs 0x%x], 0x400040", GEN_ARENA_TILES + COLUMN_BYTES + 4 * i);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        put(sink, NULL, "mov dword [abs 0x%x], 0x10101010", GEN_ARENA_TILES + ROWS + 4 * i);
+    }
+    put(sink, NULL, "ldtilecfg [abs 0x%x]", GEN_ARENA_TILES);
+}
+
 static void put_other_files(const struct sink *sink, unsigned uses) {
     for (unsigned i = 0; i < 8 && (uses & GEN_USES_MASK) != 0; i++) {
         put(sink, i == 0 ? "masks: all ones" : NULL, "kxnor%c k%u, k%u, k%u",
@@ -62,6 +75,9 @@ static void put_other_files(const struct sink *sink, unsigned uses) {
     }
     if ((uses & GEN_USES_X87) != 0) {
         put(sink, "x87: empty stack, default control word", "fninit");
+    }
+    if ((uses & GEN_USES_TILES) != 0) {
+        put_tiles(sink);
     }
 }
 
@@ -139,6 +155,9 @@ void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call,
     }
     if ((program->uses & GEN_USES_X87) != 0) {
         put(&sink, NULL, "fninit");
+    }
+    if ((program->uses & GEN_USES_TILES) != 0) {
+        put(&sink, NULL, "tilerelease");
     }
     put(&sink, NULL, "cld");
     for (unsigned i = SAVED_COUNT; i > 0; i--) {

@@ -145,7 +145,8 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
     }
     struct gen_kernel built = {.forms_per_unit = program->forms_per_unit,
                                .unit_instructions = (uint32_t)program->unit.count,
-                               .map_on_demand = program->map_on_demand};
+                               .map_on_demand = program->map_on_demand,
+                               .tiles = (program->uses & GEN_USES_TILES) != 0};
     memcpy(built.memory_fill, program->memory_fill, sizeof built.memory_fill);
     memcpy(built.vector_fill, program->vector_fill, sizeof built.vector_fill);
     struct parts parts;

@@ -30,6 +30,7 @@ struct gen_kernel {
     uint32_t unit_instructions;
     uint8_t memory_fill[64], vector_fill[64];
     bool map_on_demand;
+    bool tiles; /* needs the system's permission to use tiles */
 };
 
 /* Each distinct line is encoded once. Use: add all programs, flush, build all kernels. */

@@ -7,6 +7,7 @@
 #include "generator/abi.h"
 #include "generator/chain.h"
 #include "generator/operands.h"
+#include "generator/x87.h"
 
 enum {
     STORE_DISP = -0x1800, /* stores beside the chain: other lines and other page offsets than the loads */
@@ -43,12 +44,17 @@ static enum ip_status source_break(struct gen_program *program, const struct gen
     }
     char src[16], other[16];
     bool live = !plan->keeps && at->place == GEN_PLACE_REGISTER && at->file == file && at->number == number;
-    if (live || file == GEN_FILE_X87) {
+    bool top = file == GEN_FILE_X87 && number == 0;
+    if (live || (file == GEN_FILE_X87 && !top)) {
         return ip_fail(
             err, IP_UNSUPPORTED,
             "operands %s and %s of '%s' would carry the chain together: a transfer is needed between",
             isa_operand_name(plan->form, (unsigned)plan->src, src), isa_operand_name(plan->form, o, other),
             plan->form->syntax);
+    }
+    if (top) {
+        gen_x87_renew(&program->unit);
+        return IP_OK;
     }
     uint64_t value = gen_fixed_value(plan->form, number, program->gpr_fill);
     bool quotient_as_upper_half = chain->pool.division && number == 0 && !plan->in_place &&
@@ -84,6 +90,9 @@ static void memory_bind(struct isa_binding *binding, const struct gen_chain *cha
     const struct isa_operand *operand = &plan->form->operands[o];
     if (isa_reg_is_vector(operand->reg_class)) {
         binding->address.index = (int8_t)constant_take(constants, &chain->pool, GEN_FILE_VECTOR);
+    }
+    if (gen_form_moves_tile(plan->form)) {
+        binding->address.index = (int8_t)chain->pool.constant[GEN_FILE_GPR][0];
     }
     if (o == plan->dst || (o == plan->src && !plan->address && !plan->index)) {
         /* The chain's own memory: the load takes what the store left. */
@@ -162,6 +171,23 @@ static void source_bind(struct gen_program *program, struct isa_binding *binding
     }
 }
 
+static void x87_before(struct gen_program *program, const struct gen_link_plan *plan) {
+    struct gen_x87_balance balance = gen_x87_balance_of(plan->form, false);
+    if (plan->x87 == GEN_X87_FREES || plan->x87 == GEN_X87_POPS || plan->x87 == GEN_X87_LOADS_BEFORE) {
+        gen_x87_before(&program->unit, &balance, true);
+    }
+}
+
+static void x87_after(struct gen_program *program, const struct gen_link_plan *plan) {
+    struct gen_x87_balance balance = gen_x87_balance_of(plan->form, false);
+    if (plan->x87 == GEN_X87_POPS) {
+        gen_x87_after(&program->unit, &balance, false);
+    }
+    for (unsigned i = 0; plan->x87 == GEN_X87_LOADS_AFTER && i < balance.loads; i++) {
+        gen_x87_load(&program->unit);
+    }
+}
+
 static enum ip_status link_emit(struct gen_program *program, struct gen_chain *chain, unsigned l,
                                 unsigned round, struct gen_location *at, struct ip_error *err) {
     const struct gen_link_plan *plan = &chain->links[l];
@@ -182,7 +208,9 @@ static enum ip_status link_emit(struct gen_program *program, struct gen_chain *c
     char line[ISA_LINE_MAX];
     status = isa_form_print(plan->form, &binding, line, err);
     if (status == IP_OK) {
+        x87_before(program, plan);
         ip_lines_add(&program->unit, line);
+        x87_after(program, plan);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "generator/abi.h"
+#include "generator/x87.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 
@@ -81,6 +82,18 @@ bool gen_form_is_stack(const struct isa_form *form) {
     return false;
 }
 
+bool gen_form_has_tile(const struct isa_form *form) {
+    bool tile = false;
+    for (unsigned o = 0; o < form->explicit_count; o++) {
+        tile = tile || form->operands[o].reg_class == ISA_REG_TILE;
+    }
+    return tile;
+}
+
+bool gen_form_moves_tile(const struct isa_form *form) {
+    return gen_form_has_tile(form) && isa_form_memory_operand(form) >= 0;
+}
+
 bool gen_form_is_gather(const struct isa_form *form) {
     int memory = isa_form_memory_operand(form);
     return memory >= 0 && isa_reg_is_vector(form->operands[memory].reg_class);
@@ -121,30 +134,15 @@ void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_fil
                         number, constant, constant);
         break;
     }
+    case GEN_FILE_TILE:
+        ip_lines_printf(lines, "tilezero tmm%u", number);
+        break;
     case GEN_FILE_MMX:
         ip_lines_printf(lines, "pxor mm%u, mm%u", number, number);
         break;
     default:
         break; /* x87 registers have no cheap renewal: callers do not ask */
     }
-}
-
-enum ip_status gen_x87_check(const struct isa_form *form, struct ip_error *err) {
-    static const char *const list[] = {
-        "fadd",   "fsub",    "fsubr",  "fmul",    "fdiv",    "fdivr",    "fchs",    "fabs",    "fsqrt",
-        "fxch",   "fcom",    "fucom",  "fcomi",   "fucomi",  "ftst",     "fxam",    "frndint", "fcmovb",
-        "fcmove", "fcmovbe", "fcmovu", "fcmovnb", "fcmovne", "fcmovnbe", "fcmovnu", NULL};
-    bool touches = false;
-    for (unsigned o = 0; o < form->operand_count; o++) {
-        const struct isa_operand *operand = &form->operands[o];
-        touches = touches || (operand->kind == ISA_OPERAND_REG && operand->reg_class == ISA_REG_X87);
-    }
-    if (touches && !is_one_of(form->mnemonic, list)) {
-        return ip_fail(err, IP_UNSUPPORTED,
-                       "'%s' moves the x87 stack or needs special operands, which kernels do not prepare",
-                       form->syntax);
-    }
-    return IP_OK;
 }
 
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
@@ -157,6 +155,14 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
             if (i == 0 || pool->constant[GEN_FILE_GPR][i] != pool->constant[GEN_FILE_GPR][i - 1]) {
                 gen_renew(&program->init, pool, GEN_FILE_GPR, pool->constant[GEN_FILE_GPR][i], 1, false);
             }
+        }
+    }
+    if (pool->rows) {
+        unsigned rows = pool->constant[GEN_FILE_GPR][0];
+        gen_renew(&program->init, pool, GEN_FILE_GPR, rows, GEN_TILE_ROW_BYTES, false);
+        for (unsigned i = 0; i < 8; i++) {
+            ip_lines_printf(&program->init, "tileloadd tmm%u, [%s+%s]", i,
+                            isa_reg_name(ISA_REG_GPR64, pool->base), isa_reg_name(ISA_REG_GPR64, rows));
         }
     }
     uint32_t done = 0;
@@ -176,7 +182,7 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
             }
         }
     }
-    for (unsigned i = 0; i < 8 && (program->uses & GEN_USES_X87) != 0; i++) {
-        ip_lines_add(&program->init, "fld1");
+    if ((program->uses & GEN_USES_X87) != 0) {
+        gen_x87_init(&program->init, forms, count);
     }
 }

@@ -20,6 +20,10 @@ bool gen_form_is_string(const struct isa_form *form);
 bool gen_form_is_stack(const struct isa_form *form);
 /* True for DIV and IDIV. */
 bool gen_form_divides(const struct isa_form *form);
+bool gen_form_has_tile(const struct isa_form *form);
+/* True for loads and stores of tiles: their address has an index register, the distance of the rows. */
+bool gen_form_moves_tile(const struct isa_form *form);
+enum { GEN_TILE_ROW_BYTES = 64 };
 /* True for gathers and scatters: they consume their mask. */
 bool gen_form_is_gather(const struct isa_form *form);
 /* True for the mask of a gather or scatter: it must be renewed before each instance. */
@@ -29,9 +33,6 @@ bool gen_operand_is_consumed(const struct isa_form *form, unsigned o);
  * idiom in the encoding that the pool's forms have, all ones for masks and the masks of gathers. */
 void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_file file, unsigned number,
                uint64_t value, bool ones);
-
-/* The x87 forms that neither push nor pop are the ones whose operands can be prepared. */
-IP_CHECK enum ip_status gen_x87_check(const struct isa_form *form, struct ip_error *err);
 
 /* Init lines that the forms need: pointers, divisors, a full x87 stack. */
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,

@@ -5,6 +5,7 @@
 
 #include "generator/abi.h"
 #include "generator/operands.h"
+#include "generator/x87.h"
 
 /* Candidates in the order of preference; the last ones become the constants. */
 static const uint8_t gpr_candidates[] = {0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
@@ -25,6 +26,8 @@ enum gen_file gen_file_of(enum isa_reg_class reg_class) {
         return GEN_FILE_MMX;
     case ISA_REG_X87:
         return GEN_FILE_X87;
+    case ISA_REG_TILE:
+        return GEN_FILE_TILE;
     default:
         return GEN_FILES;
     }
@@ -43,6 +46,7 @@ struct survey {
     unsigned sources[GEN_FILES]; /* most constants that one form needs */
     bool used[GEN_FILES];
     bool no_rex, all_evex, any_zmm, any_evex, any_vex, any_legacy, byte_masks;
+    bool any_tiles; /* a form of AMX, with or without a tile among its operands */
     bool any_upper; /* a VEX or EVEX instruction that may write the upper halves */
 };
 
@@ -67,10 +71,6 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
     }
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
-        if (operand->kind == ISA_OPERAND_REG && operand->reg_class == ISA_REG_TILE) {
-            return ip_fail(err, IP_UNSUPPORTED, "'%s' needs configured tiles, which kernels do not prepare",
-                           form->syntax);
-        }
         if (operand->absolute) {
             return ip_fail(err, IP_UNSUPPORTED,
                            "'%s' takes a 64-bit absolute address, where no data is mapped", form->syntax);
@@ -141,6 +141,7 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
         survey->no_rex = survey->no_rex || (operand->reg_class == ISA_REG_GPR8H && !operand->implicit);
     }
     survey->fixed[GEN_FILE_GPR] |= has_accumulator_form(form) ? 1u : 0u;
+    survey->any_tiles = survey->any_tiles || strncmp(form->isa_set, "AMX_", 4) == 0;
     /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
     survey->byte_masks = survey->byte_masks || (masks && strstr(form->isa_set, "BW") != NULL);
     survey_encoding(survey, form, wide);
@@ -187,6 +188,7 @@ static unsigned survey_uses(const struct survey *survey) {
         uses |= GEN_USES_MASK | (survey->byte_masks ? (unsigned)GEN_USES_MASK_64 : 0u);
     }
     uses |= survey->used[GEN_FILE_MMX] ? (unsigned)GEN_USES_MMX : 0u;
+    uses |= survey->any_tiles ? (unsigned)GEN_USES_TILES : 0u;
     uses |= survey->used[GEN_FILE_X87] ? (unsigned)GEN_USES_X87 : 0u;
     return uses;
 }
@@ -202,6 +204,7 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
         }
         survey_form(&survey, forms[i]);
         made.division = made.division || gen_form_divides(forms[i]);
+        made.rows = made.rows || gen_form_has_tile(forms[i]);
     }
     made.legacy_vectors = survey.any_legacy;
     made.vex_vectors = survey.any_vex || (survey.any_evex && survey.used[GEN_FILE_VECTOR]);
@@ -222,7 +225,8 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
     bool fits = file_split(&made, GEN_FILE_VECTOR, numbers, vectors, &survey) &&
                 file_split(&made, GEN_FILE_MASK, numbers + 1, 7, &survey) &&
                 file_split(&made, GEN_FILE_MMX, numbers, 8, &survey) &&
-                file_split(&made, GEN_FILE_X87, numbers + 1, 7, &survey);
+                file_split(&made, GEN_FILE_TILE, numbers, 8, &survey) &&
+                file_split(&made, GEN_FILE_X87, numbers + 1, gen_x87_depth(forms, count) - 1, &survey);
     if (survey.no_rex) {
         made.base = 6;
         fits = fits &&

@@ -13,7 +13,15 @@
 #include "isa/form.h"
 
 /* Registers of different classes that overlap: al, ax, eax and rax are number 0 of one file. */
-enum gen_file { GEN_FILE_GPR, GEN_FILE_VECTOR, GEN_FILE_MASK, GEN_FILE_MMX, GEN_FILE_X87, GEN_FILES };
+enum gen_file {
+    GEN_FILE_GPR,
+    GEN_FILE_VECTOR,
+    GEN_FILE_MASK,
+    GEN_FILE_MMX,
+    GEN_FILE_X87,
+    GEN_FILE_TILE,
+    GEN_FILES
+};
 
 enum {
     GEN_POOL_CONSTANTS = 3,
@@ -26,6 +34,7 @@ struct gen_pool {
     uint8_t constant[GEN_FILES][GEN_POOL_CONSTANTS];
     uint8_t base;  /* GPR64 that holds GEN_DATA_BASE: r14, or rsi in kernels that cannot have a REX prefix */
     bool division; /* a form divides: constants are 1 */
+    bool rows;     /* a form has tiles: a constant is the distance of their rows in memory */
     unsigned uses; /* for gen_program */
     bool legacy_vectors, vex_vectors;
 };
@@ -35,7 +44,7 @@ struct gen_pool {
 IP_CHECK enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const *forms,
                                       unsigned count, struct ip_error *err);
 
-/* GEN_FILES for classes that are in no file (segments, control registers, tiles). */
+/* GEN_FILES for classes that are in no file (segments, control registers). */
 enum gen_file gen_file_of(enum isa_reg_class reg_class);
 
 /* True when operand `o` is a register that the generator chooses. */

@@ -46,10 +46,12 @@ struct gen_independence {
     bool break_flags;     /* a fresh write of the flags (`test`) before each instance that reads them */
     bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
                              merging) */
-    bool same_register;   /* all operands of a class get the same register (zero idiom, ones idiom) */
-    unsigned stride;      /* of memory operands, at least; 0: 32 bytes */
-    bool scaled_index; /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
-                        */
+    bool x87_frees; /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not
+                       by popping (FSTP ST0) */
+    bool same_register; /* all operands of a class get the same register (zero idiom, ones idiom) */
+    unsigned stride;    /* of memory operands, at least; 0: 32 bytes */
+    bool scaled_index;  /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
+                         */
 };
 
 /* `count` independent instances of the form in a unit (Putigny 2014, Listing 2.4); memory operands walk

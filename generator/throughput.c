@@ -6,6 +6,7 @@
 #include "generator/abi.h"
 #include "generator/operands.h"
 #include "generator/shapes.h"
+#include "generator/x87.h"
 
 enum {
     WINDOW_BYTES = 0x800, /* loads walk through so many bytes from the base on ... */
@@ -79,6 +80,9 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     const struct isa_operand *operand = &stream->form->operands[o];
     if (isa_reg_is_vector(operand->reg_class)) {
         binding->address.index = (int8_t)stream->pool->constant[GEN_FILE_VECTOR][(*vector_constants)++];
+    }
+    if (gen_form_moves_tile(stream->form)) {
+        binding->address.index = (int8_t)stream->pool->constant[GEN_FILE_GPR][0];
     }
     unsigned stride = operand->bits / 8u > STRIDE_MIN ? operand->bits / 8u : STRIDE_MIN;
     if (operand->bits == 0) {
@@ -178,10 +182,13 @@ static enum ip_status instance_emit(struct gen_program *program, struct stream *
     struct isa_binding binding;
     instance_bind(&binding, stream);
     instance_break(program, stream, &binding);
+    struct gen_x87_balance x87 = gen_x87_balance_of(stream->form, stream->how.break_registers);
+    gen_x87_before(&program->unit, &x87, stream->how.x87_frees);
     char line[ISA_LINE_MAX];
     enum ip_status status = isa_form_print(stream->form, &binding, line, err);
     if (status == IP_OK) {
         ip_lines_add(&program->unit, line);
+        gen_x87_after(&program->unit, &x87, stream->how.x87_frees);
         stream->emitted++;
     }
     return status;
@@ -227,7 +234,6 @@ static enum ip_status program_finish(struct gen_program *program, struct gen_pro
 static enum ip_status forms_check(const struct isa_form *const *forms, unsigned count, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
-        status = gen_x87_check(forms[i], err);
         bool frame = strcmp(forms[i]->mnemonic, "leave") == 0 || strcmp(forms[i]->mnemonic, "enter") == 0;
         if (status == IP_OK && frame) {
             status = ip_fail(err, IP_UNSUPPORTED,

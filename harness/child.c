@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -138,6 +139,19 @@ static void alarm_set(uint32_t milliseconds) {
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Linux gives a process the tiles' 8 KiB of state only when it asks; without that, their first use is an
+ * illegal instruction. */
+static void tiles_ask(struct hx_child *child) {
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    bool wanted = false;
+    for (uint32_t i = child->first; i < child->count; i++) {
+        wanted = wanted || child->jobs[i].kernel->tiles;
+    }
+    if (wanted && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) != 0) {
+        child->shared->tiles_errno = errno;
+    }
+}
+
 static void job_run(struct hx_child *child, uint32_t number) {
     const struct hx_job *job = &child->jobs[number];
     const struct gen_kernel *kernel = job->kernel;
@@ -192,6 +206,7 @@ void hx_child_main(struct hx_child *child) {
         setup_failed(child, "pin to the CPU", error);
     }
     maps_make(child);
+    tiles_ask(child);
     if (child->clock.child_open != NULL) {
         error = child->clock.child_open(&child->clock);
         if (error != 0) {

@@ -42,7 +42,8 @@ struct hx_shared {
     char setup_step[32];
     volatile uint64_t fault_address;
     volatile int fault_errno;
-    volatile uint32_t pages; /* mapped on demand for the current job */
+    volatile int tiles_errno; /* why the system lets nobody use tiles; 0: it does, or nobody asked */
+    volatile uint32_t pages;  /* mapped on demand for the current job */
 };
 
 /* All that the child needs; the parent fills it before the fork. */

@@ -196,7 +196,8 @@ static enum hx_outcome outcome_of_death(const struct hx_shared *shared, int wait
     }
 }
 
-static void outcome_describe(struct hx_samples *samples, const struct hx_shared *shared, uint32_t wreck) {
+static void outcome_describe(struct hx_samples *samples, const struct hx_shared *shared, uint32_t wreck,
+                             bool tiles) {
     unsigned long long address = shared->fault_address;
     samples->fault_address = address;
     const char *name = hx_outcome_name(samples->outcome);
@@ -219,6 +220,14 @@ static void outcome_describe(struct hx_samples *samples, const struct hx_shared 
                        (wreck & 1) != 0 ? " callee-saved register" : "", (wreck & 2) != 0 ? " RSP" : "",
                        (wreck & 4) != 0 ? " direction flag" : "", (wreck & 8) != 0 ? " MXCSR" : "",
                        wreck == 0 ? " stack or handler" : "");
+        break;
+    case HX_OUTCOME_ILLEGAL:
+        if (tiles && shared->tiles_errno != 0) {
+            (void)snprintf(samples->why, sizeof samples->why,
+                           "the system does not let programs use tiles: %s", strerror(shared->tiles_errno));
+        } else {
+            (void)snprintf(samples->why, sizeof samples->why, "%s", name);
+        }
         break;
     case HX_OUTCOME_SYSCALL:
         (void)snprintf(samples->why, sizeof samples->why, "%s %llu", name, address);
@@ -294,7 +303,8 @@ static enum ip_status child_run(struct batch *batch, uint32_t first, uint32_t *n
     }
     struct hx_samples *samples = &batch->samples[shared->current];
     samples->outcome = outcome_of_death(shared, wait_status);
-    outcome_describe(samples, shared, batch_results(batch)[shared->current].wreck);
+    outcome_describe(samples, shared, batch_results(batch)[shared->current].wreck,
+                     batch->jobs[shared->current].kernel->tiles);
     *next = shared->current + 1;
     return IP_OK;
 }

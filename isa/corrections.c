@@ -64,6 +64,40 @@ static bool is_floating(const char *mnemonic) {
     return false;
 }
 
+/* FTST and FXAM only look at ST0. */
+static bool only_examines(const ZydisDecodedInstruction *instruction) {
+    return instruction->mnemonic == ZYDIS_MNEMONIC_FTST || instruction->mnemonic == ZYDIS_MNEMONIC_FXAM;
+}
+
+/* How far the x87 stack moves. Zydis lists the registers that are accessed, not TOP. An instruction that
+ * writes a register above those that it read pushes: ST0 without reading it (FLD, FILD), or ST1 beside an ST0
+ * that it reads and writes (FSINCOS, FPTAN, FXTRACT). One that leaves its result in ST1 and only reads ST0
+ * pops (FPATAN, FYL2X). All others that pop say so by a P at their end, for each register one (FADDP,
+ * FCOMPP, FSTP); FINCSTP and FDECSTP end in one and name no register. */
+static int x87_pushes(const struct isa_form *form) {
+    const struct isa_operand *top = NULL, *second = NULL;
+    bool touches = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        bool x87 = op->kind == ISA_OPERAND_REG && op->reg_class == ISA_REG_X87;
+        touches = touches || x87;
+        top = x87 && op->reg == 0 ? op : top;
+        second = x87 && op->reg == 1 ? op : second;
+    }
+    size_t length = strlen(form->mnemonic);
+    if (!touches || length < 3)
+        return 0;
+    if (top != NULL && top->write && !top->read)
+        return 1;
+    if (top != NULL && second != NULL && second->write)
+        return second->read ? -1 : 1;
+    if (strcmp(form->mnemonic, "fstpnce") == 0) /* FSTP without checking for an empty register */
+        return -1;
+    if (form->mnemonic[length - 1] != 'p')
+        return 0;
+    return form->mnemonic[length - 2] == 'p' ? -2 : -1;
+}
+
 void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                            struct isa_form *form) {
     struct isa_operand *first = &form->operands[0];
@@ -71,6 +105,11 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
         first->read = true;
     if (keeps_destination(instruction))
         first->read = first->cond_read = first->cond_write = true;
+    for (unsigned i = 0; i < form->operand_count && only_examines(instruction); i++) {
+        if (form->operands[i].reg_class == ISA_REG_X87)
+            form->operands[i].write = false;
+    }
+    form->x87_pushes = (int8_t)x87_pushes(form);
     int flags = isa_form_flags_operand(form);
     if (flags >= 0 && shifts_by_cl(instruction, form)) {
         struct isa_operand *op = &form->operands[flags];

@@ -102,6 +102,7 @@ struct isa_form {
     uint16_t element_bits; /* width of a vector element, 0 for scalars of the GPR world */
     bool floating;         /* operates on floating-point data */
     bool vex, evex;        /* encoding; neither: legacy */
+    int8_t x87_pushes;     /* registers that it adds to the x87 stack; negative: that it pops */
     char isa_set[32];      /* Zydis's ISA set name */
     char note[96];         /* for an obstacle: the reason in words */
 

@@ -61,6 +61,12 @@ static bool operand_is_destination(const struct isa_operand *operand) {
     return operand->write && operand_counts(operand) && operand->kind != ISA_OPERAND_MEM;
 }
 
+/* Memory whose content a later load takes up: named by the form, and not scattered. */
+static bool operand_is_stored(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_MEM && operand->write && !operand->implicit && !operand->absolute &&
+           operand->reg_class == ISA_REG_NONE && operand->bits != 0;
+}
+
 static void pair_init(struct probe_latency_pair *pair, int src, int dst, enum probe_path path) {
     memset(pair, 0, sizeof *pair);
     pair->src = src;
@@ -77,7 +83,7 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
         return IP_OK;
     }
     struct probe_latency_pair *pairs =
-        calloc((size_t)ISA_OPERANDS_MAX * (ISA_OPERANDS_MAX + 1), sizeof *pairs);
+        calloc((size_t)ISA_OPERANDS_MAX * (2 * ISA_OPERANDS_MAX), sizeof *pairs);
     if (pairs == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for the operand pairs of %s", form->syntax);
     }
@@ -85,6 +91,11 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
     for (unsigned src = 0; src < form->operand_count; src++) {
         for (unsigned dst = 0; dst < form->operand_count; dst++) {
             const struct isa_operand *source = &form->operands[src];
+            bool content =
+                source->kind == ISA_OPERAND_MEM ? src == dst && source->read : operand_is_source(source);
+            if (operand_is_stored(&form->operands[dst]) && content) {
+                pair_init(&pairs[count++], (int)src, (int)dst, PROBE_PATH_CONTENT);
+            }
             if (!operand_is_source(source) || !operand_is_destination(&form->operands[dst])) {
                 continue;
             }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "generator/shapes.h"
 #include "probe/latency_session.h"
 
@@ -96,19 +97,26 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
     return IP_OK;
 }
 
-/* An address is read as a whole general-purpose register, an index as a whole vector. */
+/* An address is read as a whole general-purpose register. */
+static bool operand_is_address(const struct isa_operand *operand) {
+    return operand->reg_class == ISA_REG_GPR64 || operand->reg_class == ISA_REG_GPR32;
+}
+
+/* May the transfer alone close the pair's chain? An index is read as a whole vector. */
 static bool transfer_closes(const struct probe_transfer *transfer, const struct isa_form *form,
                             const struct probe_latency_pair *pair) {
-    if (transfer->restore != PROBE_RESTORE_NONE) {
+    /* The mask of a gather is consumed: it comes from what makes a new one of the zeros that were loaded. */
+    enum probe_restore restore =
+        gen_operand_is_consumed(form, (unsigned)pair->src) ? PROBE_RESTORE_ONES : PROBE_RESTORE_NONE;
+    if (transfer->restore != restore) {
         return false;
     }
-    if (pair->path == PROBE_PATH_REGISTER) {
+    if (pair->path == PROBE_PATH_REGISTER || pair->path == PROBE_PATH_CONTENT) {
         return probe_transfer_fits(transfer, form, pair->dst, pair->src);
     }
     const struct isa_operand *written = &transfer->form.operands[transfer->dst];
-    bool whole = pair->path == PROBE_PATH_INDEX
-                     ? transfer->to == PROBE_FILE_VECTOR
-                     : written->reg_class == ISA_REG_GPR64 || written->reg_class == ISA_REG_GPR32;
+    bool whole =
+        pair->path == PROBE_PATH_INDEX ? transfer->to == PROBE_FILE_VECTOR : operand_is_address(written);
     return whole && probe_transfer_fits(transfer, form, pair->dst, -1);
 }
 
@@ -164,7 +172,8 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
     return IP_OK;
 }
 
-/* Two transfers, by way of the general-purpose registers. */
+/* Two transfers, by way of the general-purpose registers, or of the flags where there is no other way out of
+ * the x87 registers. */
 static enum ip_status double_transfers_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, unsigned *found, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
@@ -172,14 +181,18 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
     const struct probe_transfers *transfers = &session->transfers;
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
-        if (first->to != PROBE_FILE_GPR || first->from == PROBE_FILE_GPR ||
+        bool by_flags = first->to == PROBE_FILE_FLAGS && first->from == PROBE_FILE_X87;
+        if ((first->to != PROBE_FILE_GPR && !by_flags) || first->from == PROBE_FILE_GPR ||
             !probe_transfer_fits(first, form, pair->dst, -1)) {
             continue;
         }
         for (size_t j = 0; j < transfers->count; j++) {
             const struct probe_transfer *second = &transfers->items[j];
-            if (second->from != PROBE_FILE_GPR || second->to == PROBE_FILE_GPR ||
-                !probe_transfer_fits(second, form, -1, pair->src) ||
+            bool to_source = pair->path == PROBE_PATH_ADDRESS
+                                 ? operand_is_address(&second->form.operands[second->dst])
+                                 : probe_transfer_fits(second, form, -1, pair->src);
+            if (second->from != first->to || second->to == first->to || !to_source ||
+                second->restore != PROBE_RESTORE_NONE ||
                 !probe_transfer_fits(second, &first->form, first->dst, -1)) {
                 continue;
             }
@@ -261,7 +274,7 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         return IP_OK;
     }
     enum probe_file from = probe_operand_file(src), to = probe_operand_file(dst);
-    if (pair->path != PROBE_PATH_REGISTER) {
+    if (pair->path == PROBE_PATH_ADDRESS || pair->path == PROBE_PATH_INDEX) {
         from = pair->path == PROBE_PATH_INDEX ? PROBE_FILE_VECTOR : PROBE_FILE_GPR;
     }
     unsigned found = 0;
@@ -271,7 +284,8 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     }
     if (status == IP_OK && !(pair->src == pair->dst && from == PROBE_FILE_FLAGS)) {
         status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
-        if (status == IP_OK && found == 0 && from != to && pair->path == PROBE_PATH_REGISTER) {
+        if (status == IP_OK && found == 0 && from != to && pair->path != PROBE_PATH_INDEX &&
+            !gen_operand_is_consumed(form, (unsigned)pair->src)) {
             status = double_transfers_add(session, form_index, pair_index, &found, err);
         }
         unsigned sources = equal_sources_count(form, pair->src, pair->dst);

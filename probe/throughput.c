@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "generator/shapes.h"
+#include "generator/x87.h"
 #include "probe/batch.h"
 
 /* Instances in a unit: a multiple of every number of registers below but the largest, which the generator
@@ -120,15 +121,17 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
     /* A form that writes some of the flags may have to wait for the others, which it keeps. */
     bool some = form->flags_written != 0 && (~form->flags_written & STATUS_FLAGS) != 0;
     bool flags = form->flags_read != 0 || some, registers = form_reads_what_it_writes(form);
-    for (unsigned breaks = 0; breaks < 4; breaks++) {
-        bool break_flags = (breaks & 1) != 0, break_registers = (breaks & 2) != 0;
-        if ((break_flags && !flags) || (break_registers && !registers)) {
+    for (unsigned way = 0; way < 8; way++) {
+        bool break_flags = (way & 1) != 0, break_registers = (way & 2) != 0, x87_frees = (way & 4) != 0;
+        if ((break_flags && !flags) || (break_registers && !registers) ||
+            (x87_frees && gen_x87_balance_of(form, break_registers).room == 0)) {
             continue;
         }
         for (unsigned i = 0; i < REGISTER_COUNT_COUNT; i++) {
             struct gen_independence how = {.registers = REGISTER_COUNTS[i],
                                            .break_flags = break_flags,
-                                           .break_registers = break_registers};
+                                           .break_registers = break_registers,
+                                           .x87_frees = x87_frees};
             enum ip_status status = variant_add(session, form_index, form, &how, BRANCH_NONE, result, err);
             if (status != IP_OK) {
                 return status;
@@ -150,8 +153,8 @@ static void how_name(const struct variant *variant, char *buffer, size_t size) {
     } else {
         snprintf(registers, sizeof registers, "%u registers", how->registers);
     }
-    snprintf(buffer, size, "%s%s%s", registers, how->break_flags ? ", flags broken" : "",
-             how->break_registers ? ", registers broken" : "");
+    snprintf(buffer, size, "%s%s%s%s", registers, how->break_flags ? ", flags broken" : "",
+             how->break_registers ? ", registers broken" : "", how->x87_frees ? ", stack freed" : "");
 }
 
 /* Variants that reach the same throughput differ by noise only, and the least of many noisy values is too

@@ -17,7 +17,7 @@ struct probe_throughput {
     unsigned registers;  /* number of independent chains that gave the minimum */
     enum hx_verdict verdict;
     struct hx_stat stat; /* of the kernel that decided, a fault included; all-zero: none was run */
-    char how[64];        /* "12 registers", "flags broken" ... */
+    char how[96];        /* "12 registers", "flags broken" ... */
     char why[128];
 };
 

@@ -67,6 +67,12 @@ static const struct transfer_row ROWS[] = {
     {"vorps xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_OR},
     {"vandps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_AND},
     {"vorps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_OR},
+    /* what makes a full mask of the zeros that a gather loads */
+    {"vpcmpeqd xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_ONES},
+    {"vpcmpeqd ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_ONES},
+    {"vptestnmd k{k}, xmm, xmm", 2, 0, 1, PROBE_RESTORE_ONES},
+    {"vptestnmd k{k}, ymm, ymm", 2, 0, 1, PROBE_RESTORE_ONES},
+    {"vptestnmd k{k}, zmm, zmm", 2, 0, 1, PROBE_RESTORE_ONES},
     /* general-purpose <-> vector */
     {"movd r32, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
     {"movq r64, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
@@ -109,6 +115,53 @@ static const struct transfer_row ROWS[] = {
     {"movq r64, mm", 1, 0, -1, PROBE_RESTORE_NONE},
     {"movq2dq xmm, mm", 1, 0, -1, PROBE_RESTORE_NONE},
     {"movdq2q mm, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    /* x87 */
+    {"fcomi st0, st", 0, 3, -1, PROBE_RESTORE_NONE},
+    {"fcmovb st0, st", 3, 0, -1, PROBE_RESTORE_NONE},
+    {"fcmove st0, st", 3, 0, -1, PROBE_RESTORE_NONE},
+    /* what memory holds: loads of what was stored, and stores */
+    {"mov r64, m64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"mov m64, r64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"mov r32, m32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"mov m32, r32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movzx r32, m16", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"mov m16, r16", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movzx r32, m8", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"mov m8, r8", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movd mm, m32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movd m32, mm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movq mm, m64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movq m64, mm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movd xmm, m32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movd m32, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movq xmm, m64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movq m64, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movups xmm, m128", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"movups m128, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovd xmm, m32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovd m32, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovq xmm, m64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovq m64, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovups xmm, m128", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovups m128, xmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovups ymm, m256", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovups m256, ymm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovups zmm, m512", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"vmovups m512, zmm", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovb k, m8", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovb m8, k", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovw k, m16", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovw m16, k", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovd k, m32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovd m32, k", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovq k, m64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"kmovq m64, k", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"fld m32", 0, 1, -1, PROBE_RESTORE_NONE},
+    {"fst m32", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"fld m64", 0, 1, -1, PROBE_RESTORE_NONE},
+    {"fst m64", 1, 0, -1, PROBE_RESTORE_NONE},
+    {"fld m80", 0, 1, -1, PROBE_RESTORE_NONE},
+    {"fstp m80", 1, 0, -1, PROBE_RESTORE_NONE},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof ROWS[0] };
 
@@ -136,6 +189,8 @@ enum probe_file probe_operand_file(const struct isa_operand *operand) {
         return PROBE_FILE_MMX;
     case ISA_REG_X87:
         return PROBE_FILE_X87;
+    case ISA_REG_TILE:
+        return PROBE_FILE_TILE;
     default:
         return PROBE_FILE_NONE;
     }
@@ -160,6 +215,10 @@ void probe_transfers_fini(struct probe_transfers *transfers) {
     memset(transfers, 0, sizeof *transfers);
 }
 
+static bool through_memory(const struct probe_transfer *transfer) {
+    return transfer->from == PROBE_FILE_MEMORY || transfer->to == PROBE_FILE_MEMORY;
+}
+
 /* Fills what can be said of a transfer before it runs. */
 static void transfer_describe(struct probe_transfer *transfer, const struct transfer_row *row) {
     const struct isa_form *form = &transfer->form;
@@ -176,6 +235,9 @@ static void transfer_describe(struct probe_transfer *transfer, const struct tran
     }
     transfer->from = probe_operand_file(&form->operands[row->src]);
     transfer->to = probe_operand_file(&form->operands[row->dst]);
+    if (through_memory(transfer)) {
+        transfer->cycles = 0.0; /* a load that takes up a store's value at rename costs nothing */
+    }
     transfer->world = probe_form_world(form);
     transfer->flags_read = form->flags_read;
     transfer->flags_written = form->flags_written;
@@ -224,6 +286,9 @@ static bool operand_flows(const struct isa_form *writer, int dst, const struct i
     if (file == PROBE_FILE_GPR) {
         return gpr_flows(written, read);
     }
+    if (file == PROBE_FILE_MEMORY) {
+        return written->bits == read->bits;
+    }
     return true;
 }
 
@@ -247,8 +312,10 @@ bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa
                      !vector_width_fits(&other->operands[transfer->src], &form->operands[dst]))) {
         return false;
     }
+    /* A load closes no port. */
     return src < 0 || (operand_flows(other, transfer->dst, form, src) &&
-                       vector_width_fits(&other->operands[transfer->dst], &form->operands[src]));
+                       (transfer->from == PROBE_FILE_MEMORY ||
+                        vector_width_fits(&other->operands[transfer->dst], &form->operands[src])));
 }
 
 /* The first transfer that leads back from where `transfer` leads to. */
@@ -385,7 +452,8 @@ void probe_transfers_calibrate(struct probe_transfers *transfers, const struct h
                 double rest = round_cycles - partner->cycles;
                 transfer->cycles = whole_cycles(rest > 1.0 ? rest : 1.0);
                 transfer->pinned = true;
-            } else if (round_cycles >= 2 * LEAST_CHAIN_CYCLES && round_cycles <= ROUND_OF_ONES_CYCLES) {
+            } else if (!through_memory(transfer) && round_cycles >= 2 * LEAST_CHAIN_CYCLES &&
+                       round_cycles <= ROUND_OF_ONES_CYCLES) {
                 transfer->pinned = true; /* `cycles` is 1 already */
             }
         }

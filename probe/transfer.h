@@ -22,6 +22,7 @@ enum probe_file {
     PROBE_FILE_MASK,
     PROBE_FILE_MMX,
     PROBE_FILE_X87,
+    PROBE_FILE_TILE,
     PROBE_FILE_MEMORY,
 };
 enum probe_file probe_operand_file(const struct isa_operand *operand);
@@ -32,7 +33,12 @@ enum probe_world { PROBE_WORLD_ANY, PROBE_WORLD_LEGACY, PROBE_WORLD_VEX };
 enum probe_world probe_form_world(const struct isa_form *form);
 
 /* Instructions that serve to put a value back, not as the only transfer of a chain. */
-enum probe_restore { PROBE_RESTORE_NONE, PROBE_RESTORE_AND, PROBE_RESTORE_OR };
+enum probe_restore {
+    PROBE_RESTORE_NONE,
+    PROBE_RESTORE_AND,
+    PROBE_RESTORE_OR,
+    PROBE_RESTORE_ONES, /* makes all ones of zeros: the mask that a gather of zeros consumes */
+};
 
 struct probe_transfer {
     struct isa_form form; /* derived */
@@ -45,7 +51,7 @@ struct probe_transfer {
     int partner;                        /* the other transfer in that chain; -1: alone */
     bool needed; /* set by the user before the chains are added: only these are calibrated */
     bool usable; /* the CPU runs it; until calibrated: NASM and Zydis know it */
-    bool pinned; /* `cycles` is exact; else it is the lower bound 1 */
+    bool pinned; /* `cycles` is exact; else it is the lower bound 1, or 0 of a load and a store */
     double cycles;
 };
 

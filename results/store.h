@@ -119,7 +119,7 @@ struct res_value {
     bool known; /* the store has a row */
     double cycles, spread;
     char verdict[12]; /* "ok", "unstable", "disturbed", "fault", "none" */
-    char how[64], why[128];
+    char how[96], why[128];
     int64_t registers, run;
     struct res_evidence evidence;
 };

@@ -303,7 +303,7 @@ static void fills(void **state) {
     (void)state;
     static const struct {
         const char *syntax;
-        uint8_t bytes, first[8];
+        uint8_t bytes, first[16];
     } cases[] = {
         {"addpd xmm, xmm", 8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}},
         {"addps xmm, xmm", 4, {0, 0, 0x80, 0x3f}},
@@ -312,6 +312,9 @@ static void fills(void **state) {
         {"div m32", 4, {1, 0, 0, 0}},
         {"vgatherdps xmm, vm32x, xmm", 1, {0}},
         {"vmaskmovps xmm, xmm, m128", 1, {0xff}},
+        {"fld m32", 4, {0, 0, 0x80, 0x3f}},
+        {"fild m32", 4, {1, 0, 0, 0}},
+        {"fld m80", 16, {0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct isa_form form = form_of(cases[i].syntax);

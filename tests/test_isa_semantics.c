@@ -193,7 +193,7 @@ static void test_obstacles(void **state) {
         {"wrfsbase r64", ISA_OBSTACLE_STATE, "moves the thread's local storage"},
         {"std", ISA_OBSTACLE_STATE, "sets the direction flag, which compiled code needs clear"},
         {"mov sreg, r16", ISA_OBSTACLE_STATE, "loads a segment register"},
-        {"tileloadd tmm, m", ISA_OBSTACLE_OPERANDS, "needs a tile configuration"},
+        {"tileloadd tmm, m", ISA_OBSTACLE_NONE, ""},
         {"frobnicate r64", ISA_OBSTACLE_UNENCODABLE, "NASM: parser: instruction expected"},
         {"frobnicate", ISA_OBSTACLE_UNENCODABLE,
          "NASM: label alone on a line without a colon might be in error [-w+error=label-orphan]"},
@@ -206,6 +206,35 @@ static void test_obstacles(void **state) {
         derive(&form, obstacles[i].row);
         assert_string_equal(form.note, obstacles[i].note);
         assert_int_equal(form.obstacle, obstacles[i].obstacle);
+    }
+}
+
+/* How far the x87 stack moves, by the manual. */
+static void test_x87_pushes(void **state) {
+    (void)state;
+    static const struct {
+        const char *row;
+        int pushes;
+    } moves[] = {
+        {"fld m32", 1},        {"fld st", 1},      {"fild m16", 1},
+        {"fbld m80", 1},       {"fldz", 1},        {"fsincos", 1},
+        {"fptan", 1},          {"fxtract", 1},     {"fst st", 0},
+        {"fst m64", 0},        {"fstp st", -1},    {"fstp m80", -1},
+        {"fistp m64", -1},     {"fisttp m16", -1}, {"fbstp m80", -1},
+        {"faddp st, st0", -1}, {"fcomp m32", -1},  {"fcomip st0, st", -1},
+        {"fcompp", -2},        {"fucompp", -2},    {"fpatan", -1},
+        {"fyl2x", -1},         {"ffreep st", -1},  {"ffree st", 0},
+        {"fincstp", 0},        {"fdecstp", 0},     {"fadd st, st0", 0},
+        {"fxch st", 0},        {"fprem", 0},       {"fscale", 0},
+        {"fsqrt", 0},          {"fnop", 0},        {"fcmovb st0, st", 0},
+        {"ftst", 0},           {"fldcw m16", 0},   {"vpermilps xmm, xmm, imm8", 0},
+    };
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        struct isa_form form;
+        derive(&form, moves[i].row);
+        if (form.x87_pushes != moves[i].pushes) {
+            fail_msg("%s pushes %d, not %d", moves[i].row, form.x87_pushes, moves[i].pushes);
+        }
     }
 }
 
@@ -244,6 +273,7 @@ int main(void) {
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_encodings_and_names),
         cmocka_unit_test(test_obstacles),
+        cmocka_unit_test(test_x87_pushes),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_narrow_rows),
     };

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Forms that move or consume state: the x87 stack, tiles, the masks of gathers. Golden units, and a model of
+ * the x87 stack that follows every unit of every x87 form: nothing is pushed onto a full register, and none
+ * that is empty is read. */
+#include "generator/x87.h"
+#include "tests/generator_testing.h"
+
+static struct isa_table table;
+
+static int table_setup(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    return isa_table_builtin_add(&table, &err) == IP_OK ? 0 : -1;
+}
+
+static int table_teardown(void **state) {
+    (void)state;
+    isa_table_fini(&table);
+    return 0;
+}
+
+static void throughput_case(const char *syntax, struct gen_independence how, const char *expected) {
+    struct isa_form form = form_of(syntax);
+    struct gen_program program;
+    struct ip_error err = {0};
+    if (gen_throughput_program(&program, &form, &how, 2, &err) != IP_OK) {
+        fail_msg("%s: %s", syntax, err.text);
+    }
+    assert_unit(&program, expected);
+    gen_program_fini(&program);
+}
+
+static void x87_units(void **state) {
+    (void)state;
+    const struct gen_independence pops = {0}, frees = {.x87_frees = true};
+    const struct gen_independence fresh = {.break_registers = true};
+    const struct gen_independence both = {.break_registers = true, .x87_frees = true};
+    throughput_case("fld m64", pops, "fld qword [r14]\nfstp st0\nfld qword [r14+32]\nfstp st0\n");
+    throughput_case("fld m64", frees, "ffree st7\nfld qword [r14]\nffree st7\nfld qword [r14+32]\n");
+    throughput_case("faddp st, st0", pops,
+                    "fld dword [abs 0x20000018]\nfaddp st1, st0\n"
+                    "fld dword [abs 0x20000018]\nfaddp st2, st0\n");
+    throughput_case("fcompp", pops,
+                    "fld dword [abs 0x20000018]\nfld dword [abs 0x20000018]\nfcompp\n"
+                    "fld dword [abs 0x20000018]\nfld dword [abs 0x20000018]\nfcompp\n");
+    throughput_case("fsqrt", pops, "fsqrt\nfsqrt\n");
+    throughput_case("fsqrt", fresh,
+                    "fld dword [abs 0x20000018]\nfsqrt\nfstp st0\n"
+                    "fld dword [abs 0x20000018]\nfsqrt\nfstp st0\n");
+    throughput_case("fyl2x", both,
+                    "ffree st7\nffree st6\nfld dword [abs 0x20000018]\nfld dword [abs 0x20000018]\nfyl2x\n"
+                    "ffree st7\nffree st6\nfld dword [abs 0x20000018]\nfld dword [abs 0x20000018]\nfyl2x\n");
+    throughput_case("fsincos", pops, "fsincos\nfstp st0\nfsincos\nfstp st0\n");
+    throughput_case("fadd st, st0", pops, "fadd st1, st0\nfadd st2, st0\n");
+}
+
+static void tile_units(void **state) {
+    (void)state;
+    const struct gen_independence plain = {0}, fresh = {.break_registers = true};
+    throughput_case("tdpbssd tmm, tmm, tmm", plain, "tdpbssd tmm0, tmm7, tmm6\ntdpbssd tmm1, tmm7, tmm6\n");
+    throughput_case("tdpbssd tmm, tmm, tmm", fresh,
+                    "tilezero tmm0\ntdpbssd tmm0, tmm7, tmm6\ntilezero tmm1\ntdpbssd tmm1, tmm7, tmm6\n");
+    throughput_case("tileloadd tmm, m", plain, "tileloadd tmm0, [r14+r13]\ntileloadd tmm1, [r14+r13+64]\n");
+    throughput_case("tilestored m, tmm", plain,
+                    "tilestored [r14+r13-6144], tmm7\ntilestored [r14+r13-6080], tmm7\n");
+    /* A configured kernel, whose tiles hold data, and a source that is the bytes. */
+    struct isa_form form = form_of("tdpbssd tmm, tmm, tmm");
+    const struct gen_link link = {.form = &form, .src = 1, .dst = 0};
+    struct gen_program program;
+    struct gen_encoder encoder = {0};
+    struct ip_error err = {0};
+    assert_int_equal(gen_latency_program(&program, &link, 1, 2, 0, &err), IP_OK);
+    assert_unit(&program, "tdpbssd tmm1, tmm0, tmm7\ntdpbssd tmm0, tmm1, tmm7\n");
+    assert_int_equal(program.uses & GEN_USES_TILES, GEN_USES_TILES);
+    assert_string_equal(program.init.items[0], "mov r13d, 0x40");
+    assert_string_equal(program.init.items[1], "tileloadd tmm0, [r14+r13]");
+    assert_print_is_build(&program, &encoder, 2);
+    struct gen_kernel kernel = {0};
+    assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 2, &err), IP_OK);
+    assert_true(kernel.tiles);
+    gen_kernel_fini(&kernel);
+    gen_encoder_fini(&encoder);
+    gen_program_fini(&program);
+}
+
+static void chain_case(const char *const syntax[2], const struct gen_link given[2], const char *expected) {
+    struct isa_form forms[2];
+    struct gen_link links[2];
+    unsigned count = 0;
+    for (; count < 2 && syntax[count] != NULL; count++) {
+        forms[count] = form_of(syntax[count]);
+        links[count] = given[count];
+        links[count].form = &forms[count];
+    }
+    struct gen_program program;
+    struct ip_error err = {0};
+    enum ip_status status = gen_latency_program(&program, links, count, 2, 0, &err);
+    if (expected == NULL) {
+        assert_int_equal(status, IP_UNSUPPORTED);
+        return;
+    }
+    if (status != IP_OK) {
+        fail_msg("%s: %s", syntax[0], err.text);
+    }
+    assert_unit(&program, expected);
+    gen_program_fini(&program);
+}
+
+static void chains(void **state) {
+    (void)state;
+    /* TOP goes round: the register that it comes to is marked empty first. */
+    chain_case((const char *const[2]){"fld st"}, (const struct gen_link[2]){{.src = 0, .dst = 1}},
+               "ffree st7\nfld st0\n");
+    /* The sum stays where it is; what is popped was loaded. */
+    chain_case((const char *const[2]){"faddp st, st0"}, (const struct gen_link[2]){{.src = 0, .dst = 0}},
+               "ffree st7\nfld dword [abs 0x20000018]\nfaddp st1, st0\n");
+    /* ST1 is ST0 once the cosine is popped. */
+    chain_case((const char *const[2]){"fsincos"}, (const struct gen_link[2]){{.src = 0, .dst = 1}},
+               "ffree st7\nfsincos\nfstp st0\n");
+    /* The result is one further up than the source. */
+    chain_case((const char *const[2]){"faddp st, st0"}, (const struct gen_link[2]){{.src = 1, .dst = 0}},
+               NULL);
+    /* ST0 of FCMOV is renewed: only the flags carry the chain. FCOMIP pops what it compared. */
+    chain_case((const char *const[2]){"fcomip st0, st", "fcmovb st0, st"},
+               (const struct gen_link[2]){{.src = 0, .dst = 3}, {.src = 3, .dst = 0}},
+               "fcomip st0, st6\nfld dword [abs 0x20000018]\n"
+               "ffree st7\nfld dword [abs 0x20000018]\nfcmovb st0, st6\n");
+    chain_case((const char *const[2]){"fstp m64", "fld m64"},
+               (const struct gen_link[2]){{.src = 1, .dst = 0}, {.src = 0, .dst = 1}},
+               "fstp qword [r14]\nfld dword [abs 0x20000018]\nffree st7\nfld qword [r14]\n");
+    /* The mask that a gather consumes is made anew of the zeros that it loaded. */
+    chain_case((const char *const[2]){"vpgatherdd ymm, vm32y, ymm", "vpcmpeqd ymm, ymm, ymm"},
+               (const struct gen_link[2]){{.src = 2, .dst = 0}, {.src = 1, .dst = 0}},
+               "vpgatherdd ymm1, [r14+ymm15], ymm0\nvpcmpeqd ymm0, ymm1, ymm15\n"
+               "vpgatherdd ymm1, [r14+ymm15], ymm0\nvpcmpeqd ymm0, ymm1, ymm15\n");
+}
+
+/* The x87 stack as the processor keeps it. */
+struct stack {
+    bool full[8];
+    unsigned top;
+};
+
+static void stack_step(struct stack *stack, const struct isa_form *form, const struct isa_binding *binding,
+                       const char *where, const char *line) {
+    const char *name = form->mnemonic;
+    if (strcmp(name, "fninit") == 0 || strcmp(name, "fnsave") == 0) {
+        memset(stack, 0, sizeof *stack);
+        return;
+    }
+    bool frees = strncmp(name, "ffree", 5) == 0;
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        const struct isa_operand *op = &form->operands[o];
+        if (op->kind != ISA_OPERAND_REG || op->reg_class != ISA_REG_X87 || !op->read) {
+            continue;
+        }
+        unsigned number = op->reg >= 0 ? (unsigned)op->reg : binding->reg[o];
+        unsigned at = (stack->top + number) % 8;
+        if (frees) {
+            stack->full[at] = false;
+        } else if (!stack->full[at]) {
+            fail_msg("%s: '%s' reads st%u, which is empty", where, line, number);
+        }
+    }
+    int pushes = form->x87_pushes;
+    /* FST and FSTP write by the numbers before the pop; what a push writes is written after it. */
+    for (unsigned o = 0; o < form->explicit_count && pushes <= 0 && !frees; o++) {
+        const struct isa_operand *op = &form->operands[o];
+        if (op->kind == ISA_OPERAND_REG && op->reg_class == ISA_REG_X87 && op->write) {
+            unsigned number = op->reg >= 0 ? (unsigned)op->reg : binding->reg[o];
+            stack->full[(stack->top + number) % 8] = true;
+        }
+    }
+    for (; pushes > 0; pushes--) {
+        stack->top = (stack->top + 7) % 8;
+        if (stack->full[stack->top]) {
+            fail_msg("%s: '%s' pushes onto a full stack", where, line);
+        }
+        stack->full[stack->top] = true;
+    }
+    for (; pushes < 0; pushes++) {
+        if (!stack->full[stack->top] && !frees) {
+            fail_msg("%s: '%s' pops an empty stack", where, line);
+        }
+        stack->full[stack->top] = false;
+        stack->top = (stack->top + 1) % 8;
+    }
+    stack->top += strcmp(name, "fincstp") == 0 ? 1 : strcmp(name, "fdecstp") == 0 ? 7 : 0;
+    stack->top %= 8;
+}
+
+/* All lines in one run of NASM. */
+static void stack_follow(const struct gen_program *program) {
+    enum { LINES = 512 };
+    static struct isa_code codes[LINES];
+    static struct isa_form forms[LINES];
+    static struct isa_binding bindings[LINES];
+    const char *lines[LINES];
+    size_t count = program->init.count + program->unit.count;
+    assert_true(count <= LINES);
+    for (size_t i = 0; i < count; i++) {
+        lines[i] =
+            i < program->init.count ? program->init.items[i] : program->unit.items[i - program->init.count];
+    }
+    struct ip_lines complaints = {0};
+    struct ip_error err = {0};
+    assert_int_equal(isa_assemble_lines(lines, count, codes, &complaints, &err), IP_OK);
+    for (size_t i = 0; i < count; i++) {
+        size_t length;
+        if (isa_decode(codes[i].bytes, codes[i].length, &forms[i], &bindings[i], &length, &err) != IP_OK) {
+            fail_msg("%s: '%s': %s", program->title, lines[i], err.text);
+        }
+    }
+    struct stack stack = {.top = 0};
+    for (size_t i = 0; i < program->init.count; i++) {
+        stack_step(&stack, &forms[i], &bindings[i], program->title, lines[i]);
+    }
+    for (unsigned round = 0; round < 9; round++) {
+        for (size_t i = program->init.count; i < count; i++) {
+            stack_step(&stack, &forms[i], &bindings[i], program->title, lines[i]);
+        }
+    }
+    ip_lines_fini(&complaints);
+}
+
+static bool is_x87(const struct isa_form *form) {
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        if (form->operands[o].kind == ISA_OPERAND_REG && form->operands[o].reg_class == ISA_REG_X87) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void stack_is_balanced(void **state) {
+    (void)state;
+    struct isa_form *chosen[256] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < table.count; i++) {
+        const char *extension = table.forms[i].extension;
+        if (strstr(extension, "X87") != NULL || strcmp(extension, "PPRO") == 0 ||
+            strcmp(extension, "FCMOV") == 0 || strcmp(extension, "SSE3") == 0) {
+            assert_true(count < 256);
+            chosen[count++] = &table.forms[i];
+        }
+    }
+    struct ip_error err = {0};
+    assert_int_equal(isa_forms_derive(chosen, count, &err), IP_OK);
+    unsigned throughputs = 0, latencies = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct isa_form *form = chosen[i];
+        if (!is_x87(form) || form->obstacle != ISA_OBSTACLE_NONE) {
+            continue;
+        }
+        for (unsigned way = 0; way < 4; way++) {
+            const struct gen_independence how = {.break_registers = (way & 1) != 0,
+                                                 .x87_frees = (way & 2) != 0};
+            struct gen_program program;
+            if (gen_throughput_program(&program, form, &how, 16, &err) != IP_OK) {
+                fail_msg("%s: %s", form->syntax, err.text);
+            }
+            stack_follow(&program);
+            gen_program_fini(&program);
+            throughputs++;
+        }
+        for (int pair = 0; pair < form->operand_count * form->operand_count; pair++) {
+            const struct gen_link link = {
+                .form = form, .src = pair / form->operand_count, .dst = pair % form->operand_count};
+            struct gen_program program;
+            if (gen_latency_program(&program, &link, 1, 0, 0, &err) == IP_OK) {
+                stack_follow(&program);
+                gen_program_fini(&program);
+                latencies++;
+            }
+        }
+    }
+    print_message("%u throughput kernels, %u chains\n", throughputs, latencies);
+    assert_true(throughputs > 300);
+    assert_true(latencies > 40);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(x87_units),
+        cmocka_unit_test(tile_units),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(stack_is_balanced),
+    };
+    return cmocka_run_group_tests(tests, table_setup, table_teardown);
+}
