@@ -128,7 +128,7 @@ demo: deps ## build, then look at this machine and measure a few forms
 
 # --- checking it ------------------------------------------------------------------------------------------
 
-.PHONY: check tests benches unit unit-valgrind cli-tests doc-tests format tidy layers shell fuzz fuzzers install-test
+.PHONY: check tests benches unit unit-valgrind cli-tests client-tests doc-tests format tidy layers shell fuzz fuzzers install-test
 check: deps ## every gate: both compilers, sanitizers, valgrind, cli, docs, format, tidy, fuzzers
 	@bash tests/check.sh
 
@@ -140,6 +140,8 @@ unit-valgrind: $(TEST_BINS) ## run under valgrind the unit tests that run no gen
 	@bash tests/unit.sh --valgrind tests/valgrind.skip $(TEST_BINS)
 cli-tests: $(BUILD)/isaprobe ## run the command-line tests
 	@bash tests/cli/run.sh $(abspath $(BUILD)/isaprobe)
+client-tests: $(BUILD)/isaprobe ## open every export with a program that it is made for
+	@bash tests/clients.sh $(abspath $(BUILD)/isaprobe)
 doc-tests: $(BUILD)/isaprobe ## run the examples of README and docs/
 	@bash tests/doc_examples.sh $(abspath $(BUILD)/isaprobe) README.md CONTRIBUTING.md $(wildcard docs/*.md)
 layers: $(BUILD)/libisaprobe.a ## who includes whom; the library neither prints nor exits nor keeps state

@@ -53,6 +53,14 @@ struct cli_settings {
     bool force, retry, no_latency, no_throughput, evidence;
     long group; /* 0: the default */
 
+    struct cli_export {
+        int format, exegesis; /* enum res_format, enum res_exegesis */
+        const char *arch;
+        bool doubtful;
+    } export; /* cmd_export.c, cmd_compare.c */
+    const char *tolerance;
+    bool by_class;
+
     struct cli_power {
         const char *machine, *kernel, *code, *measured;
         const char *elements, *per_iteration, *bytes, *flops, *cycles; /* numbers, as given */
@@ -112,7 +120,7 @@ const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli_cmd_latency,
     cli_cmd_throughput, cli_cmd_pair, cli_cmd_portmap, cli_cmd_ports, cli_cmd_scan, cli_cmd_show,
-    cli_cmd_doctor, cli_cmd_power;
+    cli_cmd_export, cli_cmd_compare, cli_cmd_doctor, cli_cmd_power;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
 enum { CLI_TABLES_MAX = 5 };

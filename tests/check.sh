@@ -48,6 +48,7 @@ gate unit-asan unit_with gcc asan
 gate valgrind make_with gcc release unit-valgrind
 gate cli make_with gcc release cli-tests
 gate cli-asan make_with gcc asan cli-tests
+gate clients make_with gcc release client-tests
 gate docs make_with gcc release doc-tests
 gate install make_with gcc release install-test
 gate tidy make_with gcc release -k tidy

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/cmd_export.c - a store as a file that another analyser reads. */
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/store.h"
+#include "results/export.h"
+
+static enum ip_status store_open(const struct cli_settings *settings, struct res_store **store,
+                                 struct ip_error *err) {
+    struct res_machine machine = {0};
+    struct hx_host host = {0};
+    struct ip_text path = {0};
+    enum ip_status status = settings->store != NULL ? IP_OK : cli_machine_read(&machine, &host, NULL, err);
+    if (status == IP_OK) {
+        status = cli_store_path(&path, settings->store, &machine, err);
+    }
+    if (status == IP_OK) {
+        status = res_store_open_readonly(store, ip_text_string(&path), err);
+    }
+    ip_text_fini(&path);
+    res_machine_fini(&machine);
+    hx_host_fini(&host);
+    return status;
+}
+
+/* What the file does not have, and why: one line. */
+static void losses_report(const struct cli_command *command, const struct cli_settings *settings,
+                          const struct res_sheet *sheet, const struct res_export *export) {
+    if (settings->quiet) {
+        return;
+    }
+    if (sheet->doubtful > 0 && !settings->export.doubtful) {
+        cli_message(command->name, "%zu values are not to be trusted and left out; --doubtful exports them",
+                    sheet->doubtful);
+    }
+    if (export->merged > 0) {
+        cli_message(command->name,
+                    "%zu forms are left out, because this format does not tell them from others",
+                    export->merged);
+    }
+    if (export->unnamed > 0) {
+        cli_message(command->name,
+                    "%zu forms are left out: this format has no name for them, or the store not "
+                    "the value that it wants",
+                    export->unnamed);
+    }
+}
+
+static int export_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct cli_output output;
+    int code = cli_output_open(&output, command, settings, NULL);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct res_export export = {.format = (enum res_format)settings->export.format,
+                                .exegesis = (enum res_exegesis)settings->export.exegesis,
+                                .arch = settings->export.arch};
+    struct res_store *store = NULL;
+    struct res_sheet sheet = {0};
+    struct ip_text text = {0};
+    struct ip_error err = {0};
+    enum ip_status status = store_open(settings, &store, &err);
+    if (status == IP_OK) {
+        status = res_sheet_of_store(&sheet, store, settings->arguments, (size_t)settings->argument_count,
+                                    settings->export.doubtful, &err);
+    }
+    if (status == IP_OK) {
+        status = res_export_write(&sheet, &export, &text, &err);
+    }
+    if (status == IP_OK) {
+        losses_report(command, settings, &sheet, &export);
+        cli_output_raw(&output, &text);
+    }
+    code = status == IP_OK ? CLI_EXIT_OK : cli_report(command->name, &err);
+    ip_text_fini(&text);
+    res_sheet_fini(&sheet);
+    res_store_close(store);
+    return cli_output_close(&output, code);
+}
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"format", 0, "FORMAT",
+     "uopsinfo-xml (the default), osaca, llvm-exegesis, llvm-sched-json, maqao-lua, csv or json",
+     CLI_KIND_WORD, AT(export.format), 0, 0, res_format_words},
+    {"store", 'S', "FILE", "the store; by default that of this CPU below $XDG_DATA_HOME/isaprobe",
+     CLI_KIND_FILE, AT(store), 0, 0, NULL},
+    {"arch", 0, "NAME",
+     "what the file calls the CPU (\"isaprobe\"); llvm-exegesis: LLVM's -mcpu (\"x86-64\")", CLI_KIND_STRING,
+     AT(export.arch), 0, 0, NULL},
+    {"exegesis-mode", 0, "MODE", "latency (the default), throughput or uops: llvm-exegesis takes one a file",
+     CLI_KIND_WORD, AT(export.exegesis), 0, 0, "latency throughput uops"},
+    {"doubtful", 0, NULL, "also export values that are not to be trusted", CLI_KIND_FLAG, AT(export.doubtful),
+     0, 0, NULL},
+    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_FILE,
+     AT(output), 0, 0, NULL},
+    {"quiet", 'q', NULL, "no warnings on standard error", CLI_KIND_FLAG, AT(quiet), 0, 0, NULL},
+    {0},
+};
+
+const struct cli_command cli_cmd_export = {
+    .name = "export",
+    .summary = "write a store in the format of another analyser",
+    .arguments = "[FORM]...",
+    .description =
+        "Writes all forms of the store that this CPU runs, or those that FORM names, for uops.info's "
+        "readers\n"
+        "(uiCA, OSACA's importer), OSACA, llvm-exegesis --mode=analysis, schedtool (LLVM's scheduling "
+        "models),\n"
+        "MAQAO CQA, or as a table. What a format cannot hold is counted on standard error; docs/exports.md "
+        "has\n"
+        "an example for each tool. The formats of LLVM need llvm-mc, which knows the names of its opcodes.\n",
+    .options = options,
+    .max_arguments = -1,
+    .run = export_run,
+};

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/export_lua.c - Lua for MAQAO's CQA, which looks an instruction up by its mnemonic in the table
+ * __insn_ext_bypass: nb_uops (issue slots), latency and rcpt as {min, max}, uops_groups as {uops, {ports}}.
+ *
+ * The file lists the forms one by one, and its last lines fold them into that table: what the forms of one
+ * mnemonic have in common, and the range where they differ. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "results/formats.h"
+
+/* Fills the list's place in __insn_ext_bypass when the file is run. */
+static const char fold[] =
+    "}\n\n"
+    "__insn_ext_bypass = {}\n"
+    "local function widen(entry, key, low, high)\n"
+    "   if low == nil then return end\n"
+    "   local range = entry[key] or {min = low, max = high}\n"
+    "   entry[key] = {min = math.min(range.min, low), max = math.max(range.max, high)}\n"
+    "end\n"
+    "local function same(a, b)\n"
+    "   if type(a) ~= \"table\" or type(b) ~= \"table\" then return a == b end\n"
+    "   for key, value in pairs(a) do if not same(value, b[key]) then return false end end\n"
+    "   return #a == #b\n"
+    "end\n"
+    "for _, form in ipairs(isaprobe_forms) do\n"
+    "   local entry = __insn_ext_bypass[form.mnemonic] or {}\n"
+    "   __insn_ext_bypass[form.mnemonic] = entry\n"
+    "   widen(entry, \"nb_uops\", form.nb_uops, form.nb_uops)\n"
+    "   widen(entry, \"latency\", form.latency and form.latency.min, form.latency and form.latency.max)\n"
+    "   widen(entry, \"rcpt\", form.rcpt, form.rcpt)\n"
+    "   -- Different forms, different ports: one list for all of them would be wrong.\n"
+    "   if entry.uops_groups == nil then entry.uops_groups = form.uops_groups or false\n"
+    "   elseif not same(entry.uops_groups, form.uops_groups or false) then entry.uops_groups = false end\n"
+    "end\n"
+    "for _, entry in pairs(__insn_ext_bypass) do\n"
+    "   if not entry.uops_groups then entry.uops_groups = nil end\n"
+    "end\n";
+
+static const char list[] = "isaprobe_forms = {\n";
+
+void res_lua_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text) {
+    ip_text_append(text, "-- isaprobe: instruction costs for MAQAO CQA, in core cycles\n-- measured on: ");
+    ip_text_append(text, sheet->machine);
+    ip_text_append(text, "\n");
+    ip_text_append(text, list);
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct res_row *row = &sheet->rows[i];
+        char mnemonic[ISA_MNEMONIC_MAX] = "";
+        if (row->info != NULL) {
+            memcpy(mnemonic, row->info->mnemonic, sizeof mnemonic);
+        }
+        for (char *c = mnemonic; *c != '\0'; c++) {
+            *c = (char)toupper((unsigned char)*c);
+        }
+        ip_text_append(text, "   {form = ");
+        res_quoted_append(text, row->form);
+        ip_text_printf(text, ", mnemonic = \"%s\", isa = \"%s\"", mnemonic, row->extension);
+        if (!isnan(row->slots)) {
+            ip_text_append(text, ", nb_uops = ");
+            res_number_append(text, row->slots);
+        }
+        if (row->latency.known) {
+            ip_text_append(text, ", latency = {min = ");
+            res_number_append(text, row->latency.low);
+            ip_text_append(text, ", max = ");
+            res_number_append(text, row->latency.high);
+            ip_text_append(text, "}");
+        }
+        if (!isnan(row->throughput)) {
+            ip_text_append(text, ", rcpt = ");
+            res_number_append(text, row->throughput);
+        }
+        if (row->ports[0] != '\0') {
+            ip_text_append(text, ", uops_groups = ");
+            res_ports_append(text, row->ports, "{", "}", "");
+        }
+        ip_text_append(text, "},\n");
+        export->written++;
+    }
+    ip_text_append(text, fold);
+}
+
+static enum ip_status row_read(struct res_row *row, const struct res_node *node, const char *name,
+                               unsigned line, struct ip_error *err) {
+    const char *form = res_node_text(node, "form"), *extension = res_node_text(node, "isa");
+    const struct res_node *latency = res_node_find(node, "latency"),
+                          *ports = res_node_find(node, "uops_groups");
+    if (form == NULL || strlen(form) >= sizeof row->form) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0, "an entry without form");
+    }
+    (void)snprintf(row->form, sizeof row->form, "%s", form);
+    (void)snprintf(row->extension, sizeof row->extension, "%s", extension != NULL ? extension : "");
+    row->slots = res_node_number(node, "nb_uops");
+    row->throughput = res_node_number(node, "rcpt");
+    row->latency.known = latency != NULL;
+    row->latency.low = res_node_number(latency, "min");
+    row->latency.high = res_node_number(latency, "max");
+    if (row->latency.known && (isnan(row->latency.low) || isnan(row->latency.high))) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0, "a latency lacks min or max");
+    }
+    if (ports != NULL && !res_ports_of_node(ports, row->ports)) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0, "uops_groups is no list such as {{1, {0, 1}}}");
+    }
+    return IP_OK;
+}
+
+enum ip_status res_lua_read(struct res_sheet *sheet, const char *name, const char *text,
+                            struct ip_error *err) {
+    const char *start = strstr(text, list);
+    if (start == NULL) {
+        return ip_fail_at(err, IP_SYNTAX, name, 1, 0, "no table isaprobe_forms");
+    }
+    unsigned line = 1;
+    for (const char *at = text; at < start; at++) {
+        line += *at == '\n';
+    }
+    struct res_tree tree = {0};
+    const char *at = start + strlen("isaprobe_forms = ");
+    unsigned first = line;
+    enum ip_status status = res_tree_read(&tree, name, &at, &line, err);
+    for (const struct res_node *node = status == IP_OK ? tree.root->first : NULL;
+         status == IP_OK && node != NULL; node = node->next) {
+        struct res_row *row = res_sheet_row_add(sheet);
+        first++; /* one entry a line */
+        status = row == NULL ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name)
+                             : row_read(row, node, name, first, err);
+    }
+    res_tree_fini(&tree);
+    return status;
+}

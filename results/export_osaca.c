@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/export_osaca.c - OSACA's machine file: YAML, one instruction form a line. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/formats.h"
+
+static const char list[] = "instruction_forms:\n";
+
+/* --- operands ------------------------------------------------------------------------------------------- */
+
+/* What OSACA calls a register: all general ones are alike to it. */
+static const char *register_class(const struct isa_operand *operand) {
+    static const char *const classes[] = {
+        [ISA_REG_GPR8] = "gpr",  [ISA_REG_GPR8H] = "gpr", [ISA_REG_GPR16] = "gpr", [ISA_REG_GPR32] = "gpr",
+        [ISA_REG_GPR64] = "gpr", [ISA_REG_X87] = "st",    [ISA_REG_MMX] = "mm",    [ISA_REG_XMM] = "xmm",
+        [ISA_REG_YMM] = "ymm",   [ISA_REG_ZMM] = "zmm",   [ISA_REG_MASK] = "k",    [ISA_REG_TILE] = "tmm",
+    };
+    size_t known = sizeof classes / sizeof classes[0];
+    const char *name = (size_t)operand->reg_class < known ? classes[operand->reg_class] : NULL;
+    return name;
+}
+
+/* Appends the operands in AT&T order. False when OSACA has no word for one. */
+static bool operands_append(struct ip_text *text, const struct isa_form *form) {
+    bool masked = form->explicit_count > 1 && form->operands[1].mask;
+    const char *comma = "";
+    ip_text_append(text, "[");
+    for (unsigned i = form->explicit_count; i-- > 0;) {
+        const struct isa_operand *operand = &form->operands[i];
+        if (operand->mask) {
+            continue; /* said of the destination */
+        }
+        ip_text_printf(text, "%s{", comma);
+        comma = ", ";
+        const char *name;
+        switch (operand->kind) {
+        case ISA_OPERAND_REG:
+            name = register_class(operand);
+            if (name == NULL) {
+                return false;
+            }
+            ip_text_printf(text, "class: register, name: %s%s%s", name,
+                           masked && i == 0 ? ", mask: true" : "",
+                           form->zeroing && i == 0 ? ", zeroing: true" : "");
+            break;
+        case ISA_OPERAND_MEM:
+        case ISA_OPERAND_AGEN:
+            ip_text_append(text, "class: memory, base: \"*\", offset: \"*\", index: \"*\", scale: \"*\"");
+            break;
+        case ISA_OPERAND_IMM:
+            ip_text_append(text, "class: immediate, imd: int");
+            break;
+        case ISA_OPERAND_REL:
+            ip_text_append(text, "class: identifier");
+            break;
+        case ISA_OPERAND_FLAGS:
+            return false;
+        }
+        ip_text_append(text, "}");
+    }
+    ip_text_append(text, "]");
+    return true;
+}
+
+/* What OSACA tells forms apart by: the mnemonic, and a letter or two for each operand. */
+static void key_make(const struct isa_form *form, char *key, size_t size) {
+    size_t used = (size_t)snprintf(key, size, "%s %s", form->mnemonic, form->zeroing ? "0" : "");
+    for (unsigned i = 0; i < form->explicit_count && used + 2 < size; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool memory = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
+        key[used++] = memory                               ? '*'
+                      : operand->kind == ISA_OPERAND_IMM   ? '#'
+                      : operand->kind == ISA_OPERAND_REL   ? '@'
+                      : operand->mask                      ? '&'
+                      : operand->reg_class == ISA_REG_X87  ? 's'
+                      : operand->reg_class == ISA_REG_MMX  ? 'm'
+                      : operand->reg_class == ISA_REG_TILE ? 't'
+                                                           : register_class(operand)[0];
+    }
+    key[used] = '\0';
+}
+
+/* Which form stands for those that OSACA does not tell apart: wide registers, free ones, plain encodings. */
+static int representative(const struct isa_form *form) {
+    int rank = 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        if (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class)) {
+            rank += operand->bits;
+        }
+        rank -= (operand->reg >= 0 && operand->kind == ISA_OPERAND_REG) || operand->imm_fixed ? 512 : 0;
+        rank -= operand->broadcast != 0 ? 512 : 0;
+    }
+    return rank - (form->decorator[0] != '\0' || form->prefix[0] != '\0' ? 2048 : 0);
+}
+
+/* --- the machine ---------------------------------------------------------------------------------------- */
+
+static void ports_line_append(struct ip_text *text, const struct res_sheet *sheet) {
+    uint32_t used = 0;
+    for (size_t i = 0; i < sheet->count; i++) {
+        struct probe_usage_term terms[PROBE_USAGE_TERMS];
+        unsigned count;
+        if (res_usage_parse(sheet->rows[i].ports, terms, &count)) {
+            while (count > 0) {
+                used |= terms[--count].ports;
+            }
+        }
+    }
+    const char *comma = "";
+    ip_text_append(text, "ports: [");
+    for (unsigned number = 0; number < 32; number++) {
+        if ((used >> res_port_number(number) & 1) != 0) {
+            ip_text_printf(text, "%s\"%u\"", comma, number);
+            comma = ", ";
+        }
+    }
+    ip_text_append(text, "]\n");
+}
+
+/* A plain load or store: one register, one memory operand, one of them only written, the other only read. */
+static bool moves(const struct res_row *row, bool store, const char *name) {
+    const struct isa_form *form = row->info;
+    if (form == NULL || form->explicit_count != 2 || form->flags_written != 0 || form->prefix[0] != '\0') {
+        return false;
+    }
+    const struct isa_operand *memory = &form->operands[store ? 0 : 1],
+                             *other = &form->operands[store ? 1 : 0];
+    const char *class = other->kind == ISA_OPERAND_REG ? register_class(other) : NULL;
+    return memory->kind == ISA_OPERAND_MEM && memory->bits == other->bits && class != NULL &&
+           other->reg < 0 && strcmp(class, name) == 0 && memory->read == !store && memory->write == store &&
+           other->read == store && other->write == !store;
+}
+
+static const char *const load_classes[] = {"gpr", "mm", "xmm", "ymm", "zmm"};
+
+/* The load latency into a class of registers: of its plain loads the quickest. */
+static double load_latency(const struct res_sheet *sheet, const char *class) {
+    double best = NAN;
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct res_row *row = &sheet->rows[i];
+        for (size_t p = 0; moves(row, false, class) && p < row->pair_count; p++) {
+            if (strcmp(row->pairs[p].path, "address") == 0 && row->pairs[p].cycles > 1) {
+                best = fmin(best, row->pairs[p].cycles);
+            }
+        }
+    }
+    return best;
+}
+
+/* The ports of a plain load or store: those of the fewest µops. */
+static const char *move_ports(const struct res_sheet *sheet, bool store) {
+    const char *ports = "";
+    double best = NAN;
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct res_row *row = &sheet->rows[i];
+        double uops = res_row_uops(row);
+        if (moves(row, store, "gpr") && !isnan(uops) && uops > 0 && !(best <= uops)) {
+            best = uops;
+            ports = row->ports;
+        }
+    }
+    return ports;
+}
+
+static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const char *arch) {
+    ip_text_append(text, "osaca_version: 0.5.0\nmicro_architecture: ");
+    res_quoted_append(text, sheet->machine);
+    ip_text_append(text, "\narch_code: ");
+    res_quoted_append(text, arch);
+    ip_text_append(
+        text, "\nisa: x86\nROB_size: ~\nretired_uOps_per_cycle: ~\nscheduler_size: ~\nhidden_loads: false\n"
+              "load_latency: {");
+    for (size_t i = 0; i < sizeof load_classes / sizeof load_classes[0]; i++) {
+        double cycles = load_latency(sheet, load_classes[i]);
+        ip_text_printf(text, "%s%s: ", i > 0 ? ", " : "", load_classes[i]);
+        res_number_or(text, cycles, "~");
+    }
+    ip_text_append(text, "}\n");
+    for (int store = 0; store <= 1; store++) {
+        const char *ports = move_ports(sheet, store != 0), *kind = store != 0 ? "store" : "load";
+        ip_text_printf(text, "%s_throughput: []\n%s_throughput_default: ", kind, kind);
+        res_ports_append(text, ports, "[", "]", "\"");
+        ip_text_append(text, "\n");
+    }
+    ports_line_append(text, sheet);
+    ip_text_append(text, "port_model_scheme: ~\n");
+}
+
+/* --- writing -------------------------------------------------------------------------------------------- */
+
+static void form_append(struct ip_text *text, const struct res_row *row, const char *operands) {
+    ip_text_printf(text, "- {name: %s, operands: %s, latency: ", row->info->mnemonic, operands);
+    res_number_or(text, res_row_latency(row), "~");
+    ip_text_append(text, ", throughput: ");
+    res_number_or(text, row->throughput, "~");
+    ip_text_append(text, ", uops: ");
+    res_number_or(text, row->slots, "~");
+    ip_text_append(text, ", port_pressure: ");
+    if (row->ports[0] != '\0') {
+        res_ports_append(text, row->ports, "[", "]", "\"");
+    } else {
+        ip_text_append(text, "~");
+    }
+    ip_text_append(text, ", isaprobe: ");
+    res_quoted_append(text, row->form);
+    ip_text_append(text, "}\n");
+}
+
+enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text,
+                               struct ip_error *err) {
+    struct res_choice *choices = calloc(sheet->count + 1, sizeof *choices);
+    struct ip_lines operands = {0};
+    size_t count = 0;
+    if (choices == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count);
+    }
+    for (size_t i = 0; i < sheet->count; i++) {
+        struct ip_text made = {0};
+        const struct isa_form *form = sheet->rows[i].info;
+        bool known = form != NULL && operands_append(&made, form);
+        ip_lines_add(&operands, known ? ip_text_string(&made) : "");
+        export->unnamed += !known;
+        if (known) {
+            struct res_choice *choice = &choices[count++];
+            key_make(form, choice->key, sizeof choice->key);
+            choice->row = i;
+            choice->rank = representative(form);
+        }
+        ip_text_fini(&made);
+    }
+    enum ip_status status =
+        operands.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count) : IP_OK;
+    res_choices_make(choices, count, &export->merged);
+    machine_append(text, sheet, export->arch != NULL ? export->arch : "isaprobe");
+    ip_text_append(text, list);
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        if (choices[i].chosen) {
+            form_append(text, &sheet->rows[choices[i].row], operands.items[choices[i].row]);
+            export->written++;
+        }
+    }
+    ip_lines_fini(&operands);
+    free(choices);
+    return status;
+}
+
+/* --- reading -------------------------------------------------------------------------------------------- */
+
+static enum ip_status row_read(struct res_row *row, const struct res_node *node, const char *name,
+                               unsigned line, struct ip_error *err) {
+    const char *form = res_node_text(node, "isaprobe");
+    const struct res_node *ports = res_node_find(node, "port_pressure");
+    if (form == NULL || strlen(form) >= sizeof row->form) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0, "expected {name: ..., isaprobe: \"FORM\"}");
+    }
+    (void)snprintf(row->form, sizeof row->form, "%s", form);
+    double latency = res_node_number(node, "latency");
+    row->latency = (struct res_sheet_range){.known = !isnan(latency), .low = latency, .high = latency};
+    row->throughput = res_node_number(node, "throughput");
+    row->slots = res_node_number(node, "uops");
+    bool none = ports == NULL || ports->text != NULL;
+    if (!none && !res_ports_of_node(ports, row->ports)) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0,
+                          "port_pressure is no list such as [[1, [\"0\", \"1\"]]]");
+    }
+    return IP_OK;
+}
+
+enum ip_status res_osaca_read(struct res_sheet *sheet, const char *name, const char *text,
+                              struct ip_error *err) {
+    const char *at = strstr(text, list);
+    unsigned line = 1;
+    if (at == NULL) {
+        return ip_fail_at(err, IP_SYNTAX, name, 1, 0, "no instruction_forms");
+    }
+    for (const char *c = text; c < at; c++) {
+        line += *c == '\n';
+    }
+    at += strlen(list);
+    line++;
+    while (*at != '\0') {
+        struct res_tree tree = {0};
+        unsigned first = line;
+        if (strncmp(at, "- {", 3) != 0) {
+            return ip_fail_at(err, IP_SYNTAX, name, line, 0, "expected '- {name: ...}', one form a line");
+        }
+        at += 2;
+        enum ip_status status = res_tree_read(&tree, name, &at, &line, err);
+        struct res_row *row = status == IP_OK ? res_sheet_row_add(sheet) : NULL;
+        if (status == IP_OK) {
+            status = row == NULL ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name)
+                                 : row_read(row, tree.root, name, first, err);
+        }
+        res_tree_fini(&tree);
+        if (status != IP_OK) {
+            return status;
+        }
+        for (; *at == '\n' || *at == '\r' || *at == ' '; at++) {
+            line += *at == '\n';
+        }
+    }
+    return IP_OK;
+}

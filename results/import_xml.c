@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/import_xml.c - reads what export_xml.c writes, and as much of uops.info's own file: elements and
+ * attributes; no entities but the five, no DTD. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/formats.h"
+
+enum { ATTRIBUTES_MAX = 64, ATTRIBUTE_BYTES = 8 << 10 };
+
+/* One start tag: its name and attributes, entities resolved. */
+struct tag {
+    char name[24];
+    const char *keys[ATTRIBUTES_MAX], *values[ATTRIBUTES_MAX];
+    size_t count;
+    char memory[ATTRIBUTE_BYTES];
+    size_t used;
+};
+
+struct reader {
+    const char *name, *at;
+    unsigned line;
+    struct ip_error *err;
+    struct tag tag;
+};
+
+static enum ip_status wrong(struct reader *reader, const char *what) {
+    return ip_fail_at(reader->err, IP_SYNTAX, reader->name, reader->line, 0, "%s", what);
+}
+
+static void skip(struct reader *reader, size_t count) {
+    for (; count > 0 && *reader->at != '\0'; count--, reader->at++) {
+        reader->line += *reader->at == '\n';
+    }
+}
+
+static void blanks_skip(struct reader *reader) {
+    while (*reader->at != '\0' && isspace((unsigned char)*reader->at)) {
+        skip(reader, 1);
+    }
+}
+
+/* A copy of `length` bytes at the reader, entities resolved; NULL: no room. */
+static const char *copy(struct reader *reader, size_t length) {
+    static const struct {
+        const char *entity;
+        char is;
+    } entities[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+    struct tag *tag = &reader->tag;
+    if (tag->used + length + 1 > sizeof tag->memory) {
+        return NULL;
+    }
+    char *start = tag->memory + tag->used, *out = start;
+    for (const char *in = reader->at, *end = in + length; in < end;) {
+        size_t step = 1;
+        char c = *in;
+        for (size_t i = 0; c == '&' && i < sizeof entities / sizeof entities[0]; i++) {
+            size_t size = strlen(entities[i].entity);
+            if (strncmp(in, entities[i].entity, size) == 0) {
+                c = entities[i].is;
+                step = size;
+                break;
+            }
+        }
+        *out++ = c;
+        in += step;
+    }
+    *out++ = '\0';
+    tag->used = (size_t)(out - tag->memory);
+    return start;
+}
+
+static size_t name_length(const char *at) {
+    size_t length = 0;
+    while (isalnum((unsigned char)at[length]) || (at[length] != '\0' && strchr("_-:.", at[length]) != NULL)) {
+        length++;
+    }
+    return length;
+}
+
+static enum ip_status attribute_read(struct reader *reader) {
+    struct tag *tag = &reader->tag;
+    size_t length = name_length(reader->at);
+    if (length == 0 || tag->count == ATTRIBUTES_MAX) {
+        return wrong(reader, "expected an attribute or the end of a tag");
+    }
+    tag->keys[tag->count] = copy(reader, length);
+    skip(reader, length);
+    if (*reader->at != '=' || (reader->at[1] != '"' && reader->at[1] != '\'')) {
+        return wrong(reader, "expected =\"value\" behind an attribute's name");
+    }
+    const char quote[] = {reader->at[1], '\0'};
+    skip(reader, 2);
+    length = strcspn(reader->at, quote);
+    if (reader->at[length] == '\0') {
+        return wrong(reader, "an attribute's value has no end");
+    }
+    tag->values[tag->count] = copy(reader, length);
+    skip(reader, length + 1);
+    if (tag->keys[tag->count] == NULL || tag->values[tag->count] == NULL) {
+        return wrong(reader, "the attributes of a tag are longer than 8 kB");
+    }
+    tag->count++;
+    return IP_OK;
+}
+
+/* Goes to the next start or end tag: name "" at the end of the text, "/name" for an end tag. */
+static enum ip_status tag_next(struct reader *reader) {
+    struct tag *tag = &reader->tag;
+    tag->count = tag->used = 0;
+    for (;;) {
+        skip(reader, strcspn(reader->at, "<"));
+        if (*reader->at == '\0') {
+            tag->name[0] = '\0';
+            return IP_OK;
+        }
+        bool comment = strncmp(reader->at, "<!--", 4) == 0;
+        if (!comment && reader->at[1] != '?' && reader->at[1] != '!') {
+            break;
+        }
+        const char *end = strstr(reader->at, comment ? "-->" : ">");
+        if (end == NULL) {
+            return wrong(reader, "a comment or declaration has no end");
+        }
+        skip(reader, (size_t)(end - reader->at) + (comment ? 3 : 1));
+    }
+    skip(reader, 1);
+    size_t slash = *reader->at == '/', length = slash + name_length(reader->at + slash);
+    if (length == slash || length >= sizeof tag->name) {
+        return wrong(reader, "expected the name of a tag behind '<'");
+    }
+    (void)snprintf(tag->name, sizeof tag->name, "%.*s", (int)length, reader->at);
+    skip(reader, length);
+    for (;;) {
+        blanks_skip(reader);
+        if (*reader->at == '>' || strncmp(reader->at, "/>", 2) == 0) {
+            skip(reader, *reader->at == '/' ? 2 : 1);
+            return IP_OK;
+        }
+        if (*reader->at == '\0') {
+            return wrong(reader, "the file ends in the middle of a tag");
+        }
+        enum ip_status status = attribute_read(reader);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+}
+
+static const char *value(const struct tag *tag, const char *key) {
+    for (size_t i = 0; i < tag->count; i++) {
+        if (strcmp(tag->keys[i], key) == 0) {
+            return tag->values[i];
+        }
+    }
+    return NULL;
+}
+
+static void text_copy(char *to, size_t size, const char *from) {
+    (void)snprintf(to, size, "%s", from != NULL ? from : "");
+}
+
+static enum ip_status instruction_read(struct reader *reader, struct res_row *row) {
+    const struct tag *tag = &reader->tag;
+    const char *form = value(tag, "isaprobe"), *name = value(tag, "string");
+    if (name == NULL || strlen(name) >= sizeof row->name ||
+        (form != NULL && strlen(form) >= sizeof row->form)) {
+        return wrong(reader, "an instruction without string=\"NAME (OPERANDS)\"");
+    }
+    text_copy(row->form, sizeof row->form, form);
+    text_copy(row->name, sizeof row->name, name);
+    text_copy(row->extension, sizeof row->extension, value(tag, "extension"));
+    res_uops_name_plain(row->name);
+    return IP_OK;
+}
+
+static enum ip_status measurement_read(struct reader *reader, struct res_row *row) {
+    const struct tag *tag = &reader->tag;
+    double loop = res_number_read(value(tag, "TP_loop")),
+           unrolled = res_number_read(value(tag, "TP_unrolled"));
+    row->throughput = fmin(loop, unrolled);
+    if (isnan(row->throughput)) {
+        row->throughput = res_number_read(value(tag, "TP"));
+    }
+    row->slots = res_number_read(value(tag, "slots"));
+    if (isnan(row->slots)) {
+        row->slots = res_number_read(value(tag, "uops_retire_slots"));
+    }
+    const char *ports = value(tag, "ports"), *uops = value(tag, "uops");
+    struct probe_usage_term terms[PROBE_USAGE_TERMS];
+    unsigned count;
+    if (ports != NULL && (strlen(ports) >= sizeof row->ports || !res_usage_parse(ports, terms, &count))) {
+        return wrong(reader, "ports are not such as 1*p01+2*p5");
+    }
+    text_copy(row->ports, sizeof row->ports,
+              ports != NULL                            ? ports
+              : uops != NULL && strcmp(uops, "0") == 0 ? "none"
+                                                       : "");
+    return IP_OK;
+}
+
+static enum ip_status latency_add(struct reader *reader, struct res_row *row, const char *suffix,
+                                  const char *path) {
+    const struct tag *tag = &reader->tag;
+    char key[48];
+    (void)snprintf(key, sizeof key, "cycles%s", suffix);
+    double cycles = res_number_read(value(tag, key)), measured = res_number_read(value(tag, "measured"));
+    if (isnan(cycles)) {
+        return IP_OK;
+    }
+    struct res_sheet_pair *pair = res_row_pair_add(row);
+    if (pair == NULL) {
+        return ip_fail(reader->err, IP_NO_MEMORY, "out of memory for %s", reader->name);
+    }
+    const char *src = value(tag, "src"), *dst = value(tag, "dst");
+    const char *start = value(tag, "start_op"), *target = value(tag, "target_op");
+    if (start == NULL || target == NULL) {
+        return wrong(reader, "a latency without start_op and target_op");
+    }
+    (void)snprintf(pair->src, sizeof pair->src, src != NULL ? "%.15s" : "op%.10s", src != NULL ? src : start);
+    (void)snprintf(pair->dst, sizeof pair->dst, dst != NULL ? "%.15s" : "op%.10s",
+                   dst != NULL ? dst : target);
+    text_copy(pair->path, sizeof pair->path, path);
+    pair->cycles = isnan(measured) ? cycles : measured;
+    (void)snprintf(key, sizeof key, "cycles%s_is_upper_bound", suffix);
+    pair->upper_bound = value(tag, key) != NULL;
+    (void)snprintf(key, sizeof key, "cycles%s_same_reg", suffix);
+    pair->same_register_cycles = res_number_read(value(tag, isnan(measured) ? key : "measured_same_reg"));
+    return IP_OK;
+}
+
+static enum ip_status latency_read(struct reader *reader, struct res_row *row) {
+    static const char *const paths[][2] = {
+        {"", "register"}, {"_addr", "address"}, {"_addr_index", "index"}, {"_mem", "content"}};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < sizeof paths / sizeof paths[0]; i++) {
+        status = latency_add(reader, row, paths[i][0], paths[i][1]);
+    }
+    return status;
+}
+
+enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const char *text,
+                            struct ip_error *err) {
+    struct reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
+    }
+    reader->name = name;
+    reader->at = text;
+    reader->line = 1;
+    reader->err = err;
+    bool closed = false;
+    enum ip_status status = IP_OK;
+    while ((status = tag_next(reader)) == IP_OK && reader->tag.name[0] != '\0') {
+        const char *tag = reader->tag.name;
+        struct res_row *row = sheet->count > 0 ? &sheet->rows[sheet->count - 1] : NULL;
+        if (strcmp(tag, "root") == 0) {
+            const char *machine = value(&reader->tag, "machine");
+            text_copy(sheet->machine, sizeof sheet->machine, machine != NULL ? machine : name);
+        } else if (strcmp(tag, "instruction") == 0) {
+            row = res_sheet_row_add(sheet);
+            status = row != NULL ? instruction_read(reader, row)
+                                 : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
+        } else if (strcmp(tag, "measurement") == 0 && row != NULL) {
+            status = measurement_read(reader, row);
+        } else if (strcmp(tag, "latency") == 0 && row != NULL) {
+            status = latency_read(reader, row);
+        }
+        closed = strcmp(tag, "/root") == 0;
+        if (status != IP_OK) {
+            break;
+        }
+    }
+    if (status == IP_OK && !closed) {
+        status = wrong(reader, "the file ends without </root>");
+    }
+    free(reader);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/sheet.h - what is known of a CPU's instruction forms, in memory, wherever it came from: a store,
+ * one of our exports (results/export.h) or a table published by others. What writes exports and what compares
+ * CPUs sees sheets only. */
+#ifndef ISAPROBE_RESULTS_SHEET_H
+#define ISAPROBE_RESULTS_SHEET_H
+
+#include "isa/table.h"
+#include "probe/usage.h"
+#include "results/store.h"
+
+enum {
+    RES_NAME_MAX = 128,
+    RES_PORTS_MAX = PROBE_USAGE_TEXT,
+    RES_SHEET_BYTES_MAX = 64 << 20, /* of a file that is read */
+};
+
+/* One latency: from an operand to another. */
+struct res_sheet_pair {
+    char src[16], dst[16];
+    char path[12];                       /* "register", "address", "index", "content" */
+    double cycles, same_register_cycles; /* the second NaN: not measured */
+    bool upper_bound;
+};
+
+/* The least and the greatest latency over all pairs. */
+struct res_sheet_range {
+    bool known;
+    double low, high;
+    bool low_bound, high_bound; /* an upper bound */
+};
+
+struct res_row {
+    char form[ISA_SYNTAX_MAX]; /* our syntax; "": the source has only `name` */
+    char name[RES_NAME_MAX];   /* in the notation of uops.info: "ADD (R64, M64)"; "": see res_sheet_derive */
+    char extension[20];
+    char status[16];              /* enum res_status in words; "" where the source does not say */
+    struct res_sheet_pair *pairs; /* owned */
+    size_t pair_count;
+    struct res_sheet_range latency; /* of the pairs, where there are any */
+    double throughput, slots;       /* NaN: not known */
+    char ports[RES_PORTS_MAX];      /* "" not known; "none": known to need none */
+    const struct isa_form *info;    /* res_sheet_derive; borrowed from the sheet's table */
+};
+
+struct res_sheet {
+    char machine[256];    /* res_machine.identity, or where the sheet comes from */
+    struct res_row *rows; /* owned; in the order of the source */
+    size_t count, capacity;
+    size_t doubtful;        /* values that res_sheet_of_store left out */
+    struct isa_table table; /* of the rows' forms, after res_sheet_derive */
+};
+
+void res_sheet_fini(struct res_sheet *sheet); /* all-zero is fine and empty */
+/* A new row at the end, with all numbers NaN; borrowed until the next call. NULL: out of memory. */
+struct res_row *res_sheet_row_add(struct res_sheet *sheet);
+/* A new pair of a row, all-zero but for NaN; borrowed until the next call. NULL: out of memory. */
+struct res_sheet_pair *res_row_pair_add(struct res_row *row);
+/* Sets row->latency from its pairs. */
+void res_row_range_find(struct res_row *row);
+/* The row with this syntax, or NULL. Linear. */
+const struct res_row *res_sheet_find(const struct res_sheet *sheet, const char *form);
+
+/* All forms of a store that this CPU runs; those named by `queries` (isa_table_select) if count > 0. Values
+ * that the store does not trust are left out unless `doubtful`. IP_FAILED when the store has no forms;
+ * IP_USAGE when a query names nothing of it. */
+IP_CHECK enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store,
+                                           char *const *queries, size_t count, bool doubtful,
+                                           struct ip_error *err);
+
+/* Finds out what the rows' forms mean: row->info and row->name. Asks NASM (isa_forms_derive). */
+IP_CHECK enum ip_status res_sheet_derive(struct res_sheet *sheet, struct ip_error *err);
+
+/* --- notations ------------------------------------------------------------------------------------------ */
+
+/* The name of a derived form in the notation of uops.info, without the suffixes that tell encodings of one
+ * form apart ("ADD (R64, R64)" for ADD_01 and ADD_03). `name` holds RES_NAME_MAX bytes. */
+void res_uops_name(const struct isa_form *form, char *name);
+/* Drops those suffixes from a name of uops.info. */
+void res_uops_name_plain(char *name);
+
+/* As res_ports_parse, with sets of bits: bit i of a term's ports is port i of "0123456789ABC...". `terms` has
+ * room for PROBE_USAGE_TERMS. */
+bool res_usage_parse(const char *text, struct probe_usage_term *terms, unsigned *count);
+/* The name of such a port. */
+char res_port_name(unsigned port);
+/* The same list with its terms sorted, for comparing: "2*p5+1*p01". False as res_usage_parse. */
+bool res_usage_normal(const char *text, char *normal, size_t size);
+
+/* "0.25", "1", "3.6667": at most four decimals, without trailing zeros. */
+void res_number_append(struct ip_text *text, double number);
+/* The number that `text` says, to its end; NaN for NULL, "" or anything else. */
+double res_number_read(const char *text);
+
+#endif

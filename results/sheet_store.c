@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results/sheet_store.c - a sheet of what a store knows. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/sheet.h"
+#include "results/sql.h"
+
+/* A value may be used: it was measured, and is trusted or asked for all the same. */
+static bool usable(const struct res_value *value, bool doubtful, struct res_sheet *sheet) {
+    if (!value->known || isnan(value->cycles)) {
+        return false;
+    }
+    bool trusted = strcmp(value->verdict, "ok") == 0;
+    sheet->doubtful += !trusted;
+    return trusted || doubtful;
+}
+
+static bool runs_here(const struct res_form *form) {
+    return strcmp(form->status, "illegal") != 0 && strcmp(form->status, "unmeasurable") != 0 &&
+           strcmp(form->status, "fault") != 0;
+}
+
+static bool row_add(struct res_sheet *sheet, const struct res_form *form, bool doubtful) {
+    struct res_row *row = res_sheet_row_add(sheet);
+    if (row == NULL) {
+        return false;
+    }
+    (void)snprintf(row->form, sizeof row->form, "%s", form->syntax);
+    (void)snprintf(row->extension, sizeof row->extension, "%s", form->extension);
+    (void)snprintf(row->status, sizeof row->status, "%s", form->status);
+    if (usable(&form->throughput, doubtful, sheet)) {
+        row->throughput = form->throughput.cycles;
+    }
+    if (usable(&form->slots, doubtful, sheet)) {
+        row->slots = form->slots.cycles;
+    }
+    if (form->ports.known && strcmp(form->ports.verdict, "ok") == 0) {
+        memcpy(row->ports, form->ports.usage, sizeof row->ports);
+    } else {
+        sheet->doubtful += form->ports.known;
+    }
+    for (size_t i = 0; i < form->pair_count; i++) {
+        const struct res_pair *from = &form->pairs[i];
+        if (!usable(&from->value, doubtful, sheet)) {
+            continue;
+        }
+        struct res_sheet_pair *pair = res_row_pair_add(row);
+        if (pair == NULL) {
+            return false;
+        }
+        memcpy(pair->src, from->src, sizeof pair->src);
+        memcpy(pair->dst, from->dst, sizeof pair->dst);
+        memcpy(pair->path, from->path, sizeof pair->path);
+        pair->cycles = from->value.cycles;
+        pair->upper_bound = from->upper_bound;
+        pair->same_register_cycles = from->same_register_cycles;
+    }
+    res_row_range_find(row);
+    return true;
+}
+
+static enum ip_status forms_select(const struct isa_table *table, const char *path, char *const *queries,
+                                   size_t count, size_t **positions, size_t *selected, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        status = isa_table_select(table, queries[i], positions, selected, err);
+        if (status == IP_USAGE) {
+            status =
+                ip_fail(err, status,
+                        "the store '%.200s' has nothing that '%.100s' names: measure it with 'isaprobe scan'",
+                        path, queries[i]);
+        }
+    }
+    if (count > 0 || status != IP_OK) {
+        return status;
+    }
+    *positions = calloc(table->count + 1, sizeof **positions);
+    if (*positions == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", table->count);
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        (*positions)[i] = i;
+    }
+    *selected = table->count;
+    return IP_OK;
+}
+
+static enum ip_status rows_read(struct res_sheet *sheet, struct res_store *store,
+                                const struct isa_table *table, const size_t *positions, size_t count,
+                                bool doubtful, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        struct res_form form = {0};
+        status = res_form_get(store, table->forms[positions[i]].syntax, &form, err);
+        if (status == IP_OK && runs_here(&form) && !row_add(sheet, &form, doubtful)) {
+            status = ip_fail(err, IP_NO_MEMORY, "out of memory for form '%s'", form.syntax);
+        }
+        res_form_fini(&form);
+    }
+    return status;
+}
+
+enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store, char *const *queries,
+                                  size_t count, bool doubtful, struct ip_error *err) {
+    struct ip_text text = {0};
+    struct isa_table table = {0};
+    struct res_sheet made = {0};
+    size_t *positions = NULL, selected = 0;
+    enum ip_status status = res_machine_get(store, &text, err);
+    if (status == IP_OK) {
+        (void)snprintf(made.machine, sizeof made.machine, "%s", ip_text_string(&text));
+        status = res_forms_table(store, &text, err);
+    }
+    if (status == IP_OK) {
+        status = isa_table_text_add(&table, store->path, ip_text_string(&text), text.length, err);
+    }
+    if (status == IP_OK && table.count == 0) {
+        status = ip_fail(err, IP_FAILED, "the store '%.200s' has no forms yet: fill it with 'isaprobe scan'",
+                         store->path);
+    }
+    if (status == IP_OK) {
+        status = forms_select(&table, store->path, queries, count, &positions, &selected, err);
+    }
+    if (status == IP_OK) {
+        status = rows_read(&made, store, &table, positions, selected, doubtful, err);
+    }
+    free(positions);
+    isa_table_fini(&table);
+    ip_text_fini(&text);
+    if (status != IP_OK) {
+        res_sheet_fini(&made);
+        return status;
+    }
+    res_sheet_fini(sheet);
+    *sheet = made;
+    return IP_OK;
+}

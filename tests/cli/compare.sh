@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Stores and exports against each other: what changed, by form and by extension.
+forms=("imul r64, r64" "mov r64, m64" "vpermd ymm, ymm, ymm" "vaddpd ymm, ymm, ymm" "add r64, r64")
+isaprobe scan -q --parts latency,throughput,slots,ports -t sim:tests/data/everything.sim -S "$T/a.db" "${forms[@]}" cmc
+sed 's/"imul \*" ports 1\*p1 latency 3/"imul *" ports 1*p01 latency 4/; s/"vperm\*" ports 1\*p5 latency 3/"vperm*" ports 1*p5 latency 5/' \
+    tests/data/everything.sim >"$T/b.sim"
+isaprobe scan -q --parts latency,throughput,slots,ports -t "sim:$T/b.sim" -S "$T/b.db" "${forms[@]}"
+shape() { sed -E 's/p[0-9]+/pN/g' | rounded; }
+isaprobe compare "$T/a.db" "$T/b.db" | shape
+echo "== by class"
+isaprobe compare --by-class --format csv "$T/a.db" "$T/b.db" | tr -d '\r'
+echo "== the other way, as json"
+isaprobe compare -q --format json "$T/b.db" "$T/a.db" | shape
+echo "== each export of a store is the same as the store"
+for format in uopsinfo-xml csv json maqao-lua osaca llvm-sched-json; do
+    case $format in
+    llvm-*) command -v llvm-mc >"$T/where" || continue ;;
+    esac
+    isaprobe export -q -S "$T/a.db" --format $format -o "$T/a.$format"
+    isaprobe compare -q "$T/a.db" "$T/a.$format"
+done
+echo "== with no tolerance"
+isaprobe compare -q --tolerance 0 "$T/a.csv" "$T/a.uopsinfo-xml"
+echo "== a table of uops.info"
+printf 'instruction,extension,latency,throughput_measured,slots,ports\r\n"IMUL (R64, R64)",BASE,[3;\xe2\x89\xa47],1.00,1,1*p1\r\n"ADD_01 (R64, R64)",BASE,2,0.25,,\r\n"NONE (R64)",BASE,,,,\r\n' >"$T/u.csv"
+isaprobe compare "$T/u.csv" "$T/a.db" | rounded
