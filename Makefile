@@ -17,7 +17,7 @@ BUILD ?= build/$(notdir $(firstword $(CC)))-$(MODE)
 
 # Later modules may include earlier ones, never the other way round (common/ serves all); tests/layers.sh
 # checks it.
-MODULES := common isa generator harness probe results oncore power scc_model
+MODULES := common isa generator harness probe results oncore power scc_model api
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
@@ -222,6 +222,7 @@ install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' isaprobe.pc.in > $(BUILD)/isaprobe.pc
 	@install -D -m 644 $(BUILD)/isaprobe.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc
 	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/isaprobe/$$h || exit 1; done
+	@install -D -m 644 api/isaprobe.h $(DESTDIR)$(PREFIX)/include/isaprobe/isaprobe.h
 	@$(if $(MAN_PAGE),install -D -m 644 $(BUILD)/isaprobe.1 $(SHARE)/man/man1/isaprobe.1)
 	@for s in bash zsh fish; do $(BUILD)/isaprobe --completion $$s > $(BUILD)/completion.$$s || exit 1; done
 	@install -D -m 644 $(BUILD)/completion.bash $(COMPLETE_BASH)

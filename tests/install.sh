@@ -27,10 +27,23 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$place/root
 gcc -std=c11 -o "$place/user" "$place/user.c" $(pkg-config --cflags --libs --static isaprobe)
 "$place/user"
 
+# The example, as a user builds it, on a store of a simulated CPU.
+# shellcheck disable=SC2046
+gcc -std=c11 -Wall -Wextra -Werror -o "$place/loop_costs" examples/loop_costs.c \
+    $(pkg-config --cflags --libs --static isaprobe)
+"$prefix/bin/isaprobe" scan -q --parts latency,throughput,slots,ports -t sim:tests/data/everything.sim -S "$place/cpu.db" \
+    "imul r64, r64" "popcnt r64, r64" "shlx r64, r64, r64"
+"$place/loop_costs" "$place/cpu.db" 480fafc3f3480fb8cbc4e2e9f7c1 >"$place/said"
+grep -q '^imul r64, r64 .* 3.00 .* 1\*p' "$place/said" || { cat "$place/said"; exit 1; }
+# IMUL and POPCNT share a port there.
+grep -q '^all 3: 3\.[0-9]* slots, ports need 2.00 cycles$' "$place/said" || { cat "$place/said"; exit 1; }
+if "$place/loop_costs" "$place/cpu.db" 4801 2>"$place/said"; then exit 1; fi
+grep -q 'byte 0:' "$place/said"
+
 make --no-print-directory -s BUILD="$build" PREFIX=/opt/probe DESTDIR="$place/root" uninstall
 left=$(find "$place/root" -type f)
 if [[ -n $left ]]; then
     echo "install: uninstall left: $left"
     exit 1
 fi
-echo 'install: installed, used through pkg-config, removed'
+echo 'install: installed, used through pkg-config, example run, removed'

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public header, as a program outside the project uses it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "api/isaprobe.h"
+
+static const char rows[] =
+    "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\n"
+    "\"add r64, m64\",\"ADD (R64, M64)\",BASE,ok,1,<=6,0.5,1,1*p06+1*p23,op1->op1=1;op2:address->op1<=6\n"
+    "cmc,CMC,BASE,unstable,,,,,,\n"
+    "\"imul r64, r64\",\"IMUL (R64, R64)\",BASE,ok,3,3,1,1,1*p1,\n";
+
+static int table_open(void **state) {
+    char path[] = "/tmp/isaprobe-api-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0 || write(fd, rows, sizeof rows - 1) != (ssize_t)sizeof rows - 1) {
+        return -1;
+    }
+    (void)close(fd);
+    struct isaprobe_table *table = NULL;
+    struct isaprobe_error error;
+    enum isaprobe_status status = isaprobe_table_open(&table, path, &error);
+    (void)unlink(path);
+    *state = table;
+    return status == ISAPROBE_OK ? 0 : -1;
+}
+
+static int table_close(void **state) {
+    isaprobe_table_close(*state);
+    return 0;
+}
+
+static void test_forms(void **state) {
+    const struct isaprobe_table *table = *state;
+    struct isaprobe_form form;
+    struct isaprobe_latency latency;
+    assert_int_equal(isaprobe_table_size(table), 3);
+    assert_false(isaprobe_table_form(table, 3, &form));
+    assert_true(isaprobe_table_form(table, 1, &form));
+    assert_string_equal(form.syntax, "cmc");
+    assert_string_equal(form.status, "unstable");
+    assert_true(isnan(form.throughput) && isnan(form.slots) && isnan(form.latency_min) &&
+                isnan(form.ports_cycles));
+    assert_false(isaprobe_table_find(table, "add r64, r64", &form));
+    assert_true(isaprobe_table_find(table, "add r64, m64", &form));
+    assert_string_equal(form.name, "ADD (R64, M64)");
+    assert_true(form.throughput == 0.5 && form.slots == 1 && form.ports_cycles == 0.5);
+    assert_true(form.latency_min == 1 && form.latency_max == 6);
+    assert_int_equal(form.latency_count, 2);
+    assert_true(isaprobe_form_latency(&form, 1, &latency));
+    assert_string_equal(latency.src, "op2");
+    assert_string_equal(latency.dst, "op1");
+    assert_string_equal(latency.path, "address");
+    assert_true(latency.cycles == 6 && latency.upper_bound);
+    assert_false(isaprobe_form_latency(&form, 2, &latency));
+}
+
+static void test_code(void **state) {
+    const struct isaprobe_table *table = *state;
+    static const uint8_t code[] = {0x48, 0x0f, 0xaf, 0xc3, 0xf5}; /* imul rax, rbx; cmc */
+    char syntax[ISAPROBE_SYNTAX_MAX];
+    struct isaprobe_error error;
+    struct isaprobe_form form;
+    size_t length = 0;
+    assert_int_equal(isaprobe_code_form(code, sizeof code, syntax, &length, &error), ISAPROBE_OK);
+    assert_int_equal(length, 4);
+    assert_true(isaprobe_table_find(table, syntax, &form));
+    assert_string_equal(form.ports, "1*p1");
+    assert_int_equal(isaprobe_code_form(code, 3, syntax, &length, &error), ISAPROBE_SYNTAX);
+    assert_true(strlen(error.text) > 10);
+    assert_int_equal(length, 4); /* untouched */
+}
+
+static void test_ports(void **state) {
+    (void)state;
+    static const char *const usages[] = {"1*p01", "1*p01", "1*p0+1*p5", "none"};
+    assert_true(isaprobe_ports_cycles(usages, 4) == 1.5);
+    assert_true(isaprobe_ports_cycles(usages, 0) == 0);
+    static const char *const unknown[] = {"1*p01", ""};
+    assert_true(isnan(isaprobe_ports_cycles(unknown, 2)));
+}
+
+static void test_export(void **state) {
+    const struct isaprobe_table *table = *state;
+    struct isaprobe_error error;
+    char *text = NULL;
+    size_t length = 0;
+    assert_int_equal(isaprobe_table_export(table, "uopsinfo-xml", "SKL", &text, &length, &error),
+                     ISAPROBE_OK);
+    assert_int_equal(strlen(text), length);
+    assert_non_null(strstr(text, "<architecture name=\"SKL\">"));
+    assert_non_null(strstr(text, "string=\"ADD (R64, M64)\""));
+    free(text);
+    assert_int_equal(isaprobe_table_export(table, "excel", NULL, &text, &length, &error), ISAPROBE_USAGE);
+    assert_non_null(strstr(error.text, "maqao-lua"));
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    struct isaprobe_table *table = NULL;
+    struct isaprobe_error error;
+    assert_int_equal(isaprobe_table_open(&table, "/nonexistent/store.db", &error), ISAPROBE_IO);
+    assert_non_null(strstr(error.text, "/nonexistent/store.db"));
+    assert_null(table);
+    assert_int_equal(isaprobe_table_open(&table, "/dev/null", &error), ISAPROBE_SYNTAX);
+    isaprobe_table_close(NULL);
+    assert_true(isaprobe_version()[0] != '\0');
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_forms, table_open, table_close),
+        cmocka_unit_test_setup_teardown(test_code, table_open, table_close),
+        cmocka_unit_test_setup_teardown(test_export, table_open, table_close),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
