@@ -10,37 +10,37 @@
 #include "probe/batch.h"
 
 enum {
-    NOPS_LEAST = 96,
-    NOPS_MOST = 1200, /* the longer loop, of four units, still fits a µop cache */
-    FEW = 1,          /* instances among the NOPs */
-    MANY = 4,
+    NOPS_STEP = 24,  /* numbers of NOPs are multiples of it, so that many forms share a loop of NOPs alone */
+    NOPS_LEAST = 48, /* small loops: a longer one may come from the decoders, which are slower */
+    NOPS_SMALL = 120,
+    NOPS_MOST = 480,
+    MIXES = 2, /* of a form, the second with NOPS_STEP more NOPs */
+    BASES = NOPS_MOST / NOPS_STEP + MIXES,
+    MANY = 4, /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
     ATTEMPTS = 2,
 };
 
 /* The NOPs take this many times as long as the instances alone would, and some cycles more: what an instance
  * waits for must be over before the NOPs are. */
 static const double SPARE = 1.5;
-static const double SPARE_CYCLES = 8.0;
-/* How far the first instance and the others may be from each other: slots, or a part of the NOPs, which is
- * what noise comes to. */
+static const double SPARE_CYCLES = 6.0;
+/* How far the two mixes may be from each other, in slots for each instance. */
 static const double SAME_SLOTS = 0.5;
-static const double SAME_OF_NOPS = 0.004;
 /* So near to an integer the issue width is one. */
-static const double WIDTH_TOLERANCE = 0.15;
+static const double WIDTH_TOLERANCE = 0.2;
 
-/* The mixes of one form. */
+/* The mixes of one form: `count` instances among `nops` NOPs, and more. */
 struct mixes {
     bool wanted;
-    unsigned nops;
-    size_t few, many; /* in the batch; SIZE_MAX: none */
-    double others;    /* instructions that each instance needs beside itself */
-    double few_others;
+    unsigned nops, count;
+    size_t slots[MIXES]; /* in the batch; SIZE_MAX: none */
+    double others;       /* instructions that are neither NOP nor form, in one mix */
 };
 
 struct session {
     struct probe_batch batch;
     struct mixes *mixes;
-    size_t plain; /* NOPs alone */
+    size_t bases[BASES]; /* kernels of NOPS_STEP * i NOPs alone; SIZE_MAX: none */
     double width;
 };
 
@@ -59,8 +59,8 @@ static void slots_none(struct probe_slots *result, const char *why) {
     (void)snprintf(result->why, sizeof result->why, "%.127s", why);
 }
 
-/* One mix. *slot stays SIZE_MAX where the form cannot stand in one; the result then says why. *others: the
- * lines of the unit that are neither NOP nor form, in all. */
+/* One mix, as one loop that runs once and twice: the loop stays small, and what its end takes is the same in
+ * every mix. *slot stays SIZE_MAX where the form cannot stand in one; the result then says why. */
 static enum ip_status mix_add(struct session *session, const struct isa_form *form, unsigned nops,
                               unsigned count, size_t *slot, double *others, struct probe_slots *result,
                               struct ip_error *err) {
@@ -71,6 +71,8 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
     *slot = SIZE_MAX;
     enum ip_status status = gen_mix_program(&program, parts, form != NULL ? 2 : 1, &reason);
     if (status == IP_OK) {
+        program.copies = 1;
+        program.one_loop = true;
         *others = (double)program.unit.count - nops - count;
         return probe_batch_add(&session->batch, &program, slot, err);
     }
@@ -85,34 +87,65 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
     return IP_OK;
 }
 
+/* How many NOPs hide `count` instances. */
+static double nops_for(const struct session *session, double cycles, unsigned count) {
+    double nops = ceil(session->width * (SPARE_CYCLES + SPARE * count * cycles) / NOPS_STEP) * NOPS_STEP;
+    return nops < NOPS_LEAST ? NOPS_LEAST : nops;
+}
+
+/* false: the form takes too long. */
+static bool form_mixes_size(const struct session *session, struct mixes *mixes, double cycles) {
+    if (mixes->nops != 0) { /* another attempt */
+        mixes->nops += NOPS_STEP * (1 + mixes->nops / NOPS_STEP / 2);
+        return mixes->nops <= NOPS_MOST;
+    }
+    unsigned count = MANY;
+    while (count > 1 && nops_for(session, cycles, count) > NOPS_SMALL) {
+        count /= 2;
+    }
+    double nops = nops_for(session, cycles, count);
+    if (!(nops <= NOPS_MOST)) {
+        return false;
+    }
+    mixes->nops = (unsigned)nops;
+    mixes->count = count;
+    return true;
+}
+
 static enum ip_status form_mixes_add(struct session *session, size_t i, const struct isa_form *form,
                                      const struct probe_throughput *throughput, struct probe_slots *result,
                                      struct ip_error *err) {
     struct mixes *mixes = &session->mixes[i];
-    double nops = ceil(session->width * (SPARE_CYCLES + SPARE * MANY * throughput->plain_cycles));
-    if (mixes->nops != 0) {
-        nops = 2.0 * mixes->nops; /* another attempt */
-    }
-    mixes->few = mixes->many = SIZE_MAX;
+    mixes->wanted = false;
     if (isnan(session->width)) {
         slots_none(result, "the issue width cannot be measured");
         result->verdict = HX_VERDICT_DISTURBED;
-        mixes->wanted = false;
         return IP_OK;
     }
-    if (!(nops <= NOPS_MOST)) {
-        slots_none(result, "takes too long to hide behind NOPs");
-        mixes->wanted = false;
+    bool again = mixes->nops != 0;
+    if (!form_mixes_size(session, mixes, throughput->plain_cycles)) {
+        if (!again) {
+            slots_none(result, "takes too long to hide behind NOPs");
+        }
         return IP_OK;
     }
-    mixes->nops = nops > NOPS_LEAST ? (unsigned)nops : NOPS_LEAST;
-    enum ip_status status =
-        mix_add(session, form, mixes->nops, FEW, &mixes->few, &mixes->few_others, result, err);
-    if (status == IP_OK && mixes->few != SIZE_MAX) {
-        status = mix_add(session, form, mixes->nops, MANY, &mixes->many, &mixes->others, result, err);
+    enum ip_status status = IP_OK;
+    for (unsigned m = 0; m < MIXES && status == IP_OK; m++) {
+        unsigned nops = mixes->nops + m * NOPS_STEP;
+        size_t *base = &session->bases[nops / NOPS_STEP];
+        double none = 0.0;
+        if (*base == SIZE_MAX) {
+            status = mix_add(session, NULL, nops, 0, base, &none, NULL, err);
+        }
+        if (status == IP_OK) {
+            status =
+                mix_add(session, form, nops, mixes->count, &mixes->slots[m], &mixes->others, result, err);
+        }
+        if (mixes->slots[m] == SIZE_MAX) {
+            return status;
+        }
     }
-    mixes->wanted = mixes->many != SIZE_MAX;
-    mixes->others = (mixes->others - mixes->few_others) / (MANY - FEW);
+    mixes->wanted = true;
     return status;
 }
 
@@ -120,43 +153,64 @@ static bool stat_ok(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_OK;
 }
 
-/* Reads the mixes of one form. Returns false where something else than the issue decided: the first instance
- * and the others do not cost the same. */
+/* What one mix says; the result keeps the statistic that speaks against it, if one does. */
+static double mix_read(const struct session *session, const struct mixes *mixes, unsigned m,
+                       struct probe_slots *result) {
+    const struct hx_stat *base = &session->batch.stats[session->bases[mixes->nops / NOPS_STEP + m]];
+    const struct hx_stat *stat = &session->batch.stats[mixes->slots[m]];
+    const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
+    if (result->verdict == HX_VERDICT_OK) {
+        result->stat = *worse;
+        result->verdict = worse->verdict;
+        (void)snprintf(result->why, sizeof result->why, "%s", stat_ok(worse) ? "" : worse->why);
+    }
+    double uncertain = (base->spread * base->cycles + stat->spread * stat->cycles) * session->width;
+    result->spread = fmax(result->spread, uncertain / mixes->count);
+    return ((stat->cycles - base->cycles) * session->width - mixes->others) / mixes->count;
+}
+
+/* Reads the mixes of one form. Returns false where another attempt may do better: something else than the
+ * issue decided, so that the mixes disagree, or it was noise. */
 static bool form_read(const struct session *session, const struct mixes *mixes, struct probe_slots *result) {
-    const struct hx_stat *few = &session->batch.stats[mixes->few];
-    const struct hx_stat *many = &session->batch.stats[mixes->many];
     slots_none(result, "");
-    const struct hx_stat *worse = stat_ok(many) ? few : many;
-    result->stat = *worse;
-    result->verdict = worse->verdict;
-    if (!stat_ok(worse)) {
-        (void)snprintf(result->why, sizeof result->why, "%s", worse->why);
+    double one = mix_read(session, mixes, 0, result);
+    double other = mix_read(session, mixes, 1, result);
+    if (isnan(one) || isnan(other)) {
+        result->spread = NAN;
+        return result->verdict == HX_VERDICT_FAULT;
     }
-    if (isnan(few->cycles) || isnan(many->cycles)) {
-        return true;
+    bool agree = fabs(one - other) <= SAME_SLOTS;
+    if (!agree && result->verdict == HX_VERDICT_OK) {
+        struct hx_stat stat = result->stat;
+        slots_none(result, "something else than the issue limits it among NOPs");
+        result->stat = stat;
+        return false;
     }
-    double each = (many->cycles - few->cycles) * session->width / (MANY - FEW) - mixes->others;
-    double first = few->cycles * session->width - mixes->nops - FEW * mixes->others -
-                   (mixes->few_others - mixes->others);
-    result->stat = *many;
+    double mean = (one + other) / 2.0;
     result->measured = true;
-    result->slots = each > 0.0 ? each : 0.0;
-    double uncertain = (few->spread * few->cycles + many->spread * many->cycles) * session->width;
-    result->spread = uncertain / (MANY - FEW) / fmax(result->slots, 1.0);
-    return !stat_ok(worse) || fabs(first - each) <= fmax(SAME_SLOTS, SAME_OF_NOPS * mixes->nops);
+    result->slots = mean > 0.0 ? mean : 0.0;
+    result->spread /= fmax(result->slots, 1.0);
+    return result->verdict == HX_VERDICT_OK;
 }
 
 static enum ip_status width_measure(struct session *session, const struct hx_meter *meter,
                                     struct gen_encoder *encoder, struct ip_error *err) {
-    double others = 0.0;
-    enum ip_status status = mix_add(session, NULL, NOPS_LEAST, 0, &session->plain, &others, NULL, err);
+    struct gen_program program;
+    const struct gen_part part = {.form = NULL, .count = NOPS_LEAST};
+    gen_program_init(&program);
+    size_t slot = 0;
+    enum ip_status status = gen_mix_program(&program, &part, 1, err);
+    if (status == IP_OK) {
+        program.copies = 1;
+        status = probe_batch_add(&session->batch, &program, &slot, err);
+    }
     if (status == IP_OK) {
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     if (status == IP_OK) {
-        session->width = NOPS_LEAST / session->batch.stats[session->plain].cycles;
+        session->width = NOPS_LEAST / session->batch.stats[slot].cycles;
         if (fabs(session->width - round(session->width)) <= WIDTH_TOLERANCE) {
-            session->width = round(session->width); /* the rest is what the loop's branch costs */
+            session->width = round(session->width); /* the rest is noise */
         }
     }
     probe_batch_fini(&session->batch);
@@ -169,6 +223,9 @@ static enum ip_status attempt_run(struct session *session, const struct hx_meter
                                   const struct probe_throughput *throughputs, size_t count,
                                   struct probe_slots *results, struct ip_error *err) {
     enum ip_status status = IP_OK;
+    for (size_t i = 0; i < BASES; i++) {
+        session->bases[i] = SIZE_MAX;
+    }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (session->mixes[i].wanted) {
             status = form_mixes_add(session, i, forms[i], &throughputs[i], &results[i], err);
@@ -213,13 +270,6 @@ enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_enco
     }
     for (unsigned attempt = 0; attempt < ATTEMPTS && status == IP_OK && any; attempt++) {
         status = attempt_run(&session, meter, encoder, forms, throughputs, count, found, err);
-    }
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (session.mixes[i].wanted) {
-            struct hx_stat stat = found[i].stat;
-            slots_none(&found[i], "something else than the issue limits it among NOPs");
-            found[i].stat = stat;
-        }
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);
