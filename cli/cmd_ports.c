@@ -36,6 +36,8 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
         (void)snprintf(status, sizeof status, "inconsistent: %s", usage->why);
     } else if (!measured) {
         (void)cli_status_text(false, usage->meter, usage->why, status);
+    } else if (usage->hidden_ports != 0) {
+        (void)snprintf(status, sizeof status, "ambiguous: %s", usage->why);
     } else if (usage->slower) {
         (void)snprintf(status, sizeof status, "ok; slower than its ports");
     }

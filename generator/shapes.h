@@ -49,6 +49,8 @@ struct gen_independence {
     bool x87_frees; /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not
                        by popping (FSTP ST0) */
     bool same_register; /* all operands of a class get the same register (zero idiom, ones idiom) */
+    bool renewals_only; /* the instances themselves are left out; what stands before them, to renew what they
+                           use up (a gather's mask, a string's pointers), remains */
     unsigned stride;    /* of memory operands, at least; 0: 32 bytes */
     bool scaled_index;  /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
                          */

@@ -182,6 +182,10 @@ static enum ip_status instance_emit(struct gen_program *program, struct stream *
     struct isa_binding binding;
     instance_bind(&binding, stream);
     instance_break(program, stream, &binding);
+    if (stream->how.renewals_only) {
+        stream->emitted++;
+        return IP_OK;
+    }
     struct gen_x87_balance x87 = gen_x87_balance_of(stream->form, stream->how.break_registers);
     gen_x87_before(&program->unit, &x87, stream->how.x87_frees);
     char line[ISA_LINE_MAX];

@@ -13,14 +13,16 @@
 enum {
     CHUNK = 64, /* forms that are measured together */
     ALONE_INSTANCES = 24,
-    COPIES = 4,         /* of the form beside blockers */
-    BLOCKERS_MAX = 900, /* instances in a kernel */
-    STORE_STRIDE = 64,  /* a line for each store: some CPUs write two to one line at once, but not to two */
+    COPIES = 4,             /* of the form beside blockers */
+    BLOCKERS_MAX = 900,     /* instances in a kernel */
+    SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
+    STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
     STORES = 64,
 };
 
 static const double CYCLES_LEAST = 16;    /* of a unit: longer than the latencies of a form */
-static const double CYCLES_SPARE = 1.5;   /* blockers take longer than the copies alone, by this factor */
+static const double CYCLES_SPARE = 1.5;   /* blockers take longer than the copies alone, by this factor, */
+static const double CHAIN_SPARE = 1.3;    /* and than what the copies of the next round wait for */
 static const double CYCLES_LONGER = 1.37; /* the second look at a doubtful reading */
 static const double DOUBT = 0.2;          /* of a count of µops to an integer: worth a second look */
 
@@ -56,17 +58,35 @@ static void subject_init(struct probe_usage_subject *subject, struct isa_form *f
     }
 }
 
+/* Does anything stand before an instance? */
+static bool form_renews(const struct isa_form *form) {
+    const struct gen_part part = {.form = form, .count = 1, .how = {.renewals_only = true}};
+    struct gen_program program;
+    struct ip_error ignored; /* what cannot be mixed is told when it is measured */
+    if (gen_mix_program(&program, &part, 1, &ignored) != IP_OK) {
+        return false;
+    }
+    bool renews = program.unit.count > 0;
+    gen_program_fini(&program);
+    return renews;
+}
+
 static enum ip_status alone_measure(struct user *user, struct ip_error *err) {
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        const struct gen_part part = {.form = user->subjects[i].form, .count = ALONE_INSTANCES};
-        status = probe_mix_add(&batch, &part, 1, &user->subjects[i].slot, err);
+        struct probe_usage_subject *subject = &user->subjects[i];
+        const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
+        const struct gen_part few = {.form = subject->form, .count = COPIES};
+        subject->renews = form_renews(subject->form);
+        status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
+        status = status == IP_OK ? probe_mix_add(&batch, &few, 1, &subject->chain_slot, err) : status;
     }
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &user->subjects[i];
         subject->alone = probe_mix_cycles(&batch, subject->slot) / ALONE_INSTANCES;
+        subject->chain = probe_mix_cycles(&batch, subject->chain_slot);
         if (subject->slot != SIZE_MAX) {
             user->results[i].stat = batch.stats[subject->slot];
         }
@@ -103,21 +123,27 @@ static enum ip_status slots_measure(struct user *user, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &user->subjects[i];
-        subject->slot = SIZE_MAX;
+        subject->slot = subject->base_slot = SIZE_MAX;
         double nops = ceil(user->map->issue_width * (CYCLES_LEAST + CYCLES_SPARE * COPIES * subject->alone));
         if (user->results[i].verdict != PROBE_USAGE_OK || !(nops <= BLOCKERS_MAX)) {
             continue;
         }
         subject->nops = (unsigned)nops;
-        const struct gen_part parts[2] = {{.form = NULL, .count = subject->nops},
-                                          {.form = subject->form, .count = COPIES}};
+        struct gen_part parts[2] = {{.form = NULL, .count = subject->nops},
+                                    {.form = subject->form, .count = COPIES}};
         status = probe_mix_add(&batch, parts, 2, &subject->slot, err);
+        if (status == IP_OK && subject->renews) {
+            parts[1].how.renewals_only = true;
+            status = probe_mix_add(&batch, parts, 2, &subject->base_slot, err);
+        }
     }
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &user->subjects[i];
         double cycles = probe_mix_cycles(&batch, subject->slot);
-        user->results[i].slots = (cycles * user->map->issue_width - subject->nops) / COPIES;
+        double nops = subject->renews ? probe_mix_cycles(&batch, subject->base_slot) * user->map->issue_width
+                                      : subject->nops;
+        user->results[i].slots = (cycles * user->map->issue_width - nops) / COPIES;
     }
     probe_batch_fini(&batch);
     return status;
@@ -157,10 +183,14 @@ static int blocker_for(const struct probe_usage_subject *subject, const struct p
 static double least_cycles(const struct probe_usage_subject *subject, const struct probe_usage *result,
                            const struct probe_portmap *map, unsigned width, unsigned copies) {
     double least = CYCLES_LEAST + CYCLES_SPARE * copies * subject->alone;
+    least = least < CHAIN_SPARE * subject->chain ? CHAIN_SPARE * subject->chain : least;
     double slots = isfinite(result->slots) && result->slots > 1 ? result->slots : 1;
     double spare = map->issue_width - width; /* slots a cycle that the blockers leave */
     double issue = spare > 0.25 ? 1.25 * copies * slots / spare : least;
-    return least > issue ? least : issue;
+    /* Whatever is not confined to the blocked ports finds room on one other. */
+    double elsewhere = 1.25 * copies * slots;
+    least = least > issue ? least : issue;
+    return least > elsewhere ? least : elsewhere;
 }
 
 static void experiment_size(struct probe_usage_experiment *experiment,
@@ -191,6 +221,11 @@ static bool set_known(const struct probe_usage_subject *subject, const struct pr
     return false;
 }
 
+/* By an operand, or within microcode. */
+static bool may_touch_memory(const struct isa_form *form, const struct probe_usage *result) {
+    return isa_form_memory_operand(form) >= 0 || result->slots > SLOTS_OF_MICROCODE - 0.5;
+}
+
 static void experiments_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
                              const struct probe_portmap *map) {
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
@@ -203,7 +238,7 @@ static void experiments_plan(struct probe_usage_subject *subject, const struct p
             }
             if (class->width != width || set_known(subject, class) ||
                 subject->count == PROBE_USAGE_EXPERIMENTS ||
-                (memory && (member < 0 || isa_form_memory_operand(subject->form) < 0))) {
+                (memory && (member < 0 || !may_touch_memory(subject->form, result)))) {
                 continue;
             }
             struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
@@ -213,6 +248,7 @@ static void experiments_plan(struct probe_usage_subject *subject, const struct p
                                                           .members = {member},
                                                           .blocked = {{.ports = class->ports}},
                                                           .slot = SIZE_MAX,
+                                                          .base_slot = SIZE_MAX,
                                                           .cycles = NAN,
                                                           .confined = NAN};
             experiment_size(experiment, subject, result, map, 1);
@@ -220,20 +256,56 @@ static void experiments_plan(struct probe_usage_subject *subject, const struct p
     }
 }
 
-static enum ip_status experiment_add(const struct user *user, const struct probe_usage_subject *subject,
-                                     struct probe_usage_experiment *experiment, struct probe_batch *batch,
-                                     struct ip_error *err) {
+static enum ip_status mix_add(const struct user *user, const struct probe_usage_subject *subject,
+                              struct probe_usage_experiment *experiment, bool renewals_only, size_t *slot,
+                              struct probe_batch *batch, struct ip_error *err) {
     struct gen_part parts[GEN_PARTS_MAX];
-    unsigned count = 0;
-    experiment->slot = SIZE_MAX;
+    unsigned count = 0, stride = experiment->store ? STORE_STRIDE : 0;
     for (unsigned p = 0; p < experiment->parts; p++) {
         parts[count] = probe_port_part(&user->map->members[experiment->members[p]],
                                        (unsigned)experiment->blocked[p].uops);
-        parts[count++].how.stride = experiment->store ? STORE_STRIDE : 0;
+        parts[count++].how.stride = stride;
     }
-    parts[count] = (struct gen_part){.form = subject->form, .count = experiment->copies};
-    parts[count++].how.stride = experiment->store ? STORE_STRIDE : 0;
-    return experiment->parts > 0 ? probe_mix_add(batch, parts, count, &experiment->slot, err) : IP_OK;
+    parts[count++] = (struct gen_part){.form = subject->form,
+                                       .count = experiment->copies,
+                                       .how = {.stride = stride, .renewals_only = renewals_only}};
+    return probe_mix_add(batch, parts, count, slot, err);
+}
+
+/* Another member of the class and world of `member`, behind it; -1: none. */
+static int next_member(const struct probe_portmap *map, int member) {
+    const struct probe_port_member *members = map->members;
+    for (size_t i = (size_t)member + 1; i < map->member_count; i++) {
+        if (members[i].class == members[member].class && members[i].world == members[member].world) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* A blocker that cannot share a kernel with the form (there are too few registers for both) gives way to
+ * another of its class. */
+static enum ip_status experiment_add(const struct user *user, const struct probe_usage_subject *subject,
+                                     struct probe_usage_experiment *experiment, struct probe_batch *batch,
+                                     struct ip_error *err) {
+    experiment->slot = experiment->base_slot = SIZE_MAX;
+    if (experiment->parts == 0) {
+        return IP_OK;
+    }
+    int first = experiment->members[0], next = first;
+    enum ip_status status = IP_OK;
+    do {
+        experiment->members[0] = next;
+        status = mix_add(user, subject, experiment, false, &experiment->slot, batch, err);
+        next = next_member(user->map, next);
+    } while (status == IP_OK && experiment->slot == SIZE_MAX && next >= 0);
+    if (experiment->slot == SIZE_MAX) {
+        experiment->members[0] = first;
+    }
+    if (status == IP_OK && subject->renews) {
+        status = mix_add(user, subject, experiment, true, &experiment->base_slot, batch, err);
+    }
+    return status;
 }
 
 static void experiment_read(const struct user *user, struct probe_usage_experiment *experiment,
@@ -242,10 +314,12 @@ static void experiment_read(const struct user *user, struct probe_usage_experime
     for (unsigned p = 0; p < experiment->parts; p++) {
         blocked += experiment->blocked[p].uops;
     }
+    double ports = experiment->store ? 1.0 / user->store_cycles : ports_in(experiment->target);
     experiment->cycles = probe_mix_cycles(batch, experiment->slot);
-    double taken = experiment->store ? experiment->cycles / user->store_cycles
-                                     : experiment->cycles * ports_in(experiment->target);
-    experiment->confined = (taken - blocked) / experiment->copies;
+    if (experiment->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
+        experiment->cycles -= probe_mix_cycles(batch, experiment->base_slot) - blocked / ports;
+    }
+    experiment->confined = (experiment->cycles * ports - blocked) / experiment->copies;
 }
 
 /* Measures the experiments that `wanted` picks. */
@@ -289,42 +363,28 @@ static bool is_doubtful(const struct probe_usage_experiment *experiment) {
     return experiment->parts > 0 && !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
 }
 
-/* A mix of the form with blockers of two sets at once. */
-static void check_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
-                       const struct probe_portmap *map) {
-    struct probe_usage_experiment *check = &subject->check;
-    *check = (struct probe_usage_experiment){.slot = SIZE_MAX, .cycles = NAN};
-    for (unsigned least = 1; least <= 2; least++) { /* a narrow set, and one of two ports or more */
-        for (unsigned e = 0; e < subject->count && check->parts < least; e++) {
-            const struct probe_usage_experiment *part = &subject->experiments[e];
-            if (part->parts == 1 && isfinite(part->confined) && !part->store &&
-                ports_in(part->target) >= least && (part->target & check->target) == 0) {
-                check->members[check->parts] = part->members[0];
-                check->blocked[check->parts++].ports = part->target;
-                check->target |= part->target;
-            }
-        }
-    }
-    if (check->parts < 2 || (double)ports_in(check->target) > map->issue_width - 1) {
-        check->parts = 0;
-        return;
-    }
-    experiment_size(check, subject, result, map, 1);
-}
-
 static enum ip_status checks_measure(const struct user *user, struct ip_error *err) {
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &user->subjects[i];
-        check_plan(subject, &user->results[i], user->map);
-        if (user->results[i].verdict == PROBE_USAGE_OK) {
-            status = experiment_add(user, subject, &subject->check, &batch, err);
+        if (user->results[i].verdict != PROBE_USAGE_OK) {
+            continue;
+        }
+        probe_usage_checks_choose(subject, &user->results[i], user->map);
+        for (unsigned c = 0; c < subject->check_count && status == IP_OK; c++) {
+            experiment_size(&subject->checks[c], subject, &user->results[i], user->map, 1);
+            status = experiment_add(user, subject, &subject->checks[c], &batch, err);
         }
     }
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        experiment_read(user, &user->subjects[i].check, &batch);
+        struct probe_usage_subject *subject = &user->subjects[i];
+        for (unsigned c = 0; c < subject->check_count; c++) {
+            if (subject->checks[c].slot != SIZE_MAX) {
+                experiment_read(user, &subject->checks[c], &batch);
+            }
+        }
     }
     probe_batch_fini(&batch);
     return status;
@@ -339,13 +399,23 @@ static enum ip_status chunk_measure(struct user *user, struct ip_error *err) {
     }
     status = status == IP_OK ? experiments_measure(user, not_measured, err) : status;
     status = status == IP_OK ? experiments_measure(user, is_doubtful, err) : status;
+    bool *inferred = calloc(user->count + 1, sizeof *inferred);
+    if (status == IP_OK && inferred == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "no memory for the port usage of %zu forms", user->count);
+    }
+    for (size_t i = 0; i < user->count && status == IP_OK; i++) {
+        inferred[i] = user->results[i].verdict == PROBE_USAGE_OK;
+        if (inferred[i]) {
+            probe_usage_infer(&user->subjects[i], &user->results[i], user->map);
+        }
+    }
     status = status == IP_OK ? checks_measure(user, err) : status;
     for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        if (user->results[i].verdict == PROBE_USAGE_OK) {
-            probe_usage_infer(&user->subjects[i], &user->results[i], user->map);
+        if (inferred[i]) {
             probe_usage_verify(&user->subjects[i], &user->results[i], user->map);
         }
     }
+    free(inferred);
     return status;
 }
 

@@ -34,6 +34,10 @@ struct probe_usage {
     double expected_cycles; /* what ports and issue slots alone would allow */
     double residual;        /* largest distance of a measurement from what the terms predict, in µops */
     bool slower;            /* than its ports: an unpipelined unit, or a dependence */
+    uint32_t hidden_ports;  /* 0, or the ports of one of the terms, of which time says only how many uops it
+                               has  at most: where a core has as many ports as issue slots, a uop that may go
+                               to  any  of them costs what its issue slot costs */
+    double hidden_most;     /* uops of that term at most; it has the likeliest number, or is left out at 0 */
     enum hx_verdict meter;  /* HX_VERDICT_OK, or why the kernels of an unknown one were void */
     struct hx_stat stat;    /* of the form alone, a fault included; all-zero: no kernel was run */
     char unit[64];          /* what holds it up beyond its ports; "": nothing */

@@ -7,6 +7,9 @@
 
 static const double UOP_TOLERANCE = 0.4; /* of a count of µops to an integer */
 static const double RESIDUAL_MAX = 0.45; /* of a measurement to its prediction, µops */
+/* More for each uop beyond two: of many that come at once the scheduler binds some to a port that turns out
+ * to be busy. */
+static const double RESIDUAL_MORE = 0.15;
 
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why) {
     result->verdict = verdict;
@@ -94,16 +97,79 @@ static void residual_take(struct probe_usage *result, const struct probe_portmap
     }
 }
 
+/* -- What the issue width hides ----------------------------------------------------------------------- */
+
+/* All ports but those of memory, if a set of all of them would be as fast as instructions are issued. */
+static uint32_t hidden_ports(const struct probe_portmap *map) {
+    uint32_t all = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        all |= map->classes[c].load || map->classes[c].store ? 0 : map->classes[c].ports;
+    }
+    return ports_in(all) >= round(map->issue_width) ? all : 0;
+}
+
+static bool is_load(const struct probe_portmap *map, uint32_t ports) {
+    for (unsigned c = 0; c < map->class_count; c++) {
+        if (map->classes[c].load && map->classes[c].ports == ports) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Something is made of what is loaded: a load alone cannot do it. */
+static bool computes(const struct isa_form *form) {
+    int memory = isa_form_memory_operand(form);
+    if (memory < 0 || form->operands[memory].write || form->flags_written != 0) {
+        return true;
+    }
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].read) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* uops in issue slots that no other term needs: none, or as many as there are such slots. A load may share
+ * the slot of what it feeds, a store's data that of its address. */
+static void hidden_infer(const struct isa_form *form, struct probe_usage *result,
+                         const struct probe_portmap *map) {
+    uint32_t ports = hidden_ports(map);
+    double free_slots = isfinite(result->slots) ? round(result->slots) : 0, loads = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        bool load = is_load(map, result->terms[t].ports);
+        loads += load ? result->terms[t].uops : 0;
+        free_slots -= load ? 0 : result->terms[t].uops;
+    }
+    if (ports == 0 || free_slots < 1 || result->term_count == PROBE_USAGE_TERMS) {
+        return;
+    }
+    double likely = computes(form) ? free_slots : free_slots - loads;
+    result->hidden_ports = ports;
+    result->hidden_most = free_slots;
+    if (likely > 0) {
+        result->terms[result->term_count++] = (struct probe_usage_term){.ports = ports, .uops = likely};
+    }
+    (void)snprintf(result->why, sizeof result->why,
+                   "0 to %.0f uops may go to any of %u ports, or to none: the issue width hides which",
+                   free_slots, ports_in(ports));
+}
+
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map) {
-    unsigned measured = 0;
+    unsigned measured = 0, missing = 0;
     double uops = 0;
     result->residual = 0;
     for (unsigned e = 0; e < subject->count; e++) {
         residual_take(result, map, &subject->experiments[e]);
-        measured += isfinite(subject->experiments[e].cycles);
+        bool known = isfinite(subject->experiments[e].cycles);
+        measured += known;
+        missing += !known && subject->experiments[e].members[0] >= 0;
     }
-    residual_take(result, map, &subject->check);
+    for (unsigned i = 0; i < subject->check_count; i++) {
+        residual_take(result, map, &subject->checks[i]);
+    }
     for (unsigned t = 0; t < result->term_count; t++) {
         uops += result->terms[t].uops;
     }
@@ -115,12 +181,19 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     }
     if (measured == 0) {
         probe_usage_give_up(result, PROBE_USAGE_UNKNOWN, "no blocker could run beside it long enough");
-    } else if (result->residual > RESIDUAL_MAX) {
+    } else if (missing > 0) {
+        (void)snprintf(result->why, sizeof result->why,
+                       "%u of %u sets of ports could not be kept busy beside it", missing,
+                       measured + missing);
+        result->verdict = PROBE_USAGE_INCONSISTENT;
+    } else if (result->residual > RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "a mix takes longer or shorter than these ports say");
     } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 && uops > result->slots + 0.5) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
+    } else {
+        hidden_infer(subject->form, result, map);
     }
 }

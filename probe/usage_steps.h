@@ -9,6 +9,7 @@
 enum {
     PROBE_USAGE_EXPERIMENTS = 32, /* of a form: one for each set */
     PROBE_USAGE_PARTS = GEN_PARTS_MAX - 1,
+    PROBE_USAGE_CHECKS = 2,
 };
 
 /* Blockers of a set, and what they took with and without the form. */
@@ -20,20 +21,25 @@ struct probe_usage_experiment {
     unsigned parts; /* 0: the set cannot be saturated in the form's world */
     unsigned copies;
     size_t slot;
-    double cycles;   /* NaN: not measured */
-    double confined; /* the form's µops that can go nowhere else */
+    size_t base_slot; /* of the same mix without the form, but with what renews its operands */
+    double cycles;    /* NaN: not measured */
+    double confined;  /* the form's µops that can go nowhere else */
 };
 
 struct probe_usage_subject {
     struct isa_form *form;
     unsigned world;
     bool legacy;  /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
+    bool renews;  /* something stands before each instance, to renew what it uses up */
     double alone; /* cycles of an instance in a kernel of its own */
-    size_t slot;
+    double chain; /* cycles of a few instances, which the next few wait for: through the memory or register
+                     that a form reads and writes */
+    size_t slot, chain_slot, base_slot;
     unsigned nops;                                                      /* of the kernel for the slots */
     struct probe_usage_experiment experiments[PROBE_USAGE_EXPERIMENTS]; /* narrow sets first */
     unsigned count;
-    struct probe_usage_experiment check; /* not used to infer */
+    struct probe_usage_experiment checks[PROBE_USAGE_CHECKS]; /* not used to infer */
+    unsigned check_count;
 };
 
 static inline unsigned ports_in(uint32_t set) {
@@ -45,7 +51,10 @@ void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict ve
 /* Fills the terms from the experiments. */
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
                        const struct probe_portmap *map);
-/* Do the terms give back every experiment, the check, the throughput and the slots? */
+/* Chooses mixes of the form with blockers of two sets at once; their sizes are still to be set. */
+void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct probe_usage *result,
+                               const struct probe_portmap *map);
+/* Do the terms give back every experiment, the checks, the throughput and the slots? */
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map);
 

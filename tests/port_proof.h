@@ -85,15 +85,29 @@ static inline bool proof_writes_memory(const struct isa_form *form) {
     return false;
 }
 
-/* Do the terms say what the row says? `hidden`: µops of the row on `hidden_ports` or more are left out. A
- * store's address goes with its data: time does not show it. */
+/* uops of the row that may go to all of `ports` at least. */
+static inline unsigned proof_hidden(const struct hx_sim_row *row, uint32_t ports) {
+    unsigned uops = 0;
+    for (unsigned i = 0; i < row->uops_count; i++) {
+        uops += ports != 0 && (ports & ~row->uops[i].ports) == 0 ? row->uops[i].count : 0u;
+    }
+    return uops;
+}
+
+/* Do the terms say what the row says, but for uops that may go to all of `hidden`? A store's address goes
+ * with its data: time does not show it. */
 static inline bool proof_terms_equal(const struct hx_sim_description *d, const struct hx_sim_row *row,
                                      const struct isa_form *form, const struct proof_ports *pairs,
-                                     const struct probe_usage *usage) {
-    unsigned matched = 0;
+                                     const struct probe_usage *usage, uint32_t hidden) {
+    unsigned matched = 0, terms = 0;
+    for (unsigned t = 0; t < usage->term_count; t++) {
+        terms += hidden == 0 || proof_translate(pairs, usage->terms[t].ports) != hidden;
+    }
     for (unsigned i = 0; i < row->uops_count; i++) {
         uint32_t ports = row->uops[i].ports;
-        if (ports == d->store_address_ports && d->store_data_ports != 0 && proof_writes_memory(form)) {
+        bool address =
+            ports == d->store_address_ports && d->store_data_ports != 0 && proof_writes_memory(form);
+        if (address || (hidden != 0 && (hidden & ~ports) == 0)) {
             continue;
         }
         bool found = false;
@@ -106,7 +120,7 @@ static inline bool proof_terms_equal(const struct hx_sim_description *d, const s
         }
         matched++;
     }
-    return matched == usage->term_count;
+    return matched == terms;
 }
 
 static inline enum proof_result proof_judge(const struct hx_sim_description *d, const struct hx_sim_row *row,
@@ -118,7 +132,12 @@ static inline enum proof_result proof_judge(const struct hx_sim_description *d, 
     if (usage->verdict == PROBE_USAGE_INCONSISTENT) {
         return PROOF_MARKED;
     }
-    return proof_terms_equal(d, row, form, pairs, usage) ? PROOF_EXACT : PROOF_WRONG;
+    uint32_t hidden = proof_translate(pairs, usage->hidden_ports);
+    if (!proof_terms_equal(d, row, form, pairs, usage, hidden) ||
+        proof_hidden(row, hidden) > usage->hidden_most) {
+        return PROOF_WRONG;
+    }
+    return hidden != 0 ? PROOF_AMBIGUOUS : PROOF_EXACT;
 }
 
 #endif

@@ -93,8 +93,13 @@ static void subjects_choose(const struct tool *tool, struct tool *machine, const
         if (at < 0 || (size_t)at >= d->imported.count || taken[at]) {
             continue;
         }
+        /* An immediate of 0 is decoded as any other. */
+        bool zero = false;
+        for (unsigned o = 0; o < table->forms[i].explicit_count; o++) {
+            zero = zero || (table->forms[i].operands[o].imm_fixed && table->forms[i].operands[o].imm == 0);
+        }
         named[at] = true;
-        if (table->forms[i].obstacle == ISA_OBSTACLE_NONE) {
+        if (table->forms[i].obstacle == ISA_OBSTACLE_NONE && !zero) {
             taken[at] = true;
             subjects->rows[subjects->count] = row;
             subjects->forms[subjects->count++] = &table->forms[i];

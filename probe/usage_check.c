@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_check.c - mixes that the inference did not use, chosen so that a wrong answer would show. */
+#include <math.h>
+
+#include "probe/usage_steps.h"
+
+/* The widest set that the answer names: its uops could just as well go to a set that no class has, and that
+ * only a union of two classes tells from it. */
+static uint32_t widest_term(const struct probe_usage *result) {
+    uint32_t widest = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        if (!result->terms[t].store && ports_in(result->terms[t].ports) > ports_in(widest)) {
+            widest = result->terms[t].ports;
+        }
+    }
+    return widest;
+}
+
+static bool may_block(const struct probe_usage_experiment *experiment) {
+    return experiment->parts == 1 && isfinite(experiment->confined) && !experiment->store;
+}
+
+/* Unions within that set, the larger the better; any other will do when there is none. */
+static unsigned score_of(uint32_t both, uint32_t widest) {
+    bool within = (both & ~widest) == 0 && both != widest;
+    return within ? 2 * ports_in(both) : 1;
+}
+
+static bool is_chosen(const struct probe_usage_subject *subject, unsigned count, uint32_t both) {
+    for (unsigned i = 0; i < count; i++) {
+        if (subject->checks[i].target == both) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_choose(struct probe_usage_subject *subject, unsigned number, uint32_t widest,
+                         double ports_max, unsigned score_min) {
+    unsigned best = score_min - 1;
+    struct probe_usage_experiment *check = &subject->checks[number];
+    for (unsigned a = 0; a < subject->count; a++) {
+        for (unsigned b = a + 1; b < subject->count; b++) {
+            const struct probe_usage_experiment *one = &subject->experiments[a],
+                                                *other = &subject->experiments[b];
+            uint32_t both = one->target | other->target;
+            unsigned score = score_of(both, widest);
+            if (!may_block(one) || !may_block(other) || (one->target & other->target) != 0 || score <= best ||
+                ports_in(both) > ports_max || is_chosen(subject, number, both)) {
+                continue;
+            }
+            best = score;
+            *check =
+                (struct probe_usage_experiment){.target = both,
+                                                .parts = 2,
+                                                .members = {one->members[0], other->members[0]},
+                                                .blocked = {{.ports = one->target}, {.ports = other->target}},
+                                                .slot = SIZE_MAX,
+                                                .base_slot = SIZE_MAX,
+                                                .cycles = NAN,
+                                                .confined = NAN};
+        }
+    }
+    return best >= score_min;
+}
+
+void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct probe_usage *result,
+                               const struct probe_portmap *map) {
+    uint32_t widest = widest_term(result);
+    subject->check_count = 0;
+    if (subject->renews) {
+        return; /* what the renewals add to two sets at once is no simple sum */
+    }
+    while (subject->check_count < PROBE_USAGE_CHECKS &&
+           check_choose(subject, subject->check_count, widest, map->issue_width - 1,
+                        subject->check_count == 0 ? 1 : 2)) {
+        subject->check_count++;
+    }
+}
