@@ -152,6 +152,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
     struct parts parts;
     enum ip_status status = parts_gather(&parts, program, encoder, err);
     if (status == IP_OK) {
+        built.unit_bytes = parts.unit.bytes.length;
         copies = copies != 0 ? copies : program->copies;
         copies = copies != 0 ? copies : copies_choose(program->unit.count, parts.unit.bytes.length);
         status = code_build(&built.shorter, &parts, copies, false, program->title, err);

@@ -28,6 +28,7 @@ struct gen_kernel {
     struct gen_code shorter, longer;
     uint32_t forms_per_unit; /* divides cycles per unit into cycles per form */
     uint32_t unit_instructions;
+    size_t unit_bytes;
     uint8_t memory_fill[64], vector_fill[64];
     bool map_on_demand;
     bool tiles; /* needs the system's permission to use tiles */

@@ -57,15 +57,9 @@ static enum ip_status log_grow(struct res_log *log, struct ip_error *err) {
     return IP_OK;
 }
 
-/* The two lengths differ by so many copies of the unit: that gives its size. */
-static size_t unit_size(const struct gen_kernel *kernel) {
-    uint32_t copies = kernel->longer.copies - kernel->shorter.copies;
-    return copies != 0 ? (kernel->longer.length - kernel->shorter.length) / copies : 0;
-}
-
 static void kernel_describe(struct res_kernel *described, const struct gen_kernel *kernel) {
     described->head_bytes = kernel->shorter.loop_offset;
-    described->unit_bytes = unit_size(kernel);
+    described->unit_bytes = kernel->unit_bytes;
     described->copies = kernel->shorter.copies;
     described->unit_instructions = kernel->unit_instructions;
     described->forms_per_unit = kernel->forms_per_unit;

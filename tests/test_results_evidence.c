@@ -18,7 +18,7 @@ static enum ip_status scripted(void *self, const struct gen_kernel *const *kerne
 
 /* Head `90 90`, unit `unit` twice (four times in the longer one), tail `c3`. */
 static struct gen_kernel kernel_make(const char *unit) {
-    struct gen_kernel kernel = {.forms_per_unit = 1, .unit_instructions = 1};
+    struct gen_kernel kernel = {.forms_per_unit = 1, .unit_instructions = 1, .unit_bytes = strlen(unit)};
     size_t bytes = strlen(unit);
     struct gen_code *codes[] = {&kernel.shorter, &kernel.longer};
     for (uint32_t i = 0; i < 2; i++) {
