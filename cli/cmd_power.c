@@ -30,11 +30,44 @@ static const struct cli_column columns[] = {
     {.name = NULL},
 };
 
+/* With --measured. */
+static const struct cli_column measured_columns[] = {
+    {.name = "divisor"},
+    {.name = "freq_hz"},
+    {.name = "volts"},
+    {.name = "compute_cycles"},
+    {.name = "memory_cycles"},
+    {.name = "cycles"},
+    {.name = "bound"},
+    {.name = "time_s"},
+    {.name = "slowdown"},
+    {.name = "power_w"},
+    {.name = "energy_j"},
+    {.name = "gflops_per_watt"},
+    {.name = "edp_js"},
+    {.name = "ed2p_js2"},
+    {.name = "allowed"},
+    {.name = "best"},
+    {.name = "measured_cycles"},
+    {.name = "measured_time_s"},
+    {.name = "measured_power_w"},
+    {.name = "measured_gflops_per_watt"},
+    {.name = "error"},
+    {.name = NULL},
+};
+
 /* People read engineering units. */
 static const struct cli_column text_columns[] = {
     {.name = "divisor"}, {.name = "MHz"},      {.name = "V"},    {.name = "cycles"}, {.name = "bound"},
     {.name = "ms"},      {.name = "slowdown"}, {.name = "W"},    {.name = "mJ"},     {.name = "GFlops/W"},
     {.name = "mJ s"},    {.name = "mJ s2"},    {.name = "best"}, {.name = NULL},
+};
+
+static const struct cli_column measured_text_columns[] = {
+    {.name = "divisor"}, {.name = "MHz"},      {.name = "V"},        {.name = "cycles"}, {.name = "bound"},
+    {.name = "ms"},      {.name = "slowdown"}, {.name = "W"},        {.name = "mJ"},     {.name = "GFlops/W"},
+    {.name = "mJ s"},    {.name = "mJ s2"},    {.name = "measured"}, {.name = "ms"},     {.name = "GFlops/W"},
+    {.name = "error"},   {.name = "best"},     {.name = NULL},
 };
 
 static void cell_fixed(struct ip_lines *cells, int decimals, double number) {
@@ -57,7 +90,14 @@ static const char *bound_name(enum pw_bound bound) {
     return bound == PW_BOUND_MEMORY ? "memory" : "compute";
 }
 
-static void text_row(struct cli_output *output, const struct pw_point *p, bool allowed, bool best) {
+/* How far the model's cycles are from the measured ones, relative to these. */
+static double model_error(const struct pw_point *p, const struct pw_measured *measured) {
+    return p->cycles / measured->cycles - 1;
+}
+
+/* `measured` NULL: there is none for any setting. */
+static void text_row(struct cli_output *output, const struct pw_point *p, const struct pw_measured *measured,
+                     bool allowed, bool best) {
     struct ip_lines cells = {0};
     cell_fixed(&cells, 0, p->setting->divisor != 0 ? p->setting->divisor : NAN);
     cell_fixed(&cells, 0, p->setting->freq_hz / 1e6);
@@ -71,11 +111,24 @@ static void text_row(struct cli_output *output, const struct pw_point *p, bool a
     cell_significant(&cells, 5, p->gflops_per_watt);
     cell_significant(&cells, 4, p->edp_js * 1e3);
     cell_significant(&cells, 4, p->ed2p_js2 * 1e3);
+    if (measured != NULL) {
+        cell_fixed(&cells, 0, measured->cycles);
+        cell_significant(&cells, 5, measured->time_s * 1e3);
+        cell_significant(&cells, 5, measured->gflops_per_watt);
+        double error = model_error(p, measured);
+        if (isfinite(error)) {
+            ip_lines_printf(&cells, "%+.1f %%", 100 * error);
+        } else {
+            ip_lines_add(&cells, "-");
+        }
+    }
     ip_lines_add(&cells, best ? "best" : allowed ? "" : "over the limit");
     cli_output_row(output, NULL, &cells);
 }
 
-static void data_row(struct cli_output *output, const struct pw_point *p, bool allowed, bool best) {
+static void data_row(struct cli_output *output, const struct pw_point *p, const struct pw_measured *measured,
+                     bool allowed, bool best) {
+    const struct pw_measured none = {NAN, NAN, NAN, NAN}, *m = measured != NULL ? measured : &none;
     const struct cli_value row[] = {
         p->setting->divisor != 0 ? cli_integer(p->setting->divisor) : cli_text(NULL),
         cli_integer((int64_t)llround(p->setting->freq_hz)),
@@ -93,6 +146,11 @@ static void data_row(struct cli_output *output, const struct pw_point *p, bool a
         cli_quantity(p->ed2p_js2),
         cli_bool(allowed),
         cli_bool(best),
+        cli_quantity(m->cycles),
+        cli_quantity(m->time_s),
+        cli_quantity(m->power_w),
+        cli_quantity(m->gflops_per_watt),
+        cli_quantity(model_error(p, m)),
     };
     cli_output_row(output, row, NULL);
 }
@@ -119,11 +177,12 @@ static void advice_rows(struct cli_output *output, const struct advice *advice,
     }
     for (size_t i = 0; i < advice->machine.setting_count; i++) {
         const struct pw_point *point = &advice->points[i];
+        const struct pw_measured *measured = settings->power.measured != NULL ? &advice->measured[i] : NULL;
         bool allowed = pw_allowed(point, &advice->limits);
         if (output->format == CLI_FORMAT_TEXT) {
-            text_row(output, point, allowed, i == advice->best);
+            text_row(output, point, measured, allowed, i == advice->best);
         } else {
-            data_row(output, point, allowed, i == advice->best);
+            data_row(output, point, measured, allowed, i == advice->best);
         }
     }
 }
@@ -133,39 +192,40 @@ enum plot_choice { PLOT_NONE, PLOT_CYCLES, PLOT_TIME, PLOT_GFLOPS_PER_WATT };
 static enum ip_status advice_plot(struct cli_output *output, struct advice *advice,
                                   const struct cli_settings *settings, struct ip_error *err) {
     const struct pw_machine *machine = &advice->machine;
-    struct ip_text measured = {0}, svg = {0}, title = {0};
-    enum ip_status status = IP_OK;
+    struct ip_text svg = {0}, title = {0};
     if (settings->power.plot == PLOT_GFLOPS_PER_WATT &&
         !isfinite(advice->points[advice->best].gflops_per_watt)) {
         return ip_fail(err, IP_USAGE,
                        "GFlops/W cannot be plotted: they need the machine's power and the kernel's "
                        "flops");
     }
-    if (settings->power.measured != NULL) {
-        status = ip_file_read(&measured, settings->power.measured, 1u << 20, err);
-        if (status == IP_OK) {
-            status = pw_measured_parse(advice->measured, settings->power.measured, ip_text_string(&measured),
-                                       machine, advice->points, advice->kernel.flops, err);
-        }
-    }
-    if (status == IP_OK) {
-        static const char *const what[] = {"", "cycles", "time", "power efficiency"};
-        ip_text_printf(&title, "%s: %s", advice->kernel.title, what[settings->power.plot]);
-        const struct pw_plot plot = {
-            .kind = (enum pw_plot_kind)(settings->power.plot - PLOT_CYCLES),
-            .title = ip_text_string(&title),
-            .subtitle = machine->title,
-            .points = advice->points,
-            .count = machine->setting_count,
-            .measured = settings->power.measured != NULL ? advice->measured : NULL,
-            .best = (int)advice->best,
-        };
-        pw_plot_svg(&svg, &plot);
-        cli_output_raw(output, &svg);
-    }
+    static const char *const what[] = {"", "cycles", "time", "power efficiency"};
+    ip_text_printf(&title, "%s: %s", advice->kernel.title, what[settings->power.plot]);
+    const struct pw_plot plot = {
+        .kind = (enum pw_plot_kind)(settings->power.plot - PLOT_CYCLES),
+        .title = ip_text_string(&title),
+        .subtitle = machine->title,
+        .points = advice->points,
+        .count = machine->setting_count,
+        .measured = settings->power.measured != NULL ? advice->measured : NULL,
+        .best = (int)advice->best,
+    };
+    pw_plot_svg(&svg, &plot);
+    cli_output_raw(output, &svg);
     ip_text_fini(&title);
     ip_text_fini(&svg);
-    ip_text_fini(&measured);
+    return IP_OK;
+}
+
+static enum ip_status measured_read(struct advice *advice, const struct cli_settings *settings,
+                                    struct ip_error *err) {
+    struct ip_text text = {0};
+    enum ip_status status = ip_file_read(&text, settings->power.measured, 1u << 20, err);
+    if (status == IP_OK) {
+        status = pw_measured_parse(advice->measured, settings->power.measured, ip_text_string(&text),
+                                   &advice->machine, advice->points, advice->kernel.flops, err);
+    }
+    ip_text_fini(&text);
     return status;
 }
 
@@ -183,9 +243,6 @@ static enum ip_status advise(struct cli_output *output, const struct cli_setting
     if (status == IP_OK) {
         status = cli_power_limits(&advice.limits, settings, err);
     }
-    if (status == IP_OK && settings->power.measured != NULL && settings->power.plot == PLOT_NONE) {
-        status = ip_fail(err, IP_USAGE, "--measured goes with --plot");
-    }
     if (status == IP_OK) {
         status = cli_power_kernel(&advice.kernel, &advice.machine, settings, err);
     }
@@ -195,6 +252,9 @@ static enum ip_status advise(struct cli_output *output, const struct cli_setting
     if (status == IP_OK) {
         status = pw_choose(advice.points, advice.machine.setting_count,
                            (enum pw_metric)settings->power.metric, &advice.limits, &advice.best, err);
+    }
+    if (status == IP_OK && settings->power.measured != NULL) {
+        status = measured_read(&advice, settings, err);
     }
     if (status == IP_OK && settings->power.plot != PLOT_NONE) {
         status = advice_plot(output, &advice, settings, err);
@@ -246,6 +306,8 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
                              .seconds = 1,
                              .load = load_spin,
                              .stop = stop_wanted};
+    /* A recorded tree knows nothing of this machine's counters. */
+    sweep.papi = sweep.root[0] == '\0' ? &pw_papi_library : NULL;
     if (settings->power.machine != NULL && strcmp(settings->power.machine, "host") != 0) {
         return ip_fail(err, IP_USAGE, "--calibrate measures this host: leave --machine out");
     }
@@ -255,6 +317,9 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
         CPU_SET(sweep.cpu, &set);
     }
     enum ip_status status = pw_host_read(&machine, sweep.root, sweep.cpu, &notes, err);
+    if (status == IP_OK && sweep.root[0] == '\0') {
+        status = cli_power_cpu(machine.cpu, sizeof machine.cpu, settings, err);
+    }
     if (status == IP_OK && sched_setaffinity(0, sizeof set, &set) != 0) {
         status = ip_fail(err, IP_CAPABILITY, "cannot run on CPU %d: choose another with --cpu", sweep.cpu);
     }
@@ -281,8 +346,10 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
 
 static int power_run(const struct cli_command *command, struct cli_settings *settings) {
     struct cli_output output;
+    bool text = settings->format == CLI_FORMAT_TEXT, measured = settings->power.measured != NULL;
     int code = cli_output_open(&output, command, settings,
-                               settings->format == CLI_FORMAT_TEXT ? text_columns : columns);
+                               measured ? (text ? measured_text_columns : measured_columns)
+                                        : (text ? text_columns : columns));
     if (code != CLI_EXIT_OK) {
         return code;
     }
@@ -309,8 +376,8 @@ static const struct cli_option options[] = {
     TEXT("max-power", "WATTS", "draw at most so much", max_power),
     {"plot", 0, "WHAT", "an SVG figure instead of the table: cycles, time or gflops-per-watt", CLI_KIND_WORD,
      AT(power.plot), 0, 0, "none " PW_PLOT_WORDS},
-    {"measured", 0, "FILE", "CSV of measurements to plot beside the model", CLI_KIND_FILE, AT(power.measured),
-     0, 0, NULL},
+    {"measured", 0, "FILE", "CSV of measurements, to show beside the model in table and plot", CLI_KIND_FILE,
+     AT(power.measured), 0, 0, NULL},
     {"code", 'c', "FILE", "the kernel is this loop body, NASM source", CLI_KIND_FILE, AT(power.code), 0, 0,
      NULL},
     TEXT("elements", "N", "so many elements, instead of the kernel's size", elements),

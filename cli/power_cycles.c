@@ -75,8 +75,33 @@ static enum ip_status measured_cycles(void *self, const uint8_t *code, size_t co
     return IP_OK;
 }
 
+/* The loop is measured where this process runs: is that the CPU that the machine's file describes? */
+static enum ip_status cpu_check(const struct pw_machine *machine, const struct cli_settings *settings,
+                                struct ip_error *err) {
+    char here[sizeof machine->cpu];
+    if (machine->cpu[0] == '\0') {
+        if (!settings->quiet) {
+            cli_message("power",
+                        "machine '%s' does not say its CPU: the loop's cycles are those of this host; give "
+                        "--cycles where that is another CPU",
+                        machine->name);
+        }
+        return IP_OK;
+    }
+    enum ip_status status = cli_power_cpu(here, sizeof here, settings, err);
+    if (status == IP_OK && strcmp(here, machine->cpu) != 0) {
+        return ip_fail(
+            err, IP_USAGE,
+            "machine '%s' describes another CPU (%.150s) than this one (%.150s): give --cycles, which "
+            "cannot be measured here",
+            machine->name, machine->cpu, here);
+    }
+    return status;
+}
+
 enum ip_status cli_power_cycles(double *cycles, const char *name, const char *source, int shift,
-                                const struct cli_settings *settings, struct ip_error *err) {
+                                const struct pw_machine *machine, const struct cli_settings *settings,
+                                struct ip_error *err) {
     struct scc_p54c table;
     struct pw_cycles_source from = {
         .name = "this host", .bits = 64, .cycles = measured_cycles, .self = (void *)(uintptr_t)settings};
@@ -84,6 +109,8 @@ enum ip_status cli_power_cycles(double *cycles, const char *name, const char *so
     if (strcmp(settings->power.machine, "scc") == 0) {
         status = scc_p54c_parse(&table, "P54C table", scc_p54c_csv(), err);
         from = scc_p54c_source(&table);
+    } else {
+        status = cpu_check(machine, settings, err);
     }
     struct ip_text code = {0};
     if (status == IP_OK) {

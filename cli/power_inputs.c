@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/power_inputs.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/store.h"
 #include "power/host.h"
 #include "power/reader.h"
 #include "scc_model/scc.h"
@@ -34,6 +36,19 @@ static void missing_report(const struct cli_settings *settings, struct ip_lines 
     ip_lines_fini(missing);
 }
 
+enum ip_status cli_power_cpu(char *cpu, size_t size, const struct cli_settings *settings,
+                             struct ip_error *err) {
+    struct res_machine machine = {0};
+    struct hx_host host = {0};
+    enum ip_status status = cli_machine_read(&machine, &host, settings->timer, err);
+    if (status == IP_OK) {
+        (void)snprintf(cpu, size, "%s", machine.identity);
+    }
+    res_machine_fini(&machine);
+    hx_host_fini(&host);
+    return status;
+}
+
 static enum ip_status machine_load(struct pw_machine *machine, const struct cli_settings *settings,
                                    struct ip_error *err) {
     const char *name = settings->power.machine;
@@ -46,9 +61,15 @@ static enum ip_status machine_load(struct pw_machine *machine, const struct cli_
         enum ip_status status =
             pw_host_read(machine, root, settings->cpu >= 0 ? (int)settings->cpu : 0, &missing, err);
         missing_report(settings, &missing);
-        return status;
+        /* A recorded tree does not say whose it is. */
+        bool here = status == IP_OK && root[0] == '\0';
+        return here ? cli_power_cpu(machine->cpu, sizeof machine->cpu, settings, err) : status;
     }
     enum ip_status status = pw_machine_read(machine, name, err);
+    if (status == IP_IO && err->errno_value == ENOENT) {
+        return ip_fail(err, IP_USAGE,
+                       "no machine '%.100s': scc and host are built in, and no file has that name", name);
+    }
     if (status == IP_OK && machine->power == PW_POWER_FITTED && !settings->quiet) {
         cli_message("power", "fitted from %zu settings: C %.4g nF, static %.4g W%s; at most %.1f %% off",
                     machine->fit.points, machine->fit.capacitance_f * 1e9, machine->fit.static_w,
@@ -117,7 +138,8 @@ static enum ip_status code_kernel(struct pw_kernel *kernel, const struct pw_mach
             status = ip_fail(err, IP_SYNTAX, "'%s' is not text", power->code);
         }
         if (status == IP_OK) {
-            status = cli_power_cycles(&cycles, power->code, ip_text_string(&source), 0, settings, err);
+            status =
+                cli_power_cycles(&cycles, power->code, ip_text_string(&source), 0, machine, settings, err);
         }
     }
     ip_text_fini(&source);
@@ -134,8 +156,8 @@ static enum ip_status code_kernel(struct pw_kernel *kernel, const struct pw_mach
     return IP_OK;
 }
 
-static enum ip_status named_kernel(struct pw_kernel *kernel, const struct cli_settings *settings,
-                                   struct ip_error *err) {
+static enum ip_status named_kernel(struct pw_kernel *kernel, const struct pw_machine *machine,
+                                   const struct cli_settings *settings, struct ip_error *err) {
     const struct cli_power *power = &settings->power;
     double elements = 0;
     if (power->bytes != NULL || power->flops != NULL || power->per_iteration != NULL) {
@@ -150,13 +172,18 @@ static enum ip_status named_kernel(struct pw_kernel *kernel, const struct cli_se
     }
     status = scc_kernel_text(power->kernel) != NULL ? scc_kernel(kernel, power->kernel, elements, err)
                                                     : pw_kernel_read(kernel, power->kernel, elements, err);
+    if (status == IP_IO && err->errno_value == ENOENT) {
+        return ip_fail(err, IP_USAGE,
+                       "no kernel '%.100s': dot, matvec and matmul are built in, and no file has that name",
+                       power->kernel);
+    }
     bool derive = power->derive || (status == IP_OK && !isfinite(kernel->body_cycles));
     if (status == IP_OK && derive && power->cycles == NULL) {
         if (kernel->code_line == 0) {
             return ip_fail(err, IP_USAGE, "--derive: kernel '%s' has no code", kernel->name);
         }
         status = cli_power_cycles(&kernel->body_cycles, power->kernel, ip_text_string(&kernel->code),
-                                  (int)kernel->code_line - 1, settings, err);
+                                  (int)kernel->code_line - 1, machine, settings, err);
     }
     return status;
 }
@@ -169,7 +196,7 @@ enum ip_status cli_power_kernel(struct pw_kernel *kernel, const struct pw_machin
                        "give a kernel: --kernel dot, matvec, matmul or a FILE; or --code FILE");
     }
     enum ip_status status = power->code != NULL ? code_kernel(kernel, machine, settings, err)
-                                                : named_kernel(kernel, settings, err);
+                                                : named_kernel(kernel, machine, settings, err);
     return status == IP_OK ? cli_power_number("cycles", power->cycles, 0, &kernel->body_cycles, err) : status;
 }
 

@@ -21,9 +21,14 @@ IP_CHECK enum ip_status cli_power_kernel(struct pw_kernel *kernel, const struct 
 IP_CHECK enum ip_status cli_power_limits(struct pw_limits *limits, const struct cli_settings *settings,
                                          struct ip_error *err);
 
+/* The identity of the CPU that the timer measures: what `cpu` in a machine's file is compared with. */
+IP_CHECK enum ip_status cli_power_cpu(char *cpu, size_t size, const struct cli_settings *settings,
+                                      struct ip_error *err);
+
 /* cli/power_cycles.c: cycles of one iteration of NASM source on the machine that --machine names: by the
  * P54C's table for scc, else measured on this host. `shift` is added to line numbers in messages. */
 IP_CHECK enum ip_status cli_power_cycles(double *cycles, const char *name, const char *source, int shift,
+                                         const struct pw_machine *machine,
                                          const struct cli_settings *settings, struct ip_error *err);
 
 #endif

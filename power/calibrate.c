@@ -98,16 +98,19 @@ enum ip_status pw_calibrate(struct pw_machine *machine, const struct pw_sweep *s
     struct pw_energy_counter counter;
     struct pw_governor governor;
     struct pw_machine result = *machine;
-    enum ip_status status = pw_energy_open(&counter, sweep->root, err);
-    if (status == IP_OK) {
-        status = pw_governor_hold(&governor, sweep->root, sweep->cpu, err);
-    }
+    enum ip_status status = pw_energy_open(&counter, sweep->root, sweep->papi, err);
     if (status != IP_OK) {
+        return status;
+    }
+    status = pw_governor_hold(&governor, sweep->root, sweep->cpu, err);
+    if (status != IP_OK) {
+        pw_energy_close(&counter);
         return status;
     }
     status = sweep_run(&result, &governor, &counter, sweep, notes, err);
     struct ip_error restore = {0};
     enum ip_status restored = pw_governor_release(&governor, &restore);
+    pw_energy_close(&counter);
     if (status == IP_OK && restored != IP_OK) {
         *err = restore;
         status = restored;

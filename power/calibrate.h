@@ -4,11 +4,13 @@
 #ifndef ISAPROBE_POWER_CALIBRATE_H
 #define ISAPROBE_POWER_CALIBRATE_H
 
+#include "power/energy.h"
 #include "power/host.h"
 
 /* What the sweep needs from outside: a load, and a wish to stop. */
 struct pw_sweep {
-    const char *root; /* "" for this machine */
+    const char *root;           /* "" for this machine */
+    const struct pw_papi *papi; /* where powercap has no counter; NULL: no further */
     int cpu;
     double seconds; /* of load at each setting */
     void *self;

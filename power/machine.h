@@ -54,6 +54,7 @@ struct pw_fit {
 
 struct pw_machine {
     char name[PW_NAME_MAX], title[PW_TITLE_MAX];
+    char cpu[256];       /* identity of the CPU (results/machine.h) that it describes; "": not said */
     double reference_hz; /* 0: none */
     struct pw_clock clocks[PW_CLOCKS_MAX];
     size_t clock_count;

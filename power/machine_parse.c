@@ -63,6 +63,10 @@ static enum ip_status parse_title(struct parse *p, struct ip_error *err) {
     return pw_line_rest(&p->reader, "title", p->machine->title, sizeof p->machine->title, err);
 }
 
+static enum ip_status parse_cpu(struct parse *p, struct ip_error *err) {
+    return pw_line_rest(&p->reader, "CPU", p->machine->cpu, sizeof p->machine->cpu, err);
+}
+
 static enum ip_status parse_reference(struct parse *p, struct ip_error *err) {
     return single(p, PW_UNIT_HZ, "reference clock", false, &p->machine->reference_hz, err);
 }
@@ -348,6 +352,7 @@ struct keyword {
 static const struct keyword keywords[] = {
     {"machine", true, parse_name},
     {"title", true, parse_title},
+    {"cpu", true, parse_cpu},
     {"reference", true, parse_reference},
     {"hops", true, parse_hops},
     {"pending", true, parse_pending},

@@ -28,6 +28,9 @@ static void setting_name(struct ip_text *text, const char *keyword, const struct
 
 void pw_machine_print(struct ip_text *text, const struct pw_machine *machine) {
     ip_text_printf(text, "machine %s\ntitle %s\n", machine->name, machine->title);
+    if (machine->cpu[0] != '\0') {
+        ip_text_printf(text, "cpu %s\n", machine->cpu);
+    }
     if (machine->reference_hz > 0) {
         ip_text_printf(text, "reference %.12g MHz\n", machine->reference_hz / 1e6);
     }

@@ -27,7 +27,8 @@ struct scc_row {
     int use_count;
 };
 
-/* The table as CSV: form, isa, latency, throughput, slots, ports, status. */
+/* The table as CSV, in the columns of 'isaprobe export --format csv'; its forms are rows, with alternatives.
+ */
 const char *scc_p54c_csv(void);
 
 enum { SCC_P54C_ROWS_MAX = 160 };

@@ -38,7 +38,7 @@ static void rpi4(void **state) {
     assert_int_equal(missing.count, 1); /* the memory */
     ip_lines_fini(&missing);
     struct pw_energy_counter counter;
-    assert_int_equal(pw_energy_open(&counter, "tests/data/power/rpi4", &err), IP_CAPABILITY);
+    assert_int_equal(pw_energy_open(&counter, "tests/data/power/rpi4", NULL, &err), IP_CAPABILITY);
     assert_non_null(strstr(err.text, "no energy counter"));
 }
 
@@ -58,7 +58,7 @@ static void server(void **state) {
     ip_lines_fini(&missing);
     struct pw_energy_counter counter;
     double uj = 0;
-    assert_int_equal(pw_energy_open(&counter, "tests/data/power/server", &err), IP_OK);
+    assert_int_equal(pw_energy_open(&counter, "tests/data/power/server", NULL, &err), IP_OK);
     assert_string_equal(counter.name, "package-0");
     assert_int_equal(pw_energy_read_uj(&counter, &uj, &err), IP_OK);
     assert_float_equal(uj, 1000, 0);
@@ -89,6 +89,10 @@ struct fake {
     int loads, stop_after, fail_after;
     double stuck_khz; /* the clock never goes above */
     bool sensor;
+    /* What its PAPI knows: one event, in units of so many microjoules. */
+    const char *papi_event;
+    double papi_unit_uj, papi_begin_uj;
+    int papi_started, papi_stopped, papi_reads, papi_breaks_after; /* 0: never */
 };
 
 static void file_write(const struct fake *fake, const char *name, const char *value) {
@@ -178,6 +182,30 @@ static enum ip_status fake_load(void *self, double seconds, double *elapsed_s, s
     return IP_OK;
 }
 
+static const char *fake_papi_start(void *self, const char *event, int *event_set) {
+    struct fake *fake = self;
+    if (fake->papi_event == NULL || strcmp(event, fake->papi_event) != 0) {
+        return "Event does not exist";
+    }
+    fake->papi_begin_uj = fake->uj;
+    fake->papi_started++;
+    *event_set = 42;
+    return NULL;
+}
+
+static bool fake_papi_read(void *self, int event_set, long long *value) {
+    struct fake *fake = self;
+    assert_int_equal(event_set, 42);
+    *value = (long long)round((fake->uj - fake->papi_begin_uj) / fake->papi_unit_uj);
+    return ++fake->papi_reads != fake->papi_breaks_after;
+}
+
+static void fake_papi_stop(void *self, int event_set) {
+    struct fake *fake = self;
+    assert_int_equal(event_set, 42);
+    fake->papi_stopped++;
+}
+
 static bool fake_stop(void *self) {
     struct fake *fake = self;
     return fake->stop_after >= 0 && fake->stop_after-- == 0;
@@ -185,8 +213,10 @@ static bool fake_stop(void *self) {
 
 static enum ip_status sweep(struct fake *fake, struct pw_machine *machine, struct ip_lines *notes,
                             struct ip_error *err) {
+    const struct pw_papi papi = {
+        .self = fake, .start = fake_papi_start, .read = fake_papi_read, .stop = fake_papi_stop};
     const struct pw_sweep plan = {
-        .root = fake->root, .seconds = 10, .self = fake, .load = fake_load, .stop = fake_stop};
+        .root = fake->root, .papi = &papi, .seconds = 10, .self = fake, .load = fake_load, .stop = fake_stop};
     assert_int_equal(pw_host_read(machine, fake->root, 0, notes, err), IP_OK);
     return pw_calibrate(machine, &plan, notes, err);
 }
@@ -214,6 +244,79 @@ static void calibration_fits(void **state) {
     assert_float_equal(machine.static_w, static_w, 1e-4);
     ip_lines_fini(&notes);
     fake_fini(&fake);
+}
+
+/* No powercap in the tree: the same fit through PAPI, by the registers (nanojoules) or its powercap. */
+static void calibration_by_papi(void **state) {
+    (void)state;
+    static const struct {
+        const char *event;
+        double unit_uj;
+    } components[] = {{"rapl:::PACKAGE_ENERGY:PACKAGE0", 1e-3}, {"powercap:::ENERGY_UJ:ZONE0", 1}};
+    for (size_t i = 0; i < 2; i++) {
+        struct fake fake;
+        struct pw_machine machine;
+        struct ip_lines notes = {0};
+        struct ip_error err = {0};
+        char path[PW_PATH_MAX];
+        fake_init(&fake);
+        fake.uj = 0;
+        fake.range_uj = 1e12; /* PAPI's values do not wrap */
+        fake.papi_event = components[i].event;
+        fake.papi_unit_uj = components[i].unit_uj;
+        assert_true(pw_path(path, sizeof path, fake.root, RAPL "name"));
+        assert_int_equal(unlink(path), 0);
+        if (sweep(&fake, &machine, &notes, &err) != IP_OK) {
+            fail_msg("%s", err.text);
+        }
+        restored_expect(&fake);
+        assert_int_equal(machine.power, PW_POWER_FITTED);
+        assert_float_equal(machine.capacitance_f * 1e9, c_f * 1e9, 1e-4);
+        assert_float_equal(machine.static_w, static_w, 1e-4);
+        assert_int_equal(fake.papi_started, 1);
+        assert_int_equal(fake.papi_stopped, 1);
+        ip_lines_fini(&notes);
+        /* It breaks in the middle: said, and everything is back. */
+        fake.papi_breaks_after = fake.papi_reads + 3;
+        assert_int_equal(sweep(&fake, &machine, &notes, &err), IP_IO);
+        assert_non_null(strstr(err.text, components[i].event));
+        restored_expect(&fake);
+        assert_int_equal(fake.papi_stopped, 2);
+        ip_lines_fini(&notes);
+        fake_fini(&fake);
+    }
+}
+
+static void powercap_comes_first(void **state) {
+    (void)state;
+    struct fake fake;
+    struct pw_machine machine;
+    struct ip_lines notes = {0};
+    struct ip_error err = {0};
+    fake_init(&fake);
+    fake.papi_event = "rapl:::PACKAGE_ENERGY:PACKAGE0";
+    fake.papi_unit_uj = 1e-3;
+    assert_int_equal(sweep(&fake, &machine, &notes, &err), IP_OK);
+    assert_int_equal(fake.papi_started, 0);
+    ip_lines_fini(&notes);
+    fake_fini(&fake);
+}
+
+/* The library itself: it says why not, or counts. */
+static void papi_answers(void **state) {
+    (void)state;
+    int event_set = 0;
+    assert_non_null(pw_papi_library.start(NULL, "rapl:::NO_SUCH_EVENT", &event_set));
+    const char *why = pw_papi_library.start(NULL, "rapl:::PACKAGE_ENERGY:PACKAGE0", &event_set);
+    if (why == NULL) {
+        long long value = -1;
+        assert_true(pw_papi_library.read(NULL, event_set, &value));
+        assert_true(value >= 0);
+        pw_papi_library.stop(NULL, event_set);
+    } else {
+        print_message("no RAPL here: %s\n", why);
+        assert_true(strlen(why) > 3);
+    }
 }
 
 static void calibration_without_volts(void **state) {
@@ -254,7 +357,7 @@ static void calibration_stops(void **state) {
 static void calibration_needs(void **state) {
     (void)state;
     static const char *const removed[] = {RAPL "name", FREQ "scaling_max_freq"};
-    static const char *const words[] = {"no energy counter", "scaling_max_freq"};
+    static const char *const words[] = {"PAPI cannot count rapl:::PACKAGE_ENERGY", "scaling_max_freq"};
     for (size_t i = 0; i < 2; i++) {
         struct fake fake;
         struct pw_machine machine;
@@ -339,6 +442,9 @@ int main(void) {
         cmocka_unit_test(server),
         cmocka_unit_test(virtual_machine),
         cmocka_unit_test(calibration_fits),
+        cmocka_unit_test(calibration_by_papi),
+        cmocka_unit_test(powercap_comes_first),
+        cmocka_unit_test(papi_answers),
         cmocka_unit_test(calibration_without_volts),
         cmocka_unit_test(calibration_stops),
         cmocka_unit_test(calibration_needs),

@@ -6,3 +6,10 @@ isaprobe power --quiet --machine scc --kernel dot --cycles 10000 | head -n 2
 # The loop is measured where the machine is no table: here on the simulated CPU.
 echo "add rax, rbx" >"$T/loop.asm"
 isaprobe power --timer sim:tests/data/skl.sim --machine tests/data/power/desktop.machine --code "$T/loop.asm" --elements 1000 --bytes-per-iteration 0 --format csv 2>/dev/null  | cut -d, -f2,7,16
+# A machine that is another CPU than the one that would measure.
+{ cat tests/data/power/desktop.machine; echo "cpu Imaginary family 6"; } >"$T/other.machine"
+isaprobe power --timer sim:tests/data/skl.sim --machine "$T/other.machine" --code "$T/loop.asm" --elements 1000 --bytes-per-iteration 0
+echo "exit $?"
+isaprobe power --timer sim:tests/data/skl.sim --machine "$T/other.machine" --code "$T/loop.asm" --elements 1000 --bytes-per-iteration 0 --cycles 2 --format csv | sed -n 2p | cut -d, -f2,6
+sed "s/Imaginary family 6/$(isaprobe scan -q -t sim:tests/data/skl.sim -S "$T/cpu.db" --no-latency "imul r64, r64" && sqlite3 "$T/cpu.db" "SELECT identity FROM machine")/" "$T/other.machine" >"$T/same.machine"
+isaprobe power --timer sim:tests/data/skl.sim --machine "$T/same.machine" --code "$T/loop.asm" --elements 1000 --bytes-per-iteration 0 --format csv | sed -n 2p | cut -d, -f2

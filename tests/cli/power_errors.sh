@@ -7,11 +7,12 @@ try() {
 try
 try --machine scc
 try --machine scc --kernel fft
+try --machine sccc --kernel dot
 try --machine scc --kernel dot --code x
 try --machine scc --kernel dot --max-slowdown 0.5
 try --machine scc --kernel dot --max-slowdown two
 try --machine scc --kernel dot --max-time 0.001
-try --machine scc --kernel dot --measured x
+try --machine scc --kernel dot --measured "$T/absent"
 try --machine scc --kernel dot --plot time --measured "$T/absent"
 try --machine scc --kernel dot --bytes-per-iteration 8
 try --machine scc --code x --elements 5
