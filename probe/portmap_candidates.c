@@ -174,13 +174,14 @@ static void candidate_add(struct probe_portmap *map, struct isa_form *form) {
     }
 }
 
-/* The 128-bit form of each mnemonic of which a 256-bit one is tried: where wide vectors take two µops they are
- * no candidates, and beside legacy SSE only xmm may stand. They come behind the wide ones. */
+/* The 128-bit form of each mnemonic of which a 256-bit one is tried: where wide vectors take two µops they
+ * are no candidates, and beside legacy SSE only xmm may stand. They come behind the wide ones. */
 static void narrow_add(struct probe_portmap *map, struct isa_form *const *forms, size_t count) {
     size_t wide = map->member_count;
     for (size_t i = 0; i < count; i++) {
         struct isa_form *form = forms[i];
-        if (!usable(form) || world_of(form) != PROBE_PORTS_VECTOR || form->evex || operand_bits(form) != 128) {
+        if (!usable(form) || world_of(form) != PROBE_PORTS_VECTOR || form->evex ||
+            operand_bits(form) != 128) {
             continue;
         }
         const struct probe_port_member *last = same_mnemonic(map, form->mnemonic, PROBE_PORTS_VECTOR);
