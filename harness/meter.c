@@ -168,7 +168,9 @@ static void stats_merge(struct hx_stat *stat, const struct hx_stat *other) {
     uint32_t batches = stat->batches + other->batches;
     uint32_t retakes = stat->retakes + other->retakes;
     bool ok = stat->verdict == HX_VERDICT_OK, other_ok = other->verdict == HX_VERDICT_OK;
-    bool agree = fabs(stat->cycles - other->cycles) <= PASSES_AGREE * fmin(stat->cycles, other->cycles);
+    /* They are no nearer than the batches of each: noise is no slow mode, and its best would be too good. */
+    double near = fmax(PASSES_AGREE, 0.5 * (stat->spread + other->spread));
+    bool agree = fabs(stat->cycles - other->cycles) <= near * fmin(stat->cycles, other->cycles);
     if (ok && other_ok && agree) {
         stat->cycles = 0.5 * (stat->cycles + other->cycles);
         stat->low = fmin(stat->low, other->low);

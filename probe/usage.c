@@ -13,18 +13,20 @@
 enum {
     CHUNK = 64, /* forms that are measured together */
     ALONE_INSTANCES = 24,
-    COPIES = 4,             /* of the form beside blockers */
+    COPIES = 4,             /* of the form beside blockers ... */
+    COPIES_OF_FAST = 8,     /* ... and of one that takes a cycle at most: the more, the clearer */
     BLOCKERS_MAX = 900,     /* instances in a kernel */
     SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
     STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
     STORES = 64,
 };
 
-static const double CYCLES_LEAST = 16;    /* of a unit: longer than the latencies of a form */
-static const double CYCLES_SPARE = 1.5;   /* blockers take longer than the copies alone, by this factor, */
-static const double CHAIN_SPARE = 1.3;    /* and than what the copies of the next round wait for */
-static const double CYCLES_LONGER = 1.37; /* the second look at a doubtful reading */
-static const double DOUBT = 0.2;          /* of a count of µops to an integer: worth a second look */
+static const double CYCLES_LEAST = 16;  /* of a unit: longer than the latencies of a form */
+static const double CYCLES_SPARE = 1.5; /* blockers take longer than the copies alone, by this factor, */
+static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
+/* Looks at a reading: a doubtful one is taken again in another rhythm. */
+static const double CYCLES_LONGER[PROBE_USAGE_LOOKS] = {1, 1.37, 1.17, 1.53, 1.27};
+static const double DOUBT = 0.2; /* of a count of µops to an integer: worth a second look */
 
 struct user {
     const struct hx_meter *meter;
@@ -198,7 +200,8 @@ static void experiment_size(struct probe_usage_experiment *experiment,
                             const struct probe_portmap *map, double longer) {
     unsigned width = ports_in(experiment->target);
     double cycles = 0;
-    for (experiment->copies = COPIES; experiment->copies > 0; experiment->copies /= 2) {
+    experiment->copies = subject->alone < 1.05 ? COPIES_OF_FAST : COPIES;
+    for (; experiment->copies > 0; experiment->copies /= 2) {
         cycles = ceil(longer * least_cycles(subject, result, map, width, experiment->copies));
         if (cycles * width <= BLOCKERS_MAX) {
             break;
@@ -245,6 +248,7 @@ static void experiments_plan(struct probe_usage_subject *subject, const struct p
             *experiment = (struct probe_usage_experiment){.target = class->ports,
                                                           .store = class->store,
                                                           .parts = member >= 0,
+                                                          .looks_wanted = 1,
                                                           .members = {member},
                                                           .blocked = {{.ports = class->ports}},
                                                           .slot = SIZE_MAX,
@@ -322,10 +326,50 @@ static void experiment_read(const struct user *user, struct probe_usage_experime
     experiment->confined = (experiment->cycles * ports - blocked) / experiment->copies;
 }
 
-/* Measures the experiments that `wanted` picks. */
-static enum ip_status experiments_measure(const struct user *user,
-                                          bool (*wanted)(const struct probe_usage_experiment *),
-                                          struct ip_error *err) {
+static void look_restore(struct probe_usage_experiment *experiment, const struct probe_usage_look *look) {
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        experiment->blocked[p].uops = look->blocked[p];
+    }
+    experiment->copies = look->copies;
+    experiment->cycles = look->cycles;
+    experiment->confined = look->confined;
+}
+
+/* Far from an integer: worth another look. */
+static bool is_doubtful(const struct probe_usage_experiment *experiment) {
+    return !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
+}
+
+/* Keeps the reading in order; the middle one of an odd number counts. While that is doubtful, two more are
+ * asked for. */
+static void look_keep(struct probe_usage_experiment *experiment) {
+    struct probe_usage_look look = {
+        .copies = experiment->copies, .cycles = experiment->cycles, .confined = experiment->confined};
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        look.blocked[p] = experiment->blocked[p].uops;
+    }
+    unsigned at = experiment->look_count;
+    if (at == PROBE_USAGE_LOOKS || !isfinite(look.confined)) {
+        return;
+    }
+    for (; at > 0 && experiment->looks[at - 1].confined > look.confined; at--) {
+        experiment->looks[at] = experiment->looks[at - 1];
+    }
+    experiment->looks[at] = look;
+    experiment->look_count++;
+    if (experiment->look_count % 2 == 1) {
+        look_restore(experiment, &experiment->looks[experiment->look_count / 2]);
+        experiment->looks_wanted = experiment->look_count + (is_doubtful(experiment) ? 2 : 0);
+    }
+}
+
+static bool look_wanted(const struct probe_usage_experiment *experiment) {
+    return experiment->parts > 0 && experiment->look_count < PROBE_USAGE_LOOKS &&
+           experiment->look_count < experiment->looks_wanted;
+}
+
+/* One look at all experiments that want one. */
+static enum ip_status experiments_measure(const struct user *user, struct ip_error *err) {
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < user->count; i++) {
@@ -333,10 +377,9 @@ static enum ip_status experiments_measure(const struct user *user,
         for (unsigned e = 0; e < subject->count && status == IP_OK; e++) {
             struct probe_usage_experiment *experiment = &subject->experiments[e];
             experiment->slot = SIZE_MAX;
-            if (user->results[i].verdict == PROBE_USAGE_OK && wanted(experiment)) {
-                if (isfinite(experiment->cycles)) { /* again: with another rhythm */
-                    experiment_size(experiment, subject, &user->results[i], user->map, CYCLES_LONGER);
-                }
+            if (user->results[i].verdict == PROBE_USAGE_OK && look_wanted(experiment)) {
+                experiment_size(experiment, subject, &user->results[i], user->map,
+                                CYCLES_LONGER[experiment->look_count]);
                 status = experiment_add(user, subject, experiment, &batch, err);
             }
         }
@@ -347,20 +390,12 @@ static enum ip_status experiments_measure(const struct user *user,
             struct probe_usage_experiment *experiment = &user->subjects[i].experiments[e];
             if (experiment->slot != SIZE_MAX) {
                 experiment_read(user, experiment, &batch);
+                look_keep(experiment);
             }
         }
     }
     probe_batch_fini(&batch);
     return status;
-}
-
-static bool not_measured(const struct probe_usage_experiment *experiment) {
-    return experiment->parts > 0 && !isfinite(experiment->cycles);
-}
-
-/* Far from an integer: worth a second look. */
-static bool is_doubtful(const struct probe_usage_experiment *experiment) {
-    return experiment->parts > 0 && !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
 }
 
 static enum ip_status checks_measure(const struct user *user, struct ip_error *err) {
@@ -397,8 +432,9 @@ static enum ip_status chunk_measure(struct user *user, struct ip_error *err) {
     for (size_t i = 0; i < user->count; i++) {
         experiments_plan(&user->subjects[i], &user->results[i], user->map);
     }
-    status = status == IP_OK ? experiments_measure(user, not_measured, err) : status;
-    status = status == IP_OK ? experiments_measure(user, is_doubtful, err) : status;
+    for (unsigned look = 0; look < PROBE_USAGE_LOOKS && status == IP_OK; look++) {
+        status = experiments_measure(user, err);
+    }
     bool *inferred = calloc(user->count + 1, sizeof *inferred);
     if (status == IP_OK && inferred == NULL) {
         status = ip_fail(err, IP_NO_MEMORY, "no memory for the port usage of %zu forms", user->count);

@@ -10,6 +10,14 @@ enum {
     PROBE_USAGE_EXPERIMENTS = 32, /* of a form: one for each set */
     PROBE_USAGE_PARTS = GEN_PARTS_MAX - 1,
     PROBE_USAGE_CHECKS = 2,
+    PROBE_USAGE_LOOKS = 5, /* at a doubtful reading; the middle one counts */
+};
+
+/* One of several measurements of an experiment, each with other numbers of instances. */
+struct probe_usage_look {
+    double blocked[PROBE_USAGE_PARTS];
+    unsigned copies;
+    double cycles, confined;
 };
 
 /* Blockers of a set, and what they took with and without the form. */
@@ -24,6 +32,8 @@ struct probe_usage_experiment {
     size_t base_slot; /* of the same mix without the form, but with what renews its operands */
     double cycles;    /* NaN: not measured */
     double confined;  /* the form's µops that can go nowhere else */
+    struct probe_usage_look looks[PROBE_USAGE_LOOKS];
+    unsigned look_count, looks_wanted;
 };
 
 struct probe_usage_subject {
