@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/bench/proof.c - `make proof`: is the port inference right on CPUs that are not here?
  *
- *   proof [--rows N] [--noise X,...] [--set LINE]... [--list] CPU.sim...
+ *   proof [--rows N] [--noise X,...] [--careful] [--set LINE]... [--list] CPU.sim...
+ *
+ * The columns: forms that were tried, of them not measurable; of the measured ones exact, told to be
+ * ambiguous with the truth among the possibilities, marked as not to be trusted, and wrong; exact or
+ * ambiguous among the forms of at most four uops; ports of the map that were found; seconds; kernels times
+ * batches.
  *
  * The CPU is simulated from a published table of port usage; `portmap` and `ports` infer from time alone what
  * the table says, and are compared with it, form by form. --noise takes relative deviations of a run; with a
@@ -14,9 +19,11 @@
 #include "tests/bench/tool.h"
 #include "tests/port_proof.h"
 
+enum { SMALL_UOPS = 4 }; /* forms of so many uops at most are counted apart, too */
+
 struct options {
     size_t rows; /* 0: all */
-    bool list;
+    bool list, careful;
     const char *noise;
     const char *lines[16]; /* more lines for the description */
     unsigned line_count;
@@ -158,6 +165,18 @@ static void found_print(const struct hx_sim_description *d, const struct proof_p
     }
 }
 
+static unsigned row_uops(const struct hx_sim_row *row) {
+    unsigned uops = 0;
+    for (unsigned i = 0; i < row->uops_count; i++) {
+        uops += row->uops[i].count;
+    }
+    return uops;
+}
+
+static double percent(size_t part, size_t of) {
+    return of > 0 ? 100.0 * (double)part / (double)of : 0;
+}
+
 static void cpu_prove(const struct tool *tool, const char *path, const struct options *options,
                       const char *const *lines, unsigned line_count, const char *title) {
     static const char *const words[PROOF_RESULTS] = {"exact", "ambiguous", "marked", "wrong", "unknown"};
@@ -168,13 +187,19 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
     struct subjects subjects;
     struct probe_portmap map;
     struct proof_ports pairs;
-    size_t counts[PROOF_RESULTS] = {0};
+    size_t counts[PROOF_RESULTS] = {0}, small = 0, small_exact = 0;
     double start = tool_seconds();
     description_write(tool, path, lines, line_count, written);
     tool_must(tool, hx_sim_description_read(&d, written, &err), &err);
     (void)snprintf(timer, sizeof timer, "sim:%s", written);
     tool_open(&machine, tool->name, timer);
     (void)unlink(written);
+    if (options->careful) { /* as isaprobe's --careful */
+        machine.bench.plan.rounds *= 2;
+        machine.bench.plan.min_batches *= 2;
+        machine.bench.plan.max_batches *= 3;
+        machine.bench.plan.spread_limit /= 2;
+    }
     enum ip_status status =
         probe_portmap_measure(&machine.meter, &machine.bench.encoder, &machine.table, "", &map, &err);
     if (status != IP_OK) {
@@ -193,6 +218,9 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
     for (size_t i = 0; i < subjects.count; i++) {
         enum proof_result result = proof_judge(&d, subjects.rows[i], subjects.forms[i], &pairs, &usages[i]);
         counts[result]++;
+        bool is_small = result != PROOF_UNKNOWN && row_uops(subjects.rows[i]) <= SMALL_UOPS;
+        small += is_small;
+        small_exact += is_small && (result == PROOF_EXACT || result == PROOF_AMBIGUOUS);
         if (options->list && result != PROOF_EXACT) {
             printf("%-10s %-40s truth ", words[result], subjects.forms[i]->syntax);
             truth_print(&d, subjects.rows[i]);
@@ -202,12 +230,10 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
         }
     }
     size_t measured = subjects.count - counts[PROOF_UNKNOWN];
-    printf("%-12s %-28s %5zu %7zu %6.2f %6.2f %6.2f %6.2f  %u of %u ports, %.0f s, %zu kernels\n", d.name,
-           title, subjects.count, counts[PROOF_UNKNOWN],
-           100.0 * (double)counts[PROOF_EXACT] / (double)measured,
-           100.0 * (double)counts[PROOF_AMBIGUOUS] / (double)measured,
-           100.0 * (double)counts[PROOF_MARKED] / (double)measured,
-           100.0 * (double)counts[PROOF_WRONG] / (double)measured, map.port_count - pairs.wrong,
+    printf("%-10s %-30s %5zu %7zu %6.2f %6.2f %6.2f %6.2f %6.2f %2u/%-2u %5.0f %7zu\n", d.name, title,
+           subjects.count, counts[PROOF_UNKNOWN], percent(counts[PROOF_EXACT], measured),
+           percent(counts[PROOF_AMBIGUOUS], measured), percent(counts[PROOF_MARKED], measured),
+           percent(counts[PROOF_WRONG], measured), percent(small_exact, small), map.port_count - pairs.wrong,
            map.port_count, tool_seconds() - start, (size_t)machine.bench.kernels_run);
     if (options->list) {
         printf(
@@ -224,10 +250,13 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
 }
 
 int main(int argc, char **argv) {
-    static const struct option known[] = {
-        {"rows", required_argument, NULL, 'r'}, {"noise", required_argument, NULL, 'n'},
-        {"set", required_argument, NULL, 's'},  {"seed", required_argument, NULL, 'd'},
-        {"list", no_argument, NULL, 'l'},       {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"rows", required_argument, NULL, 'r'},
+                                          {"noise", required_argument, NULL, 'n'},
+                                          {"set", required_argument, NULL, 's'},
+                                          {"seed", required_argument, NULL, 'd'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"careful", no_argument, NULL, 'c'},
+                                          {NULL, 0, NULL, 0}};
     struct options options = {.noise = "0", .seed = 1};
     struct tool tool = {.name = "proof"};
     int letter;
@@ -240,17 +269,18 @@ int main(int argc, char **argv) {
             options.seed = strtoull(optarg, NULL, 10);
         } else if (letter == 'l') {
             options.list = true;
+        } else if (letter == 'c') {
+            options.careful = true;
         } else if (letter == 's' && options.line_count < sizeof options.lines / sizeof *options.lines) {
             options.lines[options.line_count++] = optarg;
         } else {
-            (void)fprintf(
-                stderr,
-                "usage: proof [--rows N] [--seed N] [--noise X,...] [--set LINE]... [--list] CPU.sim...\n");
+            (void)fprintf(stderr, "usage: proof [--rows N] [--seed N] [--noise X,...] [--careful] [--set "
+                                  "LINE]... [--list] CPU.sim...\n");
             return 2;
         }
     }
-    printf("%-12s %-28s %5s %7s %6s %6s %6s %6s\n", "CPU", "disturbance", "forms", "unknown", "exact%",
-           "ambig%", "mark%", "wrong%");
+    printf("%-10s %-30s %5s %7s %6s %6s %6s %6s %6s %5s %5s %7s\n", "CPU", "noise", "forms", "unknown",
+           "exact%", "ambig%", "mark%", "wrong%", "small%", "ports", "s", "batches");
     for (; optind < argc; optind++) {
         const char *at = options.noise;
         for (char *end; *at != '\0'; at = *end != '\0' ? end + 1 : end) {
