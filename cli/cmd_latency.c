@@ -23,10 +23,11 @@ static const struct cli_column pair_columns[] = {
     {.name = "via"},
     {.name = "chained_cycles"},
     {.name = "same_register_cycles"},
+    {.name = "slow_cycles"},
     {.name = "why"},
     {.name = NULL},
 };
-enum { PAIR_VALUES = 10 };
+enum { PAIR_VALUES = 11 };
 
 static const struct cli_column columns[] = {
     {.name = "form"},
@@ -57,6 +58,11 @@ static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *p
     cli_number_append(&text, has_number(pair) ? pair->cycles : NAN);
     if (pair->measured && pair->verdict != HX_VERDICT_OK) {
         ip_text_append(&text, "?");
+    }
+    if (isfinite(pair->slow_cycles)) {
+        ip_text_append(&text, " (slow ");
+        cli_number_append(&text, pair->slow_cycles);
+        ip_text_append(&text, ")");
     }
     ip_lines_add(cells, ip_text_string(&text));
     cells->failed = cells->failed || text.failed;
@@ -113,7 +119,8 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
         value[6] = cli_text(pair->via);
         value[7] = cli_number(pair->chained_cycles);
         value[8] = cli_number(pair->same_register_cycles);
-        value[9] = cli_text(pair->why);
+        value[9] = cli_number(pair->slow_cycles);
+        value[10] = cli_text(pair->why);
         if (!quiet_pairs || pair->measured) {
             pair_cell(&cells, pair, &names[i], output->utf8);
         }

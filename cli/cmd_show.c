@@ -12,16 +12,18 @@
 #include "results/store.h"
 
 static const struct cli_column pair_columns[] = {
-    {.name = "src"},    {.name = "dst"}, {.name = "path"}, {.name = "cycles"},  {.name = "bound"},
-    {.name = "spread"}, {.name = "via"}, {.name = "why"},  {.name = "verdict"}, {.name = NULL},
+    {.name = "src"},   {.name = "dst"},     {.name = "path"},        {.name = "cycles"},
+    {.name = "bound"}, {.name = "spread"},  {.name = "slow_cycles"}, {.name = "via"},
+    {.name = "why"},   {.name = "verdict"}, {.name = NULL},
 };
-enum { PAIR_VALUES = 9 };
+enum { PAIR_VALUES = 10 };
 
 static const struct cli_column columns[] = {
     {.name = "form"},
     {.name = "isa"},
     {.name = "throughput"},
     {.name = "throughput_spread"},
+    {.name = "throughput_slow_cycles"},
     {.name = "how"},
     {.name = "slots"},
     {.name = "ports"},
@@ -87,6 +89,14 @@ static void spread_append(struct ip_text *text, const struct res_value *value) {
     }
 }
 
+/* "; slow operands 4.00" */
+static void slow_append(struct ip_text *text, const struct res_value *value) {
+    if (isfinite(value->slow_cycles)) {
+        ip_text_append(text, "; slow operands ");
+        cli_number_append(text, value->slow_cycles);
+    }
+}
+
 static void throughput_append(struct ip_text *text, const struct res_value *value) {
     if (!value->known) {
         return;
@@ -99,6 +109,7 @@ static void throughput_append(struct ip_text *text, const struct res_value *valu
     cli_number_append(text, value->cycles);
     ip_text_printf(text, " cycles, %s", value->how);
     spread_append(text, value);
+    slow_append(text, value);
     ip_text_append(text, "\n");
 }
 
@@ -159,6 +170,7 @@ static void pair_append(struct ip_text *text, const struct res_pair *pair, bool 
         ip_text_append(text, "; same register ");
         cli_number_append(text, pair->same_register_cycles);
     }
+    slow_append(text, &pair->value);
     ip_text_append(text, "\n");
 }
 
@@ -234,6 +246,7 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         *value++ = cli_number(pair->value.cycles);
         *value++ = cli_text(!measured ? NULL : pair->upper_bound ? "upper" : "exact");
         *value++ = cli_number(pair->value.spread);
+        *value++ = cli_number(pair->value.slow_cycles);
         *value++ = cli_text(pair->via);
         *value++ = cli_text(pair->value.why);
         *value = cli_text(pair->value.verdict);
@@ -244,6 +257,7 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         cli_text(form->extension),
         cli_number(form->throughput.cycles),
         cli_number(form->throughput.spread),
+        cli_number(form->throughput.slow_cycles),
         cli_text(form->throughput.known ? form->throughput.how : NULL),
         cli_number(form->slots.cycles),
         cli_text(form->ports.usage[0] != '\0' ? form->ports.usage : NULL),

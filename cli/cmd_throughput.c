@@ -19,8 +19,8 @@ static const struct cli_column columns[] = {
     {.name = "form"},       {.name = "isa", .text_hidden = true},
     {.name = "throughput"}, {.name = "spread", .text_hidden = true},
     {.name = "slots"},      {.name = "registers", .text_hidden = true},
-    {.name = "how"},        {.name = "status"},
-    {.name = NULL},
+    {.name = "how"},        {.name = "slow_cycles", .text_hidden = true},
+    {.name = "status"},     {.name = NULL},
 };
 
 /* NULL: not measured. */
@@ -37,6 +37,7 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
         cli_number(slots_number),
         measured ? cli_integer(result->registers) : cli_text(NULL),
         cli_text(measured ? result->how : NULL),
+        cli_number(measured ? result->slow_cycles : NAN),
         cli_text(status),
     };
     /* For people the slots are rounded. */
@@ -44,6 +45,11 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
     struct ip_text throughput = {0};
     struct ip_lines cells = {0};
     cli_number_append(&throughput, measured ? result->cycles : NAN);
+    if (measured && isfinite(result->slow_cycles)) {
+        ip_text_append(&throughput, " (slow ");
+        cli_number_append(&throughput, result->slow_cycles);
+        ip_text_append(&throughput, ")");
+    }
     ip_lines_add(&cells, form->syntax);
     ip_lines_add(&cells, ip_text_string(&throughput));
     ip_lines_add(&cells, cli_slots_text(slots_number, rounded));
@@ -79,6 +85,7 @@ static enum ip_status given_measure(struct cli_bench *bench, const struct cli_se
         result->measured = stat->verdict != HX_VERDICT_FAULT;
         result->cycles = stat->cycles;
         result->spread = stat->spread;
+        result->plain_cycles = result->slow_cycles = NAN;
         result->registers = (unsigned)settings->registers;
         result->verdict = stat->verdict;
         memcpy(result->how, "as given", sizeof "as given");

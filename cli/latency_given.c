@@ -19,7 +19,7 @@ static void pair_take(struct probe_latency_pair *pair, const struct gen_link *li
     pair->measured = stat->verdict != HX_VERDICT_FAULT;
     pair->cycles = stat->cycles - gen_latency_keeper_cycles(link, 1);
     pair->spread = stat->spread;
-    pair->chained_cycles = pair->same_register_cycles = NAN;
+    pair->chained_cycles = pair->same_register_cycles = pair->slow_cycles = NAN;
     pair->verdict = stat->verdict;
     (void)snprintf(pair->why, sizeof pair->why, "%s", stat->why);
 }

@@ -59,3 +59,33 @@ void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uin
     memcpy(memory_fill, fill, sizeof fill);
     memcpy(vector_fill, fill, sizeof fill);
 }
+
+bool gen_form_depends_on_values(const struct isa_form *form) {
+    bool root = strstr(form->mnemonic, "sqrt") != NULL && strstr(form->mnemonic, "rsqrt") == NULL;
+    bool divides = strstr(form->mnemonic, "div") != NULL;
+    return gen_form_divides(form) || (form->floating && (root || divides));
+}
+
+void gen_slow_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]) {
+    int memory = isa_form_memory_operand(form);
+    if (gen_form_divides(form)) {
+        gen_fill_for_form(form, memory_fill, vector_fill);
+        unsigned bytes = memory >= 0 ? form->operands[memory].bits / 8u : 8;
+        fill_repeat(memory_fill, GEN_SLOW_DIVISOR, bytes >= 1 && bytes <= 8 ? bytes : 8);
+        return;
+    }
+    switch (form->element_bits) {
+    case 16:
+        fill_repeat(vector_fill, 0x6b5b, 2);
+        fill_repeat(memory_fill, 0x4797, 2);
+        break;
+    case 32:
+        fill_repeat(vector_fill, 0x725a3c71, 4);
+        fill_repeat(memory_fill, 0x40972b5d, 4);
+        break;
+    default:
+        fill_repeat(vector_fill, UINT64_C(0x4650f3a91c5d27b3), 8);
+        fill_repeat(memory_fill, UINT64_C(0x4012b7e151628aed), 8);
+        break;
+    }
+}

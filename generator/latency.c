@@ -56,7 +56,7 @@ static enum ip_status source_break(struct gen_program *program, const struct gen
         gen_x87_renew(&program->unit);
         return IP_OK;
     }
-    uint64_t value = gen_fixed_value(plan->form, number, program->gpr_fill);
+    uint64_t value = gen_fixed_value(&chain->pool, plan->form, number, program->gpr_fill);
     bool quotient_as_upper_half = chain->pool.division && number == 0 && !plan->in_place &&
                                   plan->in.place == GEN_PLACE_REGISTER && plan->in.number == 2;
     gen_renew(&program->unit, &chain->pool, file, number, quotient_as_upper_half ? 0 : value, false);
@@ -194,6 +194,8 @@ static enum ip_status link_emit(struct gen_program *program, struct gen_chain *c
     struct isa_binding binding;
     struct constants constants = {{0}};
     memset(&binding, 0, sizeof binding);
+    /* The first constant is what a chain of slow operands is restored to. */
+    constants.next[GEN_FILE_VECTOR] = chain->pool.slow_values && l == 0 ? 1 : 0;
     memory_bind(&binding, chain, l, round, at, &constants);
     source_bind(program, &binding, plan, at);
     enum ip_status status = sources_break(program, chain, plan, at, err);
@@ -222,7 +224,7 @@ static void init_emit(struct gen_program *program, const struct gen_chain *chain
         forms[l] = plan->form;
         if (plan->keeps) {
             gen_renew(&program->init, &chain->pool, GEN_FILE_GPR, GEN_REG_KEEPER,
-                      plan->address ? GEN_DATA_BASE : 1, false);
+                      plan->address ? GEN_DATA_BASE : gen_divisor(&chain->pool), false);
         }
     }
     gen_init_lines(program, &chain->pool, forms, chain->count);
@@ -258,7 +260,12 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     }
     struct gen_program made;
     gen_program_init(&made);
-    gen_fill_for_form(links[0].form, made.memory_fill, made.vector_fill);
+    chain.pool.slow_values = links[0].slow_values;
+    if (links[0].slow_values) {
+        gen_slow_fill_for_form(links[0].form, made.memory_fill, made.vector_fill);
+    } else {
+        gen_fill_for_form(links[0].form, made.memory_fill, made.vector_fill);
+    }
     made.uses = chain.pool.uses;
     made.forms_per_unit = chain.rounds;
     title_print(&made, &chain);

@@ -53,7 +53,13 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr) {
     return strncmp(form->mnemonic, "xlat", 4) == 0 ? gpr == RBX : (gpr == RSI || gpr == RDI);
 }
 
-uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t otherwise) {
+uint64_t gen_divisor(const struct gen_pool *pool) {
+    /* A divisor in ah to bh is the second byte. */
+    return pool->slow_values ? GEN_SLOW_DIVISOR : (pool->high_bytes ? 0x101 : 1);
+}
+
+uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *form, unsigned gpr,
+                         uint64_t otherwise) {
     if (gen_fixed_is_pointer(form, gpr)) {
         return gpr == RDI ? GEN_DATA_BASE - 0x1800 : GEN_DATA_BASE;
     }
@@ -62,7 +68,7 @@ uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t oth
     }
     if (gen_form_divides(form)) {
         /* rdx:rax = 0x11, divisor 1: the quotient fits and the next division sees the same again. */
-        return gpr == RAX ? 0x11 : 0;
+        return pool->slow_values ? GEN_SLOW_DIVIDEND : (gpr == RAX ? 0x11 : 0);
     }
     bool selects = strcmp(form->mnemonic, "xgetbv") == 0 || strcmp(form->mnemonic, "rdpkru") == 0;
     if (selects && gpr == RCX) {
@@ -145,6 +151,21 @@ void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_fil
     }
 }
 
+static bool program_has_vectors(const struct gen_program *program) {
+    return (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX)) != 0;
+}
+
+void gen_vector_load(struct ip_lines *lines, const struct gen_pool *pool, unsigned number) {
+    const char *base = isa_reg_name(ISA_REG_GPR64, pool->base);
+    if (pool->legacy_vectors) {
+        ip_lines_printf(lines, "movups %s, [%s]", isa_reg_name(ISA_REG_XMM, number), base);
+    } else {
+        bool wide = (pool->uses & GEN_USES_EVEX) != 0 && (pool->uses & GEN_USES_EVEX_256) == 0;
+        ip_lines_printf(lines, "vmovups %s, [%s]", isa_reg_name(wide ? ISA_REG_ZMM : ISA_REG_YMM, number),
+                        base);
+    }
+}
+
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
                     const struct isa_form *const *forms, unsigned count) {
     if (pool->base != GEN_REG_BASE) {
@@ -153,7 +174,8 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
     if (pool->division) {
         for (unsigned i = 0; i < GEN_POOL_CONSTANTS; i++) {
             if (i == 0 || pool->constant[GEN_FILE_GPR][i] != pool->constant[GEN_FILE_GPR][i - 1]) {
-                gen_renew(&program->init, pool, GEN_FILE_GPR, pool->constant[GEN_FILE_GPR][i], 1, false);
+                gen_renew(&program->init, pool, GEN_FILE_GPR, pool->constant[GEN_FILE_GPR][i],
+                          gen_divisor(pool), false);
             }
         }
     }
@@ -165,10 +187,16 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
                             isa_reg_name(ISA_REG_GPR64, pool->base), isa_reg_name(ISA_REG_GPR64, rows));
         }
     }
+    /* Sources that differ: a number divided by itself is soon done. */
+    for (unsigned i = 1; i < GEN_POOL_CONSTANTS && pool->slow_values && program_has_vectors(program); i++) {
+        if (pool->constant[GEN_FILE_VECTOR][i] != pool->constant[GEN_FILE_VECTOR][i - 1]) {
+            gen_vector_load(&program->init, pool, pool->constant[GEN_FILE_VECTOR][i]);
+        }
+    }
     uint32_t done = 0;
     for (unsigned i = 0; i < count; i++) {
         for (unsigned gpr = 0; gpr < 8; gpr++) {
-            uint64_t value = gen_fixed_value(forms[i], gpr, program->gpr_fill);
+            uint64_t value = gen_fixed_value(pool, forms[i], gpr, program->gpr_fill);
             bool own = false;
             for (unsigned o = 0; o < forms[i]->operand_count; o++) {
                 const struct isa_operand *operand = &forms[i]->operands[o];
@@ -183,6 +211,6 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
         }
     }
     if ((program->uses & GEN_USES_X87) != 0) {
-        gen_x87_init(&program->init, forms, count);
+        gen_x87_init(&program->init, forms, count, pool->slow_values);
     }
 }

@@ -11,7 +11,14 @@ int64_t gen_immediate(const struct isa_operand *operand);
 
 /* What a fixed general-purpose register of the form must hold (a pointer for string operations, zero for the
  * upper half of a dividend, ...), else `otherwise`. */
-uint64_t gen_fixed_value(const struct isa_form *form, unsigned gpr, uint64_t otherwise);
+uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *form, unsigned gpr,
+                         uint64_t otherwise);
+/* The divisor that leaves every quotient of gen_fixed_value's dividend in its register. */
+uint64_t gen_divisor(const struct gen_pool *pool);
+enum {
+    GEN_SLOW_DIVISOR = 0x7fff7f7f,  /* in each width that DIV reads of it ... */
+    GEN_SLOW_DIVIDEND = 0x30303030, /* ... the quotient of twice this needs all but one bit, signed as well */
+};
 /* True when the register is a pointer that the form moves on (string operations). */
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
 /* True when the form has a memory operand that it addresses through a fixed register. */
@@ -33,6 +40,9 @@ bool gen_operand_is_consumed(const struct isa_form *form, unsigned o);
  * idiom in the encoding that the pool's forms have, all ones for masks and the masks of gathers. */
 void gen_renew(struct ip_lines *lines, const struct gen_pool *pool, enum gen_file file, unsigned number,
                uint64_t value, bool ones);
+
+/* Appends the load of a vector register from the data pages. */
+void gen_vector_load(struct ip_lines *lines, const struct gen_pool *pool, unsigned number);
 
 /* Init lines that the forms need: pointers, divisors, a full x87 stack. */
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,

@@ -5,6 +5,7 @@
 
 #include "generator/abi.h"
 #include "generator/operands.h"
+#include "generator/shapes.h"
 #include "generator/x87.h"
 
 /* Candidates in the order of preference; the last ones become the constants. */
@@ -140,6 +141,8 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
         }
         survey->no_rex = survey->no_rex || (operand->reg_class == ISA_REG_GPR8H && !operand->implicit);
     }
+    /* One more than its sources: a number divided by itself is soon done. */
+    sources[GEN_FILE_VECTOR] += form->floating && gen_form_depends_on_values(form) ? 1 : 0;
     survey->fixed[GEN_FILE_GPR] |= has_accumulator_form(form) ? 1u : 0u;
     survey->any_tiles = survey->any_tiles || strncmp(form->isa_set, "AMX_", 4) == 0;
     /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
@@ -227,6 +230,7 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
                 file_split(&made, GEN_FILE_MMX, numbers, 8, &survey) &&
                 file_split(&made, GEN_FILE_TILE, numbers, 8, &survey) &&
                 file_split(&made, GEN_FILE_X87, numbers + 1, gen_x87_depth(forms, count) - 1, &survey);
+    made.high_bytes = survey.no_rex;
     if (survey.no_rex) {
         made.base = 6;
         fits = fits &&

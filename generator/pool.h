@@ -35,7 +35,9 @@ struct gen_pool {
     uint8_t base;  /* GPR64 that holds GEN_DATA_BASE: r14, or rsi in kernels that cannot have a REX prefix */
     bool division; /* a form divides: constants are 1 */
     bool rows;     /* a form has tiles: a constant is the distance of their rows in memory */
-    unsigned uses; /* for gen_program */
+    bool slow_values; /* set by the shape: divisions and roots get operands that take long */
+    bool high_bytes;  /* a form names ah, ch, dh or bh */
+    unsigned uses;    /* for gen_program */
     bool legacy_vectors, vex_vectors;
 };
 

@@ -19,6 +19,7 @@ struct gen_link {
     int src, dst;
     bool src_address;
     bool src_index;     /* `src` is a gather's or scatter's memory: the chain goes through its index vector */
+    bool slow_values;   /* with operands that take long: see gen_form_depends_on_values */
     bool same_register; /* every other source of the same kind as `src` is the same register as it */
 };
 
@@ -46,8 +47,9 @@ struct gen_independence {
     bool break_flags;     /* a fresh write of the flags (`test`) before each instance that reads them */
     bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
                              merging) */
-    bool x87_frees; /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not
-                       by popping (FSTP ST0) */
+    bool x87_frees;   /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not
+                         by popping (FSTP ST0) */
+    bool slow_values; /* with operands that take long: see gen_form_depends_on_values */
     bool same_register; /* all operands of a class get the same register (zero idiom, ones idiom) */
     bool renewals_only; /* the instances themselves are left out; what stands before them, to renew what they
                            use up (a gather's mask, a string's pointers), remains */
@@ -101,6 +103,12 @@ IP_CHECK enum ip_status gen_branch_program(struct gen_program *program, const st
  * within the block are allowed. */
 IP_CHECK enum ip_status gen_block_program(struct gen_program *program, const uint8_t *code, size_t code_bytes,
                                           uint64_t gpr_fill, struct ip_error *err);
+
+/* Is the form known to take longer for some values than for others? Divisions and square roots are. */
+bool gen_form_depends_on_values(const struct isa_form *form);
+/* Contents that take such a form long, memory and registers different from each other: mantissas in which no
+ * digit repeats, divisors that need every step. */
+void gen_slow_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]);
 
 /* Sane contents for operands of this form: small integers, or 1.0-ish floating point of the right element
  * width. */

@@ -161,9 +161,12 @@ static void instance_break(struct gen_program *program, const struct stream *str
         }
         bool consumed = gen_operand_is_consumed(form, o);
         if (consumed || stream->how.break_registers || (string && file == GEN_FILE_GPR)) {
-            uint64_t value = fixed && file == GEN_FILE_GPR ? gen_fixed_value(form, number, program->gpr_fill)
-                                                           : program->gpr_fill;
-            if (file == GEN_FILE_GPR && value == program->gpr_fill && form->flags_read == 0) {
+            uint64_t value = fixed && file == GEN_FILE_GPR
+                                 ? gen_fixed_value(stream->pool, form, number, program->gpr_fill)
+                                 : program->gpr_fill;
+            if (stream->pool->slow_values && file == GEN_FILE_VECTOR) {
+                gen_vector_load(&program->unit, stream->pool, number);
+            } else if (file == GEN_FILE_GPR && value == program->gpr_fill && form->flags_read == 0) {
                 /* Any value will do, and nobody wants the flags: a zero idiom takes no port. */
                 ip_lines_printf(&program->unit, "xor %s, %s", isa_reg_name(ISA_REG_GPR32, number),
                                 isa_reg_name(ISA_REG_GPR32, number));
@@ -212,7 +215,11 @@ static void program_prepare(struct gen_program *program, const struct gen_pool *
         unsigned strict = needs ? 3 : (forms[i]->floating ? 2 : 1);
         if (strict > strictest) {
             strictest = strict;
-            gen_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
+            if (pool->slow_values) {
+                gen_slow_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
+            } else {
+                gen_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
+            }
         }
     }
     gen_init_lines(program, pool, forms, count);
@@ -262,6 +269,7 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     if (status != IP_OK) {
         return status;
     }
+    pool.slow_values = how->slow_values;
     struct stream stream = {.form = form, .pool = &pool, .how = *how};
     status = streams_deal(&stream, 1, err);
     if (status != IP_OK) {
@@ -270,9 +278,10 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     struct gen_program made;
     program_prepare(&made, &pool, &form, 1);
     made.forms_per_unit = count;
-    (void)snprintf(made.title, sizeof made.title, "throughput of %s%s%s%s", form->syntax,
+    (void)snprintf(made.title, sizeof made.title, "throughput of %s%s%s%s%s", form->syntax,
                    how->break_registers ? ", registers renewed" : "",
-                   how->break_flags ? ", flags renewed" : "", how->same_register ? ", same register" : "");
+                   how->break_flags ? ", flags renewed" : "", how->same_register ? ", same register" : "",
+                   how->slow_values ? ", slow operands" : "");
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         status = instance_emit(&made, &stream, err);
     }

@@ -56,8 +56,17 @@ void gen_x87_after(struct ip_lines *lines, const struct gen_x87_balance *balance
     }
 }
 
-void gen_x87_init(struct ip_lines *lines, const struct isa_form *const *forms, unsigned count) {
+void gen_x87_init(struct ip_lines *lines, const struct isa_form *const *forms, unsigned count,
+                  bool slow_values) {
     unsigned depth = gen_x87_depth(forms, count);
+    if (slow_values) {
+        ip_lines_printf(lines, "mov dword [abs 0x%x], 0x3f9d70b3", GEN_ARENA_X87);
+        for (unsigned i = 0; i < depth; i++) {
+            gen_x87_load(lines);
+        }
+        ip_lines_printf(lines, "mov dword [abs 0x%x], 0x3fd5a2f7", GEN_ARENA_X87);
+        return;
+    }
     if (depth < GEN_X87_REGISTERS) {
         ip_lines_printf(lines, "mov dword [abs 0x%x], 0x3f800000", GEN_ARENA_X87);
     }

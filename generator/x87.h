@@ -34,8 +34,10 @@ void gen_x87_before(struct ip_lines *lines, const struct gen_x87_balance *balanc
 /* Appends the pops, unless room was made by `frees`. */
 void gen_x87_after(struct ip_lines *lines, const struct gen_x87_balance *balance, bool frees);
 
-/* Appends what a kernel of these forms begins with: 1.0 in gen_x87_depth registers and in GEN_ARENA_X87. */
-void gen_x87_init(struct ip_lines *lines, const struct isa_form *const *forms, unsigned count);
+/* Appends what a kernel of these forms begins with: 1.0 in gen_x87_depth registers and in GEN_ARENA_X87, or,
+ * with `slow_values`, two numbers of irregular mantissas. */
+void gen_x87_init(struct ip_lines *lines, const struct isa_form *const *forms, unsigned count,
+                  bool slow_values);
 
 /* Appends the load of one register. */
 void gen_x87_load(struct ip_lines *lines);

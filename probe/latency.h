@@ -33,8 +33,8 @@ struct probe_latency_pair {
      * itself): what a run of this one form costs a link. It can be less than `cycles` where the CPU forwards
      * faster between two of a kind. NaN: not measured. */
     double chained_cycles;
-    /* With operand values that take long (division and square root; `cycles` is with 1.0). NaN: values are
-     * not known to matter, or it was not measured. */
+    /* With operand values that take long (division and square root; `cycles` is with those that are soon
+     * done). NaN: values are not known to matter, or it was not measured. */
     double slow_cycles;
     /* The same as `cycles` with one register for all sources of the destination's class: below `cycles` where
      * the CPU knows the result without the operands (idioms). NaN: not measured. */

@@ -30,23 +30,6 @@ static enum ip_status experiment_add(struct latency_session *session,
     return status;
 }
 
-/* Division and square root take longer for some values than for others. */
-static bool form_depends_on_values(const struct isa_form *form) {
-    bool root = strstr(form->mnemonic, "sqrt") != NULL && strstr(form->mnemonic, "rsqrt") == NULL;
-    return form->floating && (root || strstr(form->mnemonic, "div") != NULL);
-}
-
-/* Large values with an irregular mantissa. */
-static void slow_values_fill(const struct isa_form *form, uint8_t fill[64]) {
-    uint64_t value = form->element_bits == 64   ? UINT64_C(0x4650f3a91c5d27b3)
-                     : form->element_bits == 16 ? 0x6b5b
-                                                : 0x725a3c71;
-    unsigned bytes = form->element_bits / 8u;
-    for (unsigned i = 0; i < 64 && bytes > 0; i++) {
-        fill[i] = (uint8_t)(value >> (8 * (i % bytes)));
-    }
-}
-
 enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES };
 
 /* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
@@ -61,6 +44,7 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
                                                    .dst = pair->dst,
                                                    .src_address = pair->path == PROBE_PATH_ADDRESS,
                                                    .src_index = pair->path == PROBE_PATH_INDEX,
+                                                   .slow_values = kind == CHAIN_SLOW_VALUES,
                                                    .same_register = kind == CHAIN_SAME_REGISTER}};
     struct latency_experiment experiment = {.form = form_index,
                                             .pair = pair_index,
@@ -80,9 +64,6 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
     unsigned registers = kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1 : 0;
     enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
     if (status == IP_OK) {
-        if (kind == CHAIN_SLOW_VALUES) {
-            slow_values_fill(form, program.vector_fill);
-        }
         experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);
         return experiment_add(session, &experiment, &program, err);
     }
@@ -240,14 +221,32 @@ static int restore_find(const struct latency_session *session, const struct isa_
     return -1;
 }
 
-/* The operand is put back after each instance, because quotients and roots of themselves soon become simple.
- */
+/* Does the chain keep slow operands slow by itself? A quotient of integers does as the lower half of the next
+ * dividend, whose upper half is renewed; not that of a byte, which lies beside its remainder. An x87 number
+ * that is divided again and again keeps an irregular mantissa. */
+static bool stays_slow(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    const struct isa_operand *src = &form->operands[pair->src], *dst = &form->operands[pair->dst];
+    enum probe_file file = probe_operand_file(src);
+    if (gen_form_divides(form)) {
+        return file == PROBE_FILE_GPR && dst->reg == 0 && dst->bits >= 32 &&
+               (src->reg == 0 || !src->implicit);
+    }
+    return file == PROBE_FILE_X87 && pair->src == pair->dst && strstr(form->mnemonic, "div") != NULL;
+}
+
+/* Quotients and roots of themselves soon become simple: the operand of a vector is put back after each
+ * instance. */
 static enum ip_status slow_chains_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                       struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
-    if (!form_depends_on_values(form) || pair->path != PROBE_PATH_REGISTER ||
-        probe_operand_file(&form->operands[pair->src]) != PROBE_FILE_VECTOR) {
+    if (!gen_form_depends_on_values(form) || pair->path != PROBE_PATH_REGISTER) {
+        return IP_OK;
+    }
+    if (stays_slow(form, pair)) {
+        return chain_add(session, form_index, pair_index, NULL, 0, CHAIN_SLOW_VALUES, err);
+    }
+    if (probe_operand_file(&form->operands[pair->src]) != PROBE_FILE_VECTOR) {
         return IP_OK;
     }
     int via[LATENCY_VIA_MAX] = {restore_find(session, form, pair->dst, PROBE_RESTORE_AND), -1, -1};

@@ -108,6 +108,22 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     return status;
 }
 
+/* The same with operands that take long. Last of a form's variants: they stand for themselves. */
+static enum ip_status slow_variants_add(struct session *session, size_t form_index,
+                                        const struct isa_form *form, struct probe_throughput *result,
+                                        struct ip_error *err) {
+    static const unsigned COUNTS[] = {4, 0};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < sizeof COUNTS / sizeof COUNTS[0] && status == IP_OK; i++) {
+        struct gen_independence how = {.registers = COUNTS[i],
+                                       .break_registers = form_reads_what_it_writes(form),
+                                       .x87_frees = gen_x87_balance_of(form, true).room > 0,
+                                       .slow_values = true};
+        status = variant_add(session, form_index, form, &how, BRANCH_NONE, result, err);
+    }
+    return status;
+}
+
 static enum ip_status form_variants_add(struct session *session, size_t form_index,
                                         const struct isa_form *form, struct probe_throughput *result,
                                         struct ip_error *err) {
@@ -138,7 +154,8 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
             }
         }
     }
-    return IP_OK;
+    return gen_form_depends_on_values(form) ? slow_variants_add(session, form_index, form, result, err)
+                                            : IP_OK;
 }
 
 static void how_name(const struct variant *variant, char *buffer, size_t size) {
@@ -200,6 +217,13 @@ static void result_set(struct probe_throughput *result, const struct variant *va
 
 static void variant_take(const struct variant *variant, const struct hx_stat *stat,
                          struct probe_throughput *result) {
+    if (variant->how.slow_values) {
+        bool less = isnan(result->slow_cycles) || stat->cycles < result->slow_cycles;
+        if (stat->verdict == HX_VERDICT_OK && less) {
+            result->slow_cycles = stat->cycles;
+        }
+        return;
+    }
     if (isnan(stat->cycles)) { /* a fault, or no sample that could be used */
         if (!result->measured) {
             result->verdict = stat->verdict;
@@ -259,7 +283,7 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
     }
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        found[i].cycles = found[i].spread = found[i].plain_cycles = NAN;
+        found[i].cycles = found[i].spread = found[i].plain_cycles = found[i].slow_cycles = NAN;
         if (forms[i]->obstacle != ISA_OBSTACLE_NONE) {
             snprintf(found[i].why, sizeof found[i].why, "%s", forms[i]->note);
             continue;
@@ -274,10 +298,12 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
         variant_take(variant, &session.batch.stats[variant->slot], &found[variant->form]);
     }
     for (size_t i = 0, end; i < session.count && status == IP_OK; i = end) {
+        size_t ordinary = 0;
         for (end = i; end < session.count && session.variants[end].form == session.variants[i].form;) {
+            ordinary += !session.variants[end].how.slow_values;
             end++;
         }
-        result_settle(&session, i, end - i, &found[session.variants[i].form]);
+        result_settle(&session, i, ordinary, &found[session.variants[i].form]);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

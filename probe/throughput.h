@@ -14,6 +14,8 @@ struct probe_throughput {
     double cycles, spread;
     double plain_cycles; /* all registers in turn and nothing broken: what a run of the form alone waits for;
                             NaN: not measured */
+    double slow_cycles;  /* with operand values that take long (division and square root; `cycles` is with
+                            those  that are soon done); NaN: values are not known to matter, or not measured */
     unsigned registers;  /* number of independent chains that gave the minimum */
     enum hx_verdict verdict;
     struct hx_stat stat; /* of the kernel that decided, a fault included; all-zero: none was run */

@@ -137,6 +137,7 @@ static enum ip_status pairs_get(struct res_store *store, int64_t form_id, struct
         res_column_text(at, FACT_COLUMNS + 4, pair->via, sizeof pair->via);
         pair->chained_cycles = res_column_real(at, FACT_COLUMNS + 5);
         pair->same_register_cycles = res_column_real(at, FACT_COLUMNS + 6);
+        pair->value.slow_cycles = res_column_real(at, FACT_COLUMNS + 7);
         status = value_get(store, at, &pair->value, err);
     }
     (void)sqlite3_reset(at);
@@ -146,7 +147,7 @@ static enum ip_status pairs_get(struct res_store *store, int64_t form_id, struct
 /* The one row of a table that has at most one for each form. */
 static enum ip_status fact_get(struct res_store *store, enum res_query query, int64_t form_id,
                                struct res_value *value, struct ip_error *err) {
-    value->cycles = value->spread = NAN;
+    value->cycles = value->spread = value->slow_cycles = NAN;
     struct res_binder binder;
     enum ip_status status = res_bind_begin(store, query, &binder, err);
     if (status != IP_OK) {
@@ -159,6 +160,7 @@ static enum ip_status fact_get(struct res_store *store, enum res_query query, in
         if (query == RES_QUERY_THROUGHPUT_GET) {
             value->registers = sqlite3_column_int64(binder.statement, FACT_COLUMNS);
             res_column_text(binder.statement, FACT_COLUMNS + 1, value->how, sizeof value->how);
+            value->slow_cycles = res_column_real(binder.statement, FACT_COLUMNS + 2);
         }
         status = value_get(store, binder.statement, value, err);
         (void)sqlite3_reset(binder.statement);

@@ -190,6 +190,7 @@ static enum ip_status pair_put(struct put *put, const struct probe_latency_pair 
     res_bind_text(&binder, pair->via);
     res_bind_real(&binder, pair->chained_cycles);
     res_bind_real(&binder, pair->same_register_cycles);
+    res_bind_real(&binder, pair->slow_cycles);
     /* All chains of the pair were left out because their transfers do not run. */
     bool silent = !pair->measured && pair->why[0] == '\0';
     res_bind_text(&binder, silent ? "this CPU runs no instruction that closes its chain" : pair->why);
@@ -226,6 +227,7 @@ static enum ip_status throughput_put(struct put *put, struct ip_error *err) {
     res_bind_integer(&binder, put->form_id);
     res_bind_real(&binder, throughput->measured ? throughput->cycles : NAN);
     res_bind_real(&binder, throughput->measured ? throughput->spread : NAN);
+    res_bind_real(&binder, throughput->slow_cycles);
     res_bind_text(&binder, verdict_name(throughput->measured, throughput->verdict));
     res_bind_integer(&binder, throughput->registers);
     res_bind_text(&binder, throughput->how);

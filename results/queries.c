@@ -33,13 +33,13 @@ const char *const res_queries[RES_QUERIES] = {
     [RES_QUERY_LATENCY_DROP] = "DELETE FROM latency WHERE form_id = ?",
     [RES_QUERY_LATENCY_PUT] =
         "INSERT INTO latency(form_id, position, src, dst, path, cycles, bound, spread, verdict, via,"
-        " chained_cycles, same_register_cycles, why, statistic_id, run_id)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " chained_cycles, same_register_cycles, slow_cycles, why, statistic_id, run_id)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [RES_QUERY_THROUGHPUT_STATISTICS_DROP] =
         "DELETE FROM statistics WHERE id IN (SELECT statistic_id FROM throughput WHERE form_id = ?)",
     [RES_QUERY_THROUGHPUT_PUT] =
-        "INSERT OR REPLACE INTO throughput(form_id, cycles, spread, verdict, registers, how, why,"
-        " statistic_id, run_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO throughput(form_id, cycles, spread, slow_cycles, verdict, registers, how,"
+        " why, statistic_id, run_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [RES_QUERY_SLOTS_STATISTICS_DROP] =
         "DELETE FROM statistics WHERE id IN (SELECT statistic_id FROM slots WHERE form_id = ?)",
     [RES_QUERY_SLOTS_PUT] =
@@ -81,10 +81,10 @@ const char *const res_queries[RES_QUERIES] = {
         "SELECT id, syntax, extension, isa_set, parts, status, why FROM forms WHERE syntax = ?",
     [RES_QUERY_LATENCY_GET] =
         "SELECT cycles, spread, verdict, why, " EVIDENCE_COLUMNS ", src, dst, path, bound, via,"
-        " chained_cycles, same_register_cycles FROM latency WHERE form_id = ? ORDER BY position",
-    [RES_QUERY_THROUGHPUT_GET] =
-        "SELECT cycles, spread, verdict, why, " EVIDENCE_COLUMNS ", registers, how FROM throughput"
-        " WHERE form_id = ?",
+        " chained_cycles, same_register_cycles, slow_cycles FROM latency WHERE form_id = ? ORDER BY position",
+    [RES_QUERY_THROUGHPUT_GET] = "SELECT cycles, spread, verdict, why, " EVIDENCE_COLUMNS
+                                 ", registers, how, slow_cycles FROM throughput"
+                                 " WHERE form_id = ?",
     [RES_QUERY_SLOTS_GET] =
         "SELECT slots, spread, verdict, why, " EVIDENCE_COLUMNS " FROM slots WHERE form_id = ?",
     [RES_QUERY_PORTS_GET] = "SELECT usage, verdict, unit, how, why, uops, slots, cycles, expected_cycles,"

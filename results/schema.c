@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/schema.h"
 
-/* What version 2 added: ports. */
+/* What version 2 added: ports, and the slow_cycles of latency and throughput. */
 #define PORT_TABLES                                                                                          \
     "CREATE TABLE ports("                                                                                    \
     " form_id INTEGER PRIMARY KEY REFERENCES forms(id), usage TEXT, uops INTEGER, slots REAL, cycles REAL,"  \
@@ -31,7 +31,9 @@
     " FROM forms f LEFT JOIN throughput t ON t.form_id = f.id LEFT JOIN slots s ON s.form_id = f.id"         \
     " LEFT JOIN ports p ON p.form_id = f.id;"
 
-const char res_schema_upgrade_sql[] = PORT_TABLES "DROP VIEW summary;" SUMMARY_VIEW;
+const char res_schema_upgrade_sql[] = PORT_TABLES
+    "DROP VIEW summary;" SUMMARY_VIEW
+    "ALTER TABLE latency ADD COLUMN slow_cycles REAL; ALTER TABLE throughput ADD COLUMN slow_cycles REAL;";
 
 const char res_schema_sql[] =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -75,13 +77,13 @@ const char res_schema_sql[] =
     "CREATE TABLE latency("
     " form_id INTEGER NOT NULL REFERENCES forms(id), position INTEGER NOT NULL, src TEXT NOT NULL,"
     " dst TEXT NOT NULL, path TEXT NOT NULL, cycles REAL, bound TEXT, spread REAL, verdict TEXT NOT NULL,"
-    " via TEXT NOT NULL, chained_cycles REAL, same_register_cycles REAL, why TEXT NOT NULL,"
+    " via TEXT NOT NULL, chained_cycles REAL, same_register_cycles REAL, slow_cycles REAL, why TEXT NOT NULL,"
     " statistic_id INTEGER REFERENCES statistics(id), run_id INTEGER NOT NULL REFERENCES runs(id),"
     " PRIMARY KEY(form_id, position)) WITHOUT ROWID;"
 
     "CREATE TABLE throughput("
-    " form_id INTEGER PRIMARY KEY REFERENCES forms(id), cycles REAL, spread REAL, verdict TEXT NOT NULL,"
-    " registers INTEGER NOT NULL, how TEXT NOT NULL, why TEXT NOT NULL,"
+    " form_id INTEGER PRIMARY KEY REFERENCES forms(id), cycles REAL, spread REAL, slow_cycles REAL,"
+    " verdict TEXT NOT NULL, registers INTEGER NOT NULL, how TEXT NOT NULL, why TEXT NOT NULL,"
     " statistic_id INTEGER REFERENCES statistics(id), run_id INTEGER NOT NULL REFERENCES runs(id));"
 
     "CREATE TABLE slots("

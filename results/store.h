@@ -118,7 +118,8 @@ struct res_evidence {
 struct res_value {
     bool known; /* the store has a row */
     double cycles, spread;
-    char verdict[12]; /* "ok", "unstable", "disturbed", "fault", "none" */
+    double slow_cycles; /* latency, throughput: with operands that take long; else NaN */
+    char verdict[12];   /* "ok", "unstable", "disturbed", "fault", "none" */
     char how[96], why[128];
     int64_t registers, run;
     struct res_evidence evidence;

@@ -126,7 +126,8 @@ static inline struct res_facts sample_facts(struct sample *sample, unsigned numb
                                                    .spread = 0.001,
                                                    .stat = sample_stat(base),
                                                    .chained_cycles = NAN,
-                                                   .same_register_cycles = 0.0};
+                                                   .same_register_cycles = 0.0,
+                                                   .slow_cycles = NAN};
     sample->pairs[1] = (struct probe_latency_pair){.src = 1,
                                                    .dst = 0,
                                                    .path = PROBE_PATH_ADDRESS,
@@ -137,7 +138,8 @@ static inline struct res_facts sample_facts(struct sample *sample, unsigned numb
                                                    .stat = sample_stat(base + 6.0),
                                                    .via = "movq r64, xmm",
                                                    .chained_cycles = base + 4.0,
-                                                   .same_register_cycles = NAN};
+                                                   .same_register_cycles = NAN,
+                                                   .slow_cycles = base + 9.0};
     sample->pairs[2] = (struct probe_latency_pair){.src = 0,
                                                    .dst = 2,
                                                    .cycles = NAN,
@@ -147,6 +149,7 @@ static inline struct res_facts sample_facts(struct sample *sample, unsigned numb
                                                    .why = "nothing reads these flags"};
     sample->latency = (struct probe_latency){.pairs = sample->pairs, .count = SAMPLE_PAIRS};
     sample->throughput = (struct probe_throughput){.measured = true,
+                                                   .slow_cycles = base / 2.0,
                                                    .cycles = base / 4.0,
                                                    .spread = 0.003,
                                                    .registers = 12,

@@ -279,12 +279,189 @@ static void stack_is_balanced(void **state) {
     assert_true(latencies > 40);
 }
 
+/* --- division ------------------------------------------------------------------------------------------- */
+
+enum { RAX = 0, RDX = 2 };
+
+static uint64_t register_read(const uint64_t registers[16], enum isa_reg_class reg_class, unsigned number) {
+    switch (reg_class) {
+    case ISA_REG_GPR8:
+        return registers[number] & 0xff;
+    case ISA_REG_GPR8H:
+        return registers[number] >> 8 & 0xff;
+    case ISA_REG_GPR16:
+        return registers[number] & 0xffff;
+    case ISA_REG_GPR32:
+        return registers[number] & 0xffffffff;
+    default:
+        return registers[number];
+    }
+}
+
+static void part_write(uint64_t *reg, unsigned bits, uint64_t value) {
+    uint64_t mask = bits >= 32 ? UINT64_MAX : (UINT64_C(1) << bits) - 1; /* 32 bits clear the rest */
+    *reg = (*reg & ~mask) | (value & (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1));
+}
+
+static __int128 signed_of(unsigned __int128 value, unsigned bits) {
+    unsigned __int128 sign = (unsigned __int128)1 << (bits - 1);
+    return bits == 128 ? (__int128)value : (__int128)((value ^ sign) - sign);
+}
+
+/* One DIV or IDIV, as the manual has it; a quotient that does not fit is the fault that it would be. */
+static void divide(uint64_t registers[16], uint64_t divisor, unsigned bits, bool is_signed,
+                   const char *where) {
+    uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    uint64_t high = bits == 8 ? registers[RAX] >> 8 & 0xff : registers[RDX] & mask;
+    unsigned __int128 dividend = (unsigned __int128)high << bits | (registers[RAX] & mask);
+    if (divisor == 0) {
+        fail_msg("%s: division by zero", where);
+    }
+    uint64_t quotient, remainder;
+    bool fits;
+    if (is_signed) {
+        __int128 n = signed_of(dividend, 2 * bits), d = signed_of(divisor, bits), q = n / d;
+        fits = q == signed_of((unsigned __int128)q & mask, bits);
+        quotient = (uint64_t)q;
+        remainder = (uint64_t)(n % d);
+    } else {
+        unsigned __int128 q = dividend / divisor;
+        fits = q <= mask;
+        quotient = (uint64_t)q;
+        remainder = (uint64_t)(dividend % divisor);
+    }
+    if (!fits) {
+        fail_msg("%s: the quotient does not fit", where);
+    }
+    if (bits == 8) {
+        part_write(&registers[RAX], 16, (remainder & 0xff) << 8 | (quotient & 0xff));
+    } else {
+        part_write(&registers[RAX], bits, quotient);
+        part_write(&registers[RDX], bits, remainder);
+    }
+}
+
+static void division_step(uint64_t registers[16], const struct isa_form *form,
+                          const struct isa_binding *binding, const struct gen_program *program,
+                          const char *line) {
+    const char *name = form->mnemonic;
+    const struct isa_operand *op = &form->operands[0];
+    if (strcmp(name, "mov") == 0 && form->operands[1].kind == ISA_OPERAND_IMM) {
+        registers[binding->reg[0]] = (uint64_t)binding->imm[1];
+    } else if (strcmp(name, "xor") == 0) {
+        registers[binding->reg[0]] ^= registers[binding->reg[1]];
+    } else if (strcmp(name, "div") == 0 || strcmp(name, "idiv") == 0) {
+        uint64_t divisor = 0;
+        if (op->kind == ISA_OPERAND_MEM) {
+            memcpy(&divisor, program->memory_fill, op->bits / 8u);
+        } else {
+            divisor = register_read(registers, op->reg_class, binding->reg[0]);
+        }
+        divide(registers, divisor, op->bits, name[0] == 'i', program->title);
+    } else if (strcmp(name, "test") != 0) {
+        fail_msg("%s: '%s' was not expected", program->title, line);
+    }
+}
+
+static void divisions_follow(const struct gen_program *program) {
+    enum { LINES = 256 };
+    static struct isa_code codes[LINES];
+    const char *lines[LINES];
+    uint64_t registers[16];
+    size_t count = program->init.count + program->unit.count;
+    assert_true(count <= LINES);
+    for (size_t i = 0; i < count; i++) {
+        lines[i] =
+            i < program->init.count ? program->init.items[i] : program->unit.items[i - program->init.count];
+    }
+    for (unsigned i = 0; i < 16; i++) {
+        registers[i] = program->gpr_fill;
+    }
+    struct ip_lines complaints = {0};
+    struct ip_error err = {0};
+    assert_int_equal(isa_assemble_lines(lines, count, codes, &complaints, &err), IP_OK);
+    for (unsigned round = 0; round < 50; round++) {
+        for (size_t i = round == 0 ? 0 : program->init.count; i < count; i++) {
+            struct isa_form form;
+            struct isa_binding binding;
+            size_t length;
+            assert_int_equal(isa_decode(codes[i].bytes, codes[i].length, &form, &binding, &length, &err),
+                             IP_OK);
+            division_step(registers, &form, &binding, program, lines[i]);
+        }
+    }
+    ip_lines_fini(&complaints);
+}
+
+/* No kernel of a division faults, whatever its operands are: fast or slow, broken or chained. */
+static void quotients_fit(void **state) {
+    (void)state;
+    unsigned kernels = 0;
+    for (size_t i = 0; i < table.count; i++) {
+        struct isa_form *form = &table.forms[i];
+        struct ip_error err = {0};
+        if (strcmp(form->mnemonic, "div") != 0 && strcmp(form->mnemonic, "idiv") != 0) {
+            continue;
+        }
+        assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+        assert_true(gen_form_depends_on_values(form));
+        for (unsigned way = 0; way < 4; way++) {
+            const struct gen_independence how = {.break_registers = (way & 1) != 0, .slow_values = way == 3};
+            struct gen_program program;
+            assert_int_equal(gen_throughput_program(&program, form, &how, 4, &err), IP_OK);
+            divisions_follow(&program);
+            gen_program_fini(&program);
+            kernels++;
+        }
+        for (int pair = 0; pair < form->operand_count * form->operand_count; pair++) {
+            const struct gen_link link = {
+                .form = form, .src = pair / form->operand_count, .dst = pair % form->operand_count};
+            /* Slow operands: where the quotient is the lower half of the next dividend. */
+            const struct isa_operand *src = &form->operands[link.src], *dst = &form->operands[link.dst];
+            bool stays = dst->reg == 0 && dst->bits >= 32 && (src->reg == 0 || !src->implicit);
+            for (unsigned slow = 0; slow < (stays ? 2u : 1u); slow++) {
+                struct gen_link chosen = link;
+                chosen.slow_values = slow == 1;
+                struct gen_program program;
+                if (gen_latency_program(&program, &chosen, 1, 0, 0, &err) == IP_OK) {
+                    divisions_follow(&program);
+                    gen_program_fini(&program);
+                    kernels++;
+                }
+            }
+        }
+    }
+    print_message("%u kernels of divisions\n", kernels);
+    assert_true(kernels > 60);
+}
+
+/* Slow operands: dividend and divisor differ, and what is written is put back. */
+static void slow_units(void **state) {
+    (void)state;
+    const struct gen_independence slow = {.break_registers = true, .slow_values = true};
+    throughput_case("div r64", slow,
+                    "mov eax, 0x30303030\nmov edx, 0x30303030\ndiv r13\n"
+                    "mov eax, 0x30303030\nmov edx, 0x30303030\ndiv r13\n");
+    throughput_case("vdivpd ymm, ymm, ymm", slow, "vdivpd ymm0, ymm15, ymm14\nvdivpd ymm1, ymm15, ymm14\n");
+    throughput_case("divpd xmm, xmm", slow,
+                    "movups xmm0, [r14]\ndivpd xmm0, xmm15\nmovups xmm1, [r14]\ndivpd xmm1, xmm15\n");
+    struct isa_form form = form_of("vdivpd ymm, ymm, ymm"), add = form_of("vaddpd ymm, ymm, ymm");
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_throughput_program(&program, &form, &slow, 2, &err), IP_OK);
+    assert_string_equal(program.init.items[0], "vmovups ymm14, [r14]");
+    assert_memory_not_equal(program.memory_fill, program.vector_fill, 8);
+    gen_program_fini(&program);
+    assert_false(gen_form_depends_on_values(&add));
+    struct isa_form rsqrt = form_of("rsqrtps xmm, xmm"), sqrt = form_of("sqrtps xmm, xmm");
+    assert_false(gen_form_depends_on_values(&rsqrt));
+    assert_true(gen_form_depends_on_values(&sqrt));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(x87_units),
-        cmocka_unit_test(tile_units),
-        cmocka_unit_test(chains),
-        cmocka_unit_test(stack_is_balanced),
+        cmocka_unit_test(x87_units),         cmocka_unit_test(tile_units),    cmocka_unit_test(chains),
+        cmocka_unit_test(stack_is_balanced), cmocka_unit_test(quotients_fit), cmocka_unit_test(slow_units),
     };
     return cmocka_run_group_tests(tests, table_setup, table_teardown);
 }

@@ -58,6 +58,9 @@ static void test_round_trip(void **state) {
     assert_false(form.pairs[0].upper_bound);
     assert_true(isnan(form.pairs[0].chained_cycles));
     assert_close(form.pairs[0].same_register_cycles, 0.0);
+    assert_true(isnan(form.pairs[0].value.slow_cycles));
+    assert_close(form.pairs[1].value.slow_cycles, 11.0);
+    assert_close(form.throughput.slow_cycles, 1.0);
     assert_string_equal(form.pairs[1].src, "op2");
     assert_string_equal(form.pairs[1].path, "address");
     assert_string_equal(form.pairs[1].via, "movq r64, xmm");
