@@ -122,7 +122,10 @@ bool res_ports_of_node(const struct res_node *node, char ports[RES_PORTS_MAX]) {
     for (const struct res_node *term = node->first; good && term != NULL; term = term->next) {
         good = term_of_node(term, &text);
     }
-    good = good && !text.failed && text.length < RES_PORTS_MAX;
+    struct probe_usage_term terms[PROBE_USAGE_TERMS];
+    unsigned count;
+    good = good && !text.failed && text.length < RES_PORTS_MAX &&
+           res_usage_parse(ip_text_string(&text), terms, &count); /* no µops that are none */
     if (good) {
         (void)snprintf(ports, RES_PORTS_MAX, "%s", text.length > 0 ? ip_text_string(&text) : "none");
     }

@@ -110,6 +110,31 @@ if [[ -e $place/llvm-exegesis ]] && has llvm-exegesis 'llvm-exegesis --mode=anal
     done
 fi
 
+# The whole table, each form with a throughput of one cycle: what a complete scan would export.
+if [[ -e $place/llvm-exegesis ]] && has sqlite3 'a whole table' && has llvm-exegesis 'a whole table'; then
+    cp "$store" "$place/whole.db"
+    "$program" list --format csv | tr -d '\r' >"$place/forms.csv"
+    sqlite3 "$place/whole.db" '.mode csv' 'CREATE TEMP TABLE given(form, isa)' ".import --skip 1 $place/forms.csv given" \
+        "DELETE FROM throughput; DELETE FROM latency; DELETE FROM forms" \
+        "INSERT INTO forms(syntax, mnemonic, extension, isa_set, parts, status, why, run_id)
+            SELECT form, '', isa, '', 2, 'ok', '', 1 FROM given" \
+        "INSERT INTO throughput SELECT id, 1, 0, 'ok', 1, '', '', NULL, 1 FROM forms" || complain 'no whole store'
+    whole=$(sqlite3 "$place/whole.db" 'SELECT count(*) FROM forms')
+    "$program" export -q --format llvm-exegesis --exegesis-mode throughput -S "$place/whole.db" -o "$place/whole.yaml"
+    points=$(grep -c '^---' "$place/whole.yaml")
+    ((points * 100 >= whole * 99)) || complain "LLVM names only $points of $whole forms"
+    llvm-exegesis --mode=analysis --benchmarks-file="$place/whole.yaml" --analysis-clusters-output-file="$place/clusters" \
+        --analysis-inconsistencies-output-file="$place/report.html" >"$place/words" 2>&1 ||
+        complain "llvm-exegesis: $(tail -1 "$place/words")"
+    grep -q "Parsed $points benchmark points" "$place/words" || complain "llvm-exegesis read other than $points points"
+    grep -q '</html>' "$place/report.html" || complain 'llvm-exegesis wrote no report of a whole table'
+    if has xmllint 'a whole table as XML'; then
+        "$program" export -q -S "$place/whole.db" -o "$place/whole.xml"
+        xmllint --noout --schema docs/uopsinfo.xsd "$place/whole.xml" 2>"$place/words" || complain "$(head -3 "$place/words")"
+    fi
+    echo "clients: $points of $whole forms of the whole table through llvm-exegesis"
+fi
+
 if has jq 'JSON'; then
     count=$(jq -e 'select(.form and .isa and .latency and .status)' "$place/json" | jq -s length)
     ((count == forms)) || complain "jq sees $count of $forms forms"

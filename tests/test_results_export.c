@@ -182,6 +182,24 @@ static void test_csv_json_xml_hold_everything(void **state) {
     }
 }
 
+/* A latency that is known as a range only, as from Lua or a table of uops.info. */
+static void test_csv_holds_ranges(void **state) {
+    (void)state;
+    static const char text[] =
+        "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\r\n"
+        "cmc,CMC,BASE,,1,<=6,0.25,1,1*p06,\r\n"
+        "stc,STC,BASE,ok,<=2,3,,,none,\r\n";
+    struct res_sheet sheet = {0};
+    struct ip_error err = {0};
+    struct ip_text back = {0};
+    struct res_export export = {.format = RES_FORMAT_CSV};
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_CSV, "test", text, &err), IP_OK);
+    assert_int_equal(res_export_write(&sheet, &export, &back, &err), IP_OK);
+    assert_string_equal(ip_text_string(&back), text);
+    ip_text_fini(&back);
+    res_sheet_fini(&sheet);
+}
+
 static void test_lua_holds_ranges(void **state) {
     struct res_sheet *sheet = *state;
     struct res_export export = {.format = RES_FORMAT_MAQAO_LUA};
@@ -454,6 +472,8 @@ static void test_bad_text(void **state) {
         {RES_FORMAT_LLVM_EXEGESIS, "mode: latency\n", "bad:1", "---"},
         {RES_FORMAT_LLVM_EXEGESIS, "---\nmode: speed\n", "bad:2", "unknown mode"},
         {RES_FORMAT_LLVM_SCHED_JSON, "{\n\"A\": {\"Port\": 3}\n}", "bad:2", "expected"},
+        {RES_FORMAT_LLVM_SCHED_JSON, "{\n\"A\": {\"Port\": [[0, [1]]], \"isaprobe\": \"x\"}\n}", "bad:2",
+         "expected"},
         {RES_FORMAT_MAQAO_LUA, "x = 1\n", "bad:1", "isaprobe_forms"},
         {RES_FORMAT_MAQAO_LUA, "isaprobe_forms = {\n{rcpt = 1},\n", "bad:3", "ends in the middle"},
     };
@@ -483,12 +503,13 @@ static void test_deep_nesting(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_csv_json_xml_hold_everything, sheet_open, sheet_close),
-        cmocka_unit_test_setup_teardown(test_lua_holds_ranges, sheet_open, sheet_close),
-        cmocka_unit_test_setup_teardown(test_osaca_holds_one_latency, sheet_open, sheet_close),
-        cmocka_unit_test_setup_teardown(test_exegesis_holds_one_value, sheet_open, sheet_close),
-        cmocka_unit_test_setup_teardown(test_schedule_holds_one_form_an_opcode, sheet_open, sheet_close),
-        cmocka_unit_test_setup_teardown(test_llvm_mc_absent, sheet_open, sheet_close),
+        cmocka_unit_test(test_csv_json_xml_hold_everything),
+        cmocka_unit_test(test_csv_holds_ranges),
+        cmocka_unit_test(test_lua_holds_ranges),
+        cmocka_unit_test(test_osaca_holds_one_latency),
+        cmocka_unit_test(test_exegesis_holds_one_value),
+        cmocka_unit_test(test_schedule_holds_one_form_an_opcode),
+        cmocka_unit_test(test_llvm_mc_absent),
         cmocka_unit_test(test_llvm_names),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_names_of_uops_info),
@@ -496,5 +517,5 @@ int main(void) {
         cmocka_unit_test(test_bad_text),
         cmocka_unit_test(test_deep_nesting),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, sheet_open, sheet_close);
 }
