@@ -44,8 +44,9 @@ static void put_vectors(const struct sink *sink, unsigned uses) {
         return;
     }
     const char *mnemonic = legacy ? "movups" : "vmovups";
-    enum isa_reg_class reg_class =
-        legacy ? ISA_REG_XMM : (vex || (uses & GEN_USES_EVEX_256) != 0 ? ISA_REG_YMM : ISA_REG_ZMM);
+    enum isa_reg_class reg_class = legacy || (uses & GEN_USES_VEX_128) != 0 ? ISA_REG_XMM
+                                   : vex || (uses & GEN_USES_EVEX_256) != 0 ? ISA_REG_YMM
+                                                                            : ISA_REG_ZMM;
     for (unsigned i = 0; i < (evex ? 32u : 16u); i++) {
         put(sink, comment, "%s %s, [abs 0x%x]", mnemonic, isa_reg_name(reg_class, i), GEN_ARENA_VECTOR);
         comment = NULL;

@@ -46,7 +46,7 @@ struct survey {
     uint32_t fixed[GEN_FILES];   /* bit per register that a form uses by itself */
     unsigned sources[GEN_FILES]; /* most constants that one form needs */
     bool used[GEN_FILES];
-    bool no_rex, all_evex, any_zmm, any_evex, any_vex, any_legacy, byte_masks;
+    bool no_rex, all_evex, any_zmm, any_wide, any_evex, any_vex, any_legacy, byte_masks;
     bool any_tiles; /* a form of AMX, with or without a tile among its operands */
     bool any_upper; /* a VEX or EVEX instruction that may write the upper halves */
 };
@@ -95,6 +95,7 @@ static void survey_encoding(struct survey *survey, const struct isa_form *form, 
     } else {
         survey->any_legacy = survey->any_legacy || xmm_or_wider;
     }
+    survey->any_wide = survey->any_wide || isa_form_vector_bits(form) > 128;
     survey->any_upper =
         survey->any_upper || (xmm_or_wider && (form->evex || isa_form_vector_bits(form) > 128));
     if (xmm_or_wider && !form->evex) {
@@ -185,6 +186,9 @@ static unsigned survey_uses(const struct survey *survey) {
             uses |= GEN_USES_EVEX | (survey->any_zmm ? 0u : (unsigned)GEN_USES_EVEX_256);
         } else {
             uses |= GEN_USES_YMM;
+        }
+        if (!survey->any_legacy && !survey->any_wide) {
+            uses |= GEN_USES_VEX_128;
         }
     }
     if (survey->used[GEN_FILE_MASK]) {

@@ -27,7 +27,10 @@ enum gen_uses {
     GEN_USES_STACK = 128,   /* RSP = GEN_STACK_TOP - 0x4000 while the loop runs */
     GEN_USES_ALL_GPR = 256, /* a user block: every GPR but the counter gets `gpr_fill`, RSP and RBP too */
     GEN_USES_MASK_64 = 512, /* with GEN_USES_MASK: kxnorq, which needs AVX512BW */
-    GEN_USES_TILES = 1024,  /* tmm0-7 of 16 rows of 64 bytes, zeros unless init lines load them */
+    /* With GEN_USES_YMM or GEN_USES_EVEX: no vector is wider than 128 bits, and the registers are filled so.
+     * A 128-bit instruction whose other source was last written with more waits a cycle longer for a load. */
+    GEN_USES_VEX_128 = 2048,
+    GEN_USES_TILES = 1024, /* tmm0-7 of 16 rows of 64 bytes, zeros unless init lines load them */
 };
 
 struct gen_program {

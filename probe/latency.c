@@ -61,9 +61,9 @@ static bool operand_is_destination(const struct isa_operand *operand) {
     return operand->write && operand_counts(operand) && operand->kind != ISA_OPERAND_MEM;
 }
 
-/* Memory whose content a later load takes up: named by the form, and not scattered. */
-static bool operand_is_stored(const struct isa_operand *operand) {
-    return operand->kind == ISA_OPERAND_MEM && operand->write && !operand->implicit && !operand->absolute &&
+/* Memory whose content passes from a store to a load: named by the form, and not scattered or gathered. */
+static bool operand_has_content(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_MEM && !operand->implicit && !operand->absolute &&
            operand->reg_class == ISA_REG_NONE && operand->bits != 0;
 }
 
@@ -91,12 +91,16 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
     for (unsigned src = 0; src < form->operand_count; src++) {
         for (unsigned dst = 0; dst < form->operand_count; dst++) {
             const struct isa_operand *source = &form->operands[src];
-            bool content =
-                source->kind == ISA_OPERAND_MEM ? src == dst && source->read : operand_is_source(source);
-            if (operand_is_stored(&form->operands[dst]) && content) {
+            const struct isa_operand *destination = &form->operands[dst];
+            bool stores = destination->write && operand_has_content(destination);
+            bool loads = source->read && operand_has_content(source);
+            bool ends = operand_is_destination(destination);
+            bool carried = loads || (source->kind != ISA_OPERAND_MEM && operand_is_source(source));
+            if ((stores && carried) || (loads && ends)) {
                 pair_init(&pairs[count++], (int)src, (int)dst, PROBE_PATH_CONTENT);
             }
-            if (!operand_is_source(source) || !operand_is_destination(&form->operands[dst])) {
+            bool addressed = source->kind == ISA_OPERAND_MEM && stores;
+            if (!operand_is_source(source) || !(ends || addressed)) {
                 continue;
             }
             pair_init(&pairs[count++], (int)src, (int)dst, operand_path(source));

@@ -115,6 +115,46 @@ static int extension_find(const struct latency_session *session, const struct pr
     return -1;
 }
 
+/* A transfer that chains to itself and can stand on the register side of a store or a load of the chain; -1:
+ * none. */
+static int delay_find(const struct latency_session *session, const struct probe_transfer *memory,
+                      const struct isa_form *form, const struct probe_latency_pair *pair) {
+    for (size_t i = 0; i < session->transfers.count; i++) {
+        const struct probe_transfer *delay = &session->transfers.items[i];
+        bool itself = delay->from == delay->to && delay->partner < 0 &&
+                      delay->restore == PROBE_RESTORE_NONE &&
+                      probe_transfer_fits(delay, &delay->form, delay->dst, delay->src);
+        bool stands = memory->to == PROBE_FILE_MEMORY
+                          ? probe_transfer_fits(delay, form, pair->dst, -1) &&
+                                probe_transfer_fits(delay, &memory->form, -1, memory->src)
+                          : probe_transfer_fits(delay, &memory->form, memory->dst, -1) &&
+                                (pair->path == PROBE_PATH_ADDRESS
+                                     ? operand_is_address(&delay->form.operands[delay->dst])
+                                     : probe_transfer_fits(delay, form, -1, pair->src));
+        if (itself && stands) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* A load that is tried before the data of the store are there is tried again, later than need be: a round of
+ * a store and a load alone can take longer than one with a few instructions more between the two. */
+static enum ip_status delayed_transfer_add(struct latency_session *session, size_t form_index,
+                                           size_t pair_index, size_t memory, enum chain_kind kind,
+                                           struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const struct probe_transfer *transfer = &session->transfers.items[memory];
+    int delay = delay_find(session, transfer, form, pair);
+    if (delay < 0) {
+        return IP_OK;
+    }
+    int via[LATENCY_VIA_MAX] = {delay, delay, delay, delay};
+    via[transfer->to == PROBE_FILE_MEMORY ? 3 : 0] = (int)memory;
+    return chain_add(session, form_index, pair_index, via, 4, kind, err);
+}
+
 /* Adds the chains through every single transfer that fits; *found counts them. */
 static enum ip_status single_transfers_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, enum chain_kind kind, unsigned *found,
@@ -126,7 +166,7 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
         if (!transfer_closes(transfer, form, pair)) {
             continue;
         }
-        int via[LATENCY_VIA_MAX] = {(int)i, (int)i, (int)i};
+        int via[LATENCY_VIA_MAX] = {(int)i, (int)i, (int)i, (int)i};
         unsigned count = 1;
         if (transfer->from == PROBE_FILE_FLAGS && transfer->to == PROBE_FILE_GPR) {
             /* A round of two cycles is too short: right after logic, CMOV and SETcc then take up to 0.3 more
@@ -144,6 +184,9 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
             kind == CHAIN_PLAIN &&
             probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src)) {
             status = chain_add(session, form_index, pair_index, via, 3, kind, err);
+        }
+        if (status == IP_OK && (transfer->to == PROBE_FILE_MEMORY || transfer->from == PROBE_FILE_MEMORY)) {
+            status = delayed_transfer_add(session, form_index, pair_index, i, kind, err);
         }
         if (status != IP_OK) {
             return status;

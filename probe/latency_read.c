@@ -130,6 +130,14 @@ static void experiment_interpret(struct latency_session *session,
         }
         return;
     }
+    if (pair->path == PROBE_PATH_ADDRESS && form->operands[pair->dst].kind == ISA_OPERAND_MEM &&
+        rest < INDEPENDENT_CYCLES) {
+        /* The load took the value over at rename, before the store's address was known. */
+        if (!pair->measured) {
+            snprintf(pair->why, sizeof pair->why, "the value is passed on without the address");
+        }
+        return;
+    }
     if (experiment->slow) {
         if (exact && steady) {
             pair->slow_cycles = least(pair->slow_cycles, rest);

@@ -235,9 +235,6 @@ static void transfer_describe(struct probe_transfer *transfer, const struct tran
     }
     transfer->from = probe_operand_file(&form->operands[row->src]);
     transfer->to = probe_operand_file(&form->operands[row->dst]);
-    if (through_memory(transfer)) {
-        transfer->cycles = 0.0; /* a load that takes up a store's value at rename costs nothing */
-    }
     transfer->world = probe_form_world(form);
     transfer->flags_read = form->flags_read;
     transfer->flags_written = form->flags_written;
@@ -455,6 +452,8 @@ void probe_transfers_calibrate(struct probe_transfers *transfers, const struct h
             } else if (!through_memory(transfer) && round_cycles >= 2 * LEAST_CHAIN_CYCLES &&
                        round_cycles <= ROUND_OF_ONES_CYCLES) {
                 transfer->pinned = true; /* `cycles` is 1 already */
+            } else if (through_memory(transfer) && round_cycles < 2 * LEAST_CHAIN_CYCLES) {
+                transfer->cycles = 0.0; /* a load that takes up a store's value at rename costs nothing */
             }
         }
     }

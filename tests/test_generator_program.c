@@ -117,6 +117,8 @@ static void frames(void **state) {
         {GEN_USES_YMM, 15, {"vmovups ymm15,", "vzeroupper"}, {"zmm", "ymm16"}},
         {GEN_USES_EVEX, 15, {"vmovups zmm31,", "vzeroupper"}, {"ymm"}},
         {GEN_USES_EVEX | GEN_USES_EVEX_256, 15, {"vmovups ymm31,", "vzeroupper"}, {"zmm"}},
+        {GEN_USES_YMM | GEN_USES_VEX_128, 15, {"vmovups xmm15,", "vzeroupper"}, {"zmm", "ymm"}},
+        {GEN_USES_EVEX | GEN_USES_EVEX_256 | GEN_USES_VEX_128, 15, {"vmovups xmm31,"}, {"zmm", "ymm"}},
         {GEN_USES_XMM | GEN_USES_YMM, 15, {"movups xmm15,", "vzeroupper"}, {"vmovups"}},
         {GEN_USES_MASK, 15, {"kxnorw k0, k0, k0", "kxnorw k7, k7, k7"}, {"kxnorq"}},
         {GEN_USES_MASK | GEN_USES_MASK_64, 15, {"kxnorq k7, k7, k7"}, {"kxnorw"}},

@@ -12,7 +12,7 @@ echo "== by class"
 isaprobe compare --by-class --format csv "$T/a.db" "$T/b.db" | tr -d '\r'
 echo "== the other way, as json"
 isaprobe compare -q --format json "$T/b.db" "$T/a.db" | shape
-echo "== each export of a store is the same as the store"
+echo "== each export of a store is the same as the store, but for latencies of which a format holds one number"
 for format in uopsinfo-xml csv json maqao-lua osaca llvm-sched-json; do
     case $format in
     llvm-*) command -v llvm-mc >"$T/where" || continue ;;
