@@ -73,6 +73,38 @@ static enum ip_status rows_get(struct res_store *store, sqlite3_stmt *statement,
     return status;
 }
 
+/* The first column of the first row; NaN when there is none. */
+static enum ip_status number_get(struct res_store *store, const char *sql, double *number,
+                                 struct ip_error *err) {
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    enum ip_status status = res_sql_step(store, statement, &row, err);
+    if (status == IP_OK) {
+        *number = row ? res_column_real(statement, 0) : NAN;
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum ip_status res_width_get(struct res_store *store, double *width, struct ip_error *err) {
+    double map = NAN, sentinel = NAN;
+    enum ip_status status =
+        number_get(store, "SELECT issue_width FROM portmap WHERE issue_width > 0", &map, err);
+    if (status == IP_OK && isnan(map)) {
+        status = number_get(store,
+                            "SELECT round(1 / sentinel_cycles) FROM runs WHERE sentinel_cycles > 0"
+                            " AND NOT sentinel_suspect ORDER BY id DESC LIMIT 1",
+                            &sentinel, err);
+    }
+    if (status == IP_OK) {
+        *width = isnan(map) ? sentinel : map;
+    }
+    return status;
+}
+
 enum ip_status res_core_get(struct res_store *store, struct probe_core *core, struct ip_error *err) {
     struct probe_core read = {0};
     sqlite3_stmt *statement = NULL;

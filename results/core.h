@@ -15,4 +15,8 @@ IP_CHECK enum ip_status res_core_put(struct res_store *store, const struct probe
  * passed over. Replaces `core`, which must be all-zero or hold earlier values. */
 IP_CHECK enum ip_status res_core_get(struct res_store *store, struct probe_core *core, struct ip_error *err);
 
+/* Issue slots a cycle as other experiments saw them: the port map's, else that of the last run's NOP
+ * sentinel; NaN when the store has neither. */
+IP_CHECK enum ip_status res_width_get(struct res_store *store, double *width, struct ip_error *err);
+
 #endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oncore/block.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/decode.h"
+
+enum { CF = 1, OTHER_FLAGS = 0x8d4 };
+
+/* Cycles where the tables know none: what most operations take. */
+static const float DEFAULT_CYCLES = 1.0f;
+static const float NEARLY_WHOLE = 0.2f;
+
+const char *core_resource_name(unsigned resource) {
+    static const struct {
+        unsigned first;
+        enum isa_reg_class reg_class;
+    } files[] = {{CORE_RESOURCE_MMX, ISA_REG_MMX},
+                 {CORE_RESOURCE_X87, ISA_REG_X87},
+                 {CORE_RESOURCE_MASK, ISA_REG_MASK},
+                 {CORE_RESOURCE_VECTOR, ISA_REG_ZMM},
+                 {CORE_RESOURCE_GPR, ISA_REG_GPR64}};
+    if (resource == CORE_RESOURCE_CARRY) {
+        return "carry";
+    }
+    if (resource == CORE_RESOURCE_FLAGS) {
+        return "flags";
+    }
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (resource >= files[i].first) {
+            const char *name = isa_reg_name(files[i].reg_class, resource - files[i].first);
+            return name != NULL ? name : "?";
+        }
+    }
+    return "?";
+}
+
+/* -1: carries no dependence that the model follows. */
+static int resource_of(enum isa_reg_class reg_class, unsigned number) {
+    switch (reg_class) {
+    case ISA_REG_GPR8:
+    case ISA_REG_GPR16:
+    case ISA_REG_GPR32:
+    case ISA_REG_GPR64:
+        return (int)(CORE_RESOURCE_GPR + (number & 15));
+    case ISA_REG_GPR8H:
+        return (int)(CORE_RESOURCE_GPR + (number & 3));
+    case ISA_REG_XMM:
+    case ISA_REG_YMM:
+    case ISA_REG_ZMM:
+        return (int)(CORE_RESOURCE_VECTOR + (number & 31));
+    case ISA_REG_MASK:
+        return (int)(CORE_RESOURCE_MASK + (number & 7));
+    case ISA_REG_X87:
+        return (int)(CORE_RESOURCE_X87 + (number & 7));
+    case ISA_REG_MMX:
+        return (int)(CORE_RESOURCE_MMX + (number & 7));
+    default:
+        return -1;
+    }
+}
+
+/* Which operand stands behind each source and target, while an instruction is read. */
+struct reading {
+    struct core_instruction *to;
+    int source_operand[CORE_SOURCES_MAX], target_operand[CORE_TARGETS_MAX];
+    bool merges[CORE_SOURCES_MAX]; /* the old value of a register that is written in part */
+    bool index[CORE_SOURCES_MAX];
+};
+
+static void source_add(struct reading *reading, int resource, int operand, bool merges, bool index) {
+    struct core_instruction *to = reading->to;
+    if (resource < 0 || to->source_count == CORE_SOURCES_MAX) {
+        return;
+    }
+    reading->source_operand[to->source_count] = operand;
+    reading->merges[to->source_count] = merges;
+    reading->index[to->source_count] = index;
+    to->sources[to->source_count++] = (uint8_t)resource;
+}
+
+static void target_add(struct reading *reading, int resource, int operand) {
+    struct core_instruction *to = reading->to;
+    if (resource < 0 || to->target_count == CORE_TARGETS_MAX) {
+        return;
+    }
+    reading->target_operand[to->target_count] = operand;
+    to->targets[to->target_count++] = (uint8_t)resource;
+}
+
+static unsigned operand_number(const struct core_instruction *instruction, unsigned operand) {
+    const struct isa_operand *op = &instruction->cost->form.operands[operand];
+    return op->reg >= 0 ? (unsigned)op->reg : instruction->binding.reg[operand];
+}
+
+static void address_read(struct reading *reading, int operand) {
+    const struct isa_operand *op = &reading->to->cost->form.operands[operand];
+    const struct isa_address *address = &reading->to->binding.address;
+    if (op->implicit) {
+        return; /* its address register is an implicit operand */
+    }
+    if (address->base >= 0) {
+        source_add(reading, CORE_RESOURCE_GPR + address->base, operand, false, false);
+    }
+    if (address->index >= 0) {
+        int resource = isa_reg_is_vector(op->reg_class) ? CORE_RESOURCE_VECTOR + address->index
+                                                        : CORE_RESOURCE_GPR + address->index;
+        source_add(reading, resource, operand, false, true);
+    }
+}
+
+static void flags_read(struct reading *reading, int operand) {
+    const struct isa_form *form = &reading->to->cost->form;
+    if ((form->flags_read & CF) != 0) {
+        source_add(reading, CORE_RESOURCE_CARRY, operand, false, false);
+    }
+    if ((form->flags_read & OTHER_FLAGS) != 0) {
+        source_add(reading, CORE_RESOURCE_FLAGS, operand, false, false);
+    }
+    if ((form->flags_written & CF) != 0) {
+        target_add(reading, CORE_RESOURCE_CARRY, operand);
+    }
+    if ((form->flags_written & OTHER_FLAGS) != 0) {
+        target_add(reading, CORE_RESOURCE_FLAGS, operand);
+    }
+}
+
+/* All sources of registers are one register, and the form does not wait for it then. */
+static bool idiom_check(const struct core_instruction *instruction) {
+    const struct isa_form *form = &instruction->cost->form;
+    int first = -1;
+    unsigned sources = 0;
+    for (unsigned i = 0; i < form->explicit_count && instruction->cost->same_breaks; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        if (op->kind == ISA_OPERAND_MEM) {
+            return false;
+        }
+        if (op->kind != ISA_OPERAND_REG || !op->read || op->mask) {
+            continue;
+        }
+        int number = (int)operand_number(instruction, i);
+        if (first >= 0 && number != first) {
+            return false;
+        }
+        first = number;
+        sources++;
+    }
+    return sources >= 2;
+}
+
+static void operands_read(struct reading *reading) {
+    struct core_instruction *to = reading->to;
+    const struct isa_form *form = &to->cost->form;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        if (op->kind == ISA_OPERAND_MEM || op->kind == ISA_OPERAND_AGEN) {
+            address_read(reading, (int)i);
+            to->loads = to->loads || op->read;
+            to->stores = to->stores || op->write;
+            to->stack = to->stack || op->implicit;
+            to->bytes = op->kind == ISA_OPERAND_MEM ? (uint16_t)(op->bits / 8) : to->bytes;
+        }
+    }
+    to->address_count = to->source_count;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        if (op->kind == ISA_OPERAND_FLAGS) {
+            flags_read(reading, (int)i);
+        }
+        if (op->kind != ISA_OPERAND_REG) {
+            continue;
+        }
+        int resource = resource_of(op->reg_class, operand_number(to, i));
+        bool partial = op->write && !op->read &&
+                       (op->reg_class == ISA_REG_GPR8 || op->reg_class == ISA_REG_GPR8H ||
+                        op->reg_class == ISA_REG_GPR16);
+        if (op->read || partial) {
+            source_add(reading, resource, (int)i, partial, false);
+        }
+        if (op->write) {
+            target_add(reading, resource, (int)i);
+        }
+    }
+}
+
+/* A latency is a whole number of cycles, but for those that differ from one time to the next. */
+static float cycles_round(float cycles) {
+    float whole = roundf(cycles);
+    return fabsf(cycles - whole) < NEARLY_WHOLE ? whole : cycles;
+}
+
+/* Cycles from operand s to operand d; where the pair was not measured, the longest that was, to that operand
+ * or at all. `address`: from a register of the address. */
+static float pair_cycles(const struct core_cost *cost, int s, int d, bool address, bool index) {
+    float to_target = -1.0f, any = -1.0f;
+    for (unsigned i = 0; i < cost->latency_count; i++) {
+        const struct core_latency *pair = &cost->latencies[i];
+        bool from_address = pair->address || pair->index;
+        if (from_address != address) {
+            continue;
+        }
+        if (pair->src == s && pair->dst == d && (!index || pair->index)) {
+            return cycles_round(pair->cycles);
+        }
+        to_target = pair->dst == d ? fmaxf(to_target, pair->cycles) : to_target;
+        any = fmaxf(any, pair->cycles);
+    }
+    return cycles_round(to_target >= 0.0f ? to_target : any);
+}
+
+static float load_cycles(const struct core_block *block) {
+    return isnan(block->load_cycles) ? 0.0f : (float)block->load_cycles;
+}
+
+static void latencies_fill(const struct core_block *block, const struct reading *reading) {
+    struct core_instruction *to = reading->to;
+    const struct core_cost *cost = to->cost;
+    float load = load_cycles(block);
+    to->to_store = 0.0f;
+    for (unsigned t = 0; t < to->target_count; t++) {
+        int d = reading->target_operand[t];
+        to->through_load[t] = load;
+        for (unsigned s = 0; s < to->source_count; s++) {
+            bool address = s < to->address_count;
+            float cycles = pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s]);
+            if (address && to->loads) {
+                cycles = cycles >= 0.0f ? cycles : load + (to->stores ? DEFAULT_CYCLES : 0.0f);
+                to->through_load[t] = fmaxf(to->through_load[t], cycles);
+            } else if (cycles < 0.0f) {
+                cycles = address || !to->loads ? DEFAULT_CYCLES
+                                               : fmaxf(DEFAULT_CYCLES, to->through_load[t] - load);
+                cycles = cost->eliminated >= 0.0 ? 0.0f : cycles;
+            }
+            to->latency[t][s] = reading->merges[s] ? DEFAULT_CYCLES : cycles;
+        }
+        if (to->loads && to->stores) {
+            to->to_store = fmaxf(to->to_store, fmaxf(DEFAULT_CYCLES, to->through_load[t] - load));
+        }
+    }
+    if (to->loads && to->stores && to->target_count == 0) {
+        to->to_store = DEFAULT_CYCLES;
+    }
+    /* The stack pointer is moved at decode, by an adder of its own. */
+    for (unsigned t = 0; t < to->target_count && to->stack; t++) {
+        for (unsigned s = 0; s < to->source_count; s++) {
+            if (to->targets[t] == CORE_RESOURCE_GPR + 4) {
+                to->latency[t][s] = to->sources[s] == CORE_RESOURCE_GPR + 4 ? 0.0f : -INFINITY;
+            } else if (to->sources[s] == CORE_RESOURCE_GPR + 4 && to->loads) {
+                to->latency[t][s] = load;
+            }
+        }
+    }
+}
+
+/* Which pairs fuse when no experiment says: a comparison, or an addition, before a conditional jump. */
+static bool fuses_by_default(const struct core_instruction *first) {
+    const struct core_cost *cost = first->cost;
+    bool only_flags = !first->stores;
+    for (unsigned t = 0; t < first->target_count; t++) {
+        only_flags = only_flags && first->targets[t] >= CORE_RESOURCE_CARRY;
+    }
+    bool adds = !first->loads && (cost->action == CORE_ACTION_ADD || cost->action == CORE_ACTION_SUBTRACT ||
+                                  cost->action == CORE_ACTION_AND || cost->action == CORE_ACTION_INCREMENT ||
+                                  cost->action == CORE_ACTION_DECREMENT);
+    return first->target_count > 0 && (only_flags || (adds && !first->stores));
+}
+
+static bool fuse_known(const struct probe_core *core) {
+    for (size_t i = 0; i < core->fact_count; i++) {
+        if (strncmp(core->facts[i].key, "fuse ", 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool fuses(const struct core_costs *costs, const struct core_instruction *first,
+                  const struct core_instruction *branch) {
+    bool conditional = branch->cost->branch && branch->source_count > 0 && branch->target_count == 0;
+    for (unsigned s = 0; s < branch->source_count; s++) {
+        conditional = conditional && branch->sources[s] >= CORE_RESOURCE_CARRY;
+    }
+    if (!conditional || first->fused || first->cost->branch) {
+        return false;
+    }
+    const struct probe_core_value *fact =
+        probe_core_fact_get(&costs->core, "fuse", first->cost->form.syntax, branch->cost->form.syntax);
+    if (fact != NULL) {
+        return fact->value > 0.5;
+    }
+    return !fuse_known(&costs->core) && fuses_by_default(first);
+}
+
+static enum ip_status instruction_read(struct core_block *block, struct core_costs *costs, size_t offset,
+                                       struct ip_error *err) {
+    struct isa_form form;
+    size_t length = 0;
+    struct core_instruction *to = &block->items[block->count];
+    memset(to, 0, sizeof *to);
+    struct ip_error reason;
+    enum ip_status status =
+        isa_decode(block->code + offset, block->code_bytes - offset, &form, &to->binding, &length, &reason);
+    if (status != IP_OK) {
+        return ip_fail(err, status, "the block's bytes at offset %zu are no instruction: %s", offset,
+                       reason.text);
+    }
+    status = core_costs_get(costs, &form, &to->cost, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    to->offset = (uint32_t)offset;
+    to->length = (uint8_t)length;
+    struct reading reading = {.to = to};
+    operands_read(&reading);
+    latencies_fill(block, &reading);
+    to->idiom = idiom_check(to);
+    to->renamed = to->idiom ? to->cost->same_eliminated : to->cost->known && to->cost->term_count == 0;
+    if (to->idiom) {
+        to->source_count = to->address_count = 0;
+    }
+    block->count++;
+    if (block->count > 1) {
+        to->fused = fuses(costs, to - 1, to);
+    }
+    return IP_OK;
+}
+
+/* A plain load's latency: the parameter, else that of the form itself. */
+static enum ip_status load_find(struct core_block *block, struct core_costs *costs, struct ip_error *err) {
+    static const uint8_t load[] = {0x48, 0x8b, 0x06}; /* mov rax, [rsi] */
+    block->load_cycles = probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
+    if (!isnan(block->load_cycles)) {
+        return IP_OK;
+    }
+    struct isa_form form;
+    size_t length = 0;
+    const struct core_cost *cost = NULL;
+    enum ip_status status = isa_decode(load, sizeof load, &form, NULL, &length, err);
+    if (status == IP_OK) {
+        status = core_costs_get(costs, &form, &cost, err);
+    }
+    for (unsigned i = 0; status == IP_OK && i < cost->latency_count; i++) {
+        if (cost->latencies[i].address) {
+            block->load_cycles = (double)cycles_round(cost->latencies[i].cycles);
+        }
+    }
+    return status;
+}
+
+enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, size_t code_bytes,
+                                 struct core_costs *costs, struct ip_error *err) {
+    struct core_block made = {.code = code, .code_bytes = code_bytes};
+    if (code_bytes == 0) {
+        return ip_fail(err, IP_SYNTAX, "the block is empty");
+    }
+    made.items = calloc(code_bytes, sizeof *made.items);
+    if (made.items == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for a block of %zu bytes", code_bytes);
+    }
+    enum ip_status status = load_find(&made, costs, err);
+    for (size_t offset = 0; offset < code_bytes && status == IP_OK;) {
+        status = instruction_read(&made, costs, offset, err);
+        offset += status == IP_OK ? made.items[made.count - 1].length : 0;
+    }
+    if (status != IP_OK) {
+        core_block_fini(&made);
+        return status;
+    }
+    *block = made;
+    return IP_OK;
+}
+
+void core_block_fini(struct core_block *block) {
+    free(block->items);
+    memset(block, 0, sizeof *block);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/block.h - a basic block as the model sees it: instructions with their costs, what they read and
+ * write, and how long each value takes through them. */
+#ifndef ISAPROBE_ONCORE_BLOCK_H
+#define ISAPROBE_ONCORE_BLOCK_H
+
+#include "oncore/cost.h"
+
+/* What carries a value from one instruction to the next: registers by file (the narrow names of a register
+ * are the register), the carry flag, and all other flags as one. Memory is told apart by address. */
+enum core_resource {
+    CORE_RESOURCE_GPR = 0,
+    CORE_RESOURCE_VECTOR = 16,
+    CORE_RESOURCE_MASK = 48,
+    CORE_RESOURCE_X87 = 56,
+    CORE_RESOURCE_MMX = 64,
+    CORE_RESOURCE_CARRY = 72,
+    CORE_RESOURCE_FLAGS = 73,
+    CORE_RESOURCES = 74
+};
+/* "rax", "zmm3", "k1", "CF", "flags". Static storage. */
+const char *core_resource_name(unsigned resource);
+
+enum { CORE_SOURCES_MAX = 14, CORE_TARGETS_MAX = 8, CORE_INSTRUCTION_TEXT = 96 };
+
+struct core_instruction {
+    uint32_t offset;
+    uint8_t length;
+    const struct core_cost *cost; /* borrowed from the costs */
+    struct isa_binding binding;
+
+    /* Values that it waits for. The first address_count of them make its address; latency[t][s] is from the
+     * s-th source to the t-th target, for a load's address the whole way through memory. */
+    uint8_t sources[CORE_SOURCES_MAX], source_count, address_count;
+    uint8_t targets[CORE_TARGETS_MAX], target_count;
+    float latency[CORE_TARGETS_MAX][CORE_SOURCES_MAX];
+    float through_load[CORE_TARGETS_MAX]; /* from the address to the target */
+    float to_store;                       /* from its slowest source to what it stores */
+
+    bool loads, stores; /* explicit or implicit memory */
+    bool stack;         /* through RSP: PUSH, POP */
+    uint16_t bytes;     /* of the access */
+    bool renamed;       /* takes a slot and no port */
+    bool idiom;         /* same register for both sources: its result waits for nothing */
+    bool fused;         /* with the instruction before it: no slot, no port of its own */
+    bool taken;         /* a branch that closes the loop */
+};
+
+struct core_block {
+    struct core_instruction *items; /* owned */
+    size_t count;
+    const uint8_t *code; /* borrowed */
+    size_t code_bytes;
+    double load_cycles; /* of a plain load from its address; NaN: unknown */
+};
+
+/* Decodes `code` (borrowed: it must outlive the block) and looks every form up. IP_SYNTAX with the offset
+ * when the bytes are no instruction or end in the middle of one. */
+IP_CHECK enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, size_t code_bytes,
+                                          struct core_costs *costs, struct ip_error *err);
+void core_block_fini(struct core_block *block); /* all-zero is fine */
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oncore/bounds.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SETS_MAX = 64 };
+
+/* The µops of one pass, by set of ports. */
+struct load {
+    uint32_t ports[SETS_MAX];
+    double uops[SETS_MAX];
+    unsigned count;
+};
+
+static void load_gather(struct load *load, const struct core_block *block) {
+    load->count = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_instruction *instruction = &block->items[i];
+        if (instruction->renamed || instruction->fused) {
+            continue;
+        }
+        for (unsigned t = 0; t < instruction->cost->term_count; t++) {
+            const struct core_term *term = &instruction->cost->terms[t];
+            unsigned at = 0;
+            while (at < load->count && load->ports[at] != term->ports) {
+                at++;
+            }
+            if (at == SETS_MAX) {
+                continue;
+            }
+            if (at == load->count) {
+                load->ports[at] = term->ports;
+                load->uops[at] = 0.0;
+                load->count++;
+            }
+            load->uops[at] += term->uops;
+        }
+    }
+}
+
+/* The fullest set of ports. Only unions of the sets at hand can bind; they are found by adding to a union, as
+ * long as that makes it fuller, each set that overlaps it; and by all pairs. With so few sets all unions of
+ * overlapping ones are tried. */
+static double load_fullest(const struct load *load, uint32_t *ports) {
+    uint32_t unions[1 << 12];
+    unsigned count = 0;
+    for (unsigned i = 0; i < load->count; i++) {
+        unsigned before = count;
+        for (unsigned k = 0; k <= before && count < sizeof unions / sizeof unions[0]; k++) {
+            uint32_t set = load->ports[i] | (k == before ? 0 : unions[k]);
+            bool known =
+                k < before && (unions[k] & load->ports[i]) == 0; /* disjoint: no fuller than the better */
+            for (unsigned j = 0; j < count && !known; j++) {
+                known = unions[j] == set;
+            }
+            if (!known) {
+                unions[count++] = set;
+            }
+        }
+    }
+    double most = 0.0;
+    *ports = 0;
+    for (unsigned k = 0; k < count; k++) {
+        double uops = 0.0;
+        for (unsigned i = 0; i < load->count; i++) {
+            uops += (load->ports[i] & ~unions[k]) == 0 ? load->uops[i] : 0.0;
+        }
+        double cycles = uops / __builtin_popcount(unions[k]);
+        if (cycles > most * (1 + 1e-12)) {
+            most = cycles;
+            *ports = unions[k];
+        }
+    }
+    return most;
+}
+
+double core_ports_bound(const struct core_block *block, uint32_t *ports) {
+    struct load load;
+    load_gather(&load, block);
+    return load_fullest(&load, ports);
+}
+
+/* The fullest set is filled evenly; what is left goes to the other ports, and so on. */
+void core_pressure_spread(const struct core_block *block, double pressure[CORE_PORTS_MAX],
+                          double (*shares)[CORE_PORTS_MAX]) {
+    struct load load;
+    load_gather(&load, block);
+    uint32_t level_ports[CORE_PORTS_MAX];
+    unsigned levels = 0;
+    memset(pressure, 0, CORE_PORTS_MAX * sizeof pressure[0]);
+    for (;;) {
+        uint32_t fullest;
+        double cycles = load_fullest(&load, &fullest);
+        if (fullest == 0 || levels == CORE_PORTS_MAX) {
+            break;
+        }
+        level_ports[levels++] = fullest;
+        struct load rest = {.count = 0};
+        for (unsigned i = 0; i < load.count; i++) {
+            if ((load.ports[i] & ~fullest) != 0) {
+                rest.ports[rest.count] = load.ports[i] & ~fullest;
+                rest.uops[rest.count++] = load.uops[i];
+            }
+        }
+        for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
+            pressure[p] += (fullest >> p & 1) != 0 ? cycles : 0.0;
+        }
+        load = rest;
+    }
+    /* Each instruction's part of the ports of its level, in proportion to what room they have for it. */
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_instruction *instruction = &block->items[i];
+        for (unsigned t = 0;
+             t < instruction->cost->term_count && !instruction->renamed && !instruction->fused; t++) {
+            uint32_t ports = instruction->cost->terms[t].ports, left = ports;
+            for (unsigned l = 0; l < levels && (left & ~level_ports[l]) != 0; l++) {
+                left &= ~level_ports[l];
+            }
+            for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
+                if ((left >> p & 1) != 0) {
+                    shares[i][p] += instruction->cost->terms[t].uops / __builtin_popcount(left);
+                }
+            }
+        }
+    }
+}
+
+double core_slots_count(const struct core_block *block) {
+    double slots = 0.0;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_instruction *instruction = &block->items[i];
+        if (instruction->fused) {
+            continue;
+        }
+        slots += instruction->cost->known ? instruction->cost->slots : 1.0;
+    }
+    return slots;
+}
+
+double core_unit_bound(const struct core_block *block) {
+    double busy[2] = {0.0, 0.0};
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_cost *cost = block->items[i].cost;
+        if (cost->unit >= 0 && !block->items[i].idiom) {
+            busy[cost->unit] += cost->unit_cycles;
+        }
+    }
+    return fmax(busy[0], busy[1]);
+}
+
+void core_front_bounds(const struct core_costs *costs, const struct core_block *block,
+                       const struct core_options *options, double slots, double bounds[CORE_BOUNDS]) {
+    const struct probe_core *core = &costs->core;
+    double bytes = probe_core_get(core, PROBE_CORE_PREDECODE_BYTES);
+    double decode = probe_core_get(core, PROBE_CORE_DECODE_WIDTH);
+    double cache = probe_core_get(core, PROBE_CORE_UOP_CACHE_WIDTH);
+    double branch = probe_core_get(core, PROBE_CORE_TAKEN_BRANCH);
+    double capacity = probe_core_get(core, PROBE_CORE_UOP_CACHE_SLOTS);
+    double instructions = 0.0;
+    for (size_t i = 0; i < block->count; i++) {
+        instructions += block->items[i].fused ? 0.0 : 1.0;
+    }
+    /* Copies in a row are taken to fit the µop cache, as in the kernels that measure them. */
+    bool decoded = options->loop && !isnan(capacity) && slots > capacity;
+    if (decoded) {
+        bounds[CORE_BOUND_PREDECODE] = (double)block->code_bytes / bytes;
+        bounds[CORE_BOUND_DECODE] = instructions / decode;
+    } else {
+        double lines = slots / cache;
+        bounds[CORE_BOUND_UOP_CACHE] = options->loop ? ceil(lines) : lines;
+    }
+    if (options->loop) {
+        bounds[CORE_BOUND_LOOP] = isnan(branch) ? 1.0 : branch;
+    }
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/cost.c - costs by syntax: found, or made from what the store says. */
+#include "oncore/cost.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oncore/cost_steps.h"
+#include "results/core.h"
+
+double core_issue_width(const struct core_costs *costs) {
+    return probe_core_get(&costs->core, PROBE_CORE_ISSUE_WIDTH);
+}
+
+static uint32_t text_hash(const char *text) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    }
+    return hash;
+}
+
+static size_t slot_find(const struct core_costs *costs, const char *syntax) {
+    size_t at = text_hash(syntax) & (costs->index_size - 1);
+    while (costs->index[at] != 0 && strcmp(costs->items[costs->index[at] - 1]->form.syntax, syntax) != 0) {
+        at = (at + 1) & (costs->index_size - 1);
+    }
+    return at;
+}
+
+static enum ip_status grow(struct core_costs *costs, struct ip_error *err) {
+    size_t capacity = costs->capacity != 0 ? 2 * costs->capacity : 64;
+    struct core_cost **items = realloc(costs->items, capacity * sizeof(struct core_cost *));
+    if (items == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the costs of %zu forms", capacity);
+    }
+    costs->items = items;
+    uint32_t *index = calloc(4 * capacity, sizeof *index);
+    if (index == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the costs of %zu forms", capacity);
+    }
+    free(costs->index);
+    costs->capacity = capacity;
+    costs->index = index;
+    costs->index_size = 4 * capacity;
+    for (size_t i = 0; i < costs->count; i++) {
+        costs->index[slot_find(costs, costs->items[i]->form.syntax)] = (uint32_t)(i + 1);
+    }
+    return IP_OK;
+}
+
+/* The item of `syntax`, a new one when there is none; *made tells. */
+static enum ip_status item_get(struct core_costs *costs, const struct isa_form *form, bool *made,
+                               struct core_cost **item, struct ip_error *err) {
+    *made = false;
+    if (costs->index_size != 0) {
+        size_t at = slot_find(costs, form->syntax);
+        if (costs->index[at] != 0) {
+            *item = costs->items[costs->index[at] - 1];
+            return IP_OK;
+        }
+    }
+    if (costs->count == costs->capacity) {
+        enum ip_status status = grow(costs, err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    struct core_cost *cost = calloc(1, sizeof *cost);
+    if (cost == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the cost of '%s'", form->syntax);
+    }
+    cost->form = *form;
+    core_cost_describe(cost);
+    size_t at = slot_find(costs, form->syntax);
+    costs->items[costs->count++] = cost;
+    costs->index[at] = (uint32_t)costs->count;
+    *item = cost;
+    *made = true;
+    return IP_OK;
+}
+
+void core_costs_fini(struct core_costs *costs) {
+    for (size_t i = 0; i < costs->count; i++) {
+        free(costs->items[i]);
+    }
+    free(costs->items);
+    free(costs->index);
+    probe_core_fini(&costs->core);
+    memset(costs, 0, sizeof *costs);
+}
+
+static bool starts_fact(const char *text, char *name, double *count, size_t *length) {
+    char *end;
+    *count = strtod(text, &end);
+    if (end == text || end[0] != '*' || end[1] != 'p' || !(*count >= 0.0) || *count > 1000.0) {
+        return false;
+    }
+    const char *ports = end + 2;
+    size_t names = strcspn(ports, "+ ");
+    if (names == 0 || names > CORE_PORTS_MAX) {
+        return false;
+    }
+    memcpy(name, ports, names);
+    name[names] = '\0';
+    *length = (size_t)(ports - text) + names;
+    return true;
+}
+
+enum ip_status core_ports_parse(struct core_costs *costs, const char *text,
+                                struct core_term terms[CORE_TERMS_MAX], unsigned *count,
+                                struct ip_error *err) {
+    unsigned found = 0;
+    const char *at = text;
+    while (*at != '\0' && strcmp(text, "none") != 0) {
+        char ports[CORE_PORTS_MAX + 1];
+        double uops;
+        size_t length;
+        if (found == CORE_TERMS_MAX || !starts_fact(at, ports, &uops, &length)) {
+            return ip_fail(err, IP_SYNTAX, "'%.100s' is no port usage: write it as in 1*p01+2*p5", text);
+        }
+        struct core_term term = {.uops = uops};
+        for (const char *port = ports; *port != '\0'; port++) {
+            char *known = memchr(costs->port_names, *port, costs->port_count);
+            if (known == NULL && costs->port_count == CORE_PORTS_MAX) {
+                return ip_fail(err, IP_SYNTAX, "'%.100s': more than %d ports", text, CORE_PORTS_MAX);
+            }
+            if (known == NULL) {
+                known = &costs->port_names[costs->port_count++];
+                *known = *port;
+            }
+            term.ports |= UINT32_C(1) << (known - costs->port_names);
+        }
+        if (uops > 0.0) {
+            terms[found++] = term;
+        }
+        at += length;
+        if (*at == '+') {
+            at++;
+        }
+    }
+    *count = found;
+    return IP_OK;
+}
+
+const char *core_ports_print(const struct core_costs *costs, uint32_t ports, char *buffer) {
+    size_t used = 0;
+    for (unsigned p = 0; p < costs->port_count; p++) {
+        if ((ports >> p & 1) != 0) {
+            buffer[used++] = costs->port_names[p];
+        }
+    }
+    buffer[used] = '\0';
+    return buffer;
+}
+
+enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *form, const char *ports,
+                              double slots, double latency, struct ip_error *err) {
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 0;
+    enum ip_status status = core_ports_parse(costs, ports, terms, &count, err);
+    struct core_cost *cost = NULL;
+    bool made;
+    if (status == IP_OK) {
+        status = item_get(costs, form, &made, &cost, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    memcpy(cost->terms, terms, sizeof terms);
+    cost->term_count = count;
+    cost->slots = slots;
+    cost->cycles = NAN;
+    cost->known = true;
+    cost->source = CORE_SOURCE_MEASURED;
+    double load = probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
+    cost->latency_count = 0;
+    cost->latency_known = !isnan(latency);
+    for (int s = 0; s < form->operand_count && cost->latency_known; s++) {
+        for (int d = 0; d < form->operand_count; d++) {
+            bool memory = form->operands[s].kind == ISA_OPERAND_MEM;
+            bool sends = form->operands[s].read && form->operands[d].write &&
+                         form->operands[d].kind != ISA_OPERAND_MEM;
+            if (sends && cost->latency_count < CORE_PAIRS_MAX) {
+                double cycles = latency + (memory && !isnan(load) ? load : 0.0);
+                cost->latencies[cost->latency_count++] = (struct core_latency){
+                    .src = (int8_t)s, .dst = (int8_t)d, .address = memory, .cycles = (float)cycles};
+            }
+        }
+    }
+    return IP_OK;
+}
+
+/* The terms of a plain load or store, which any x86-64 CPU has. */
+static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, struct core_term *terms,
+                                  unsigned *count, uint32_t *ports, struct ip_error *err) {
+    struct res_form known = {0};
+    struct ip_error reason;
+    enum ip_status status = res_form_get(costs->store, syntax, &known, &reason);
+    if (status != IP_OK) {
+        return status == IP_FAILED ? IP_OK : ip_fail(err, status, "%s", reason.text);
+    }
+    if (known.ports.known && known.ports.usage[0] != '\0' && strcmp(known.ports.verdict, "ok") == 0 &&
+        *count == 0) {
+        status = core_ports_parse(costs, known.ports.usage, terms, count, err);
+        for (unsigned i = 0; i < *count; i++) {
+            *ports |= terms[i].ports;
+        }
+    }
+    res_form_fini(&known);
+    return status;
+}
+
+enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store, struct ip_error *err) {
+    static const char *const loads[] = {"mov r64, m64", "mov r32, m32", "pop r64", "movsxd r64, m32"};
+    static const char *const stores[] = {"mov m64, r64", "mov m32, r32", "push r64"};
+    struct core_costs made = {.store = store};
+    enum ip_status status = res_core_get(store, &made.core, err);
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0] && status == IP_OK; i++) {
+        status = plain_terms(&made, loads[i], made.load_terms, &made.load_term_count, &made.load_ports, err);
+    }
+    for (size_t i = 0; i < sizeof stores / sizeof stores[0] && status == IP_OK; i++) {
+        status =
+            plain_terms(&made, stores[i], made.store_terms, &made.store_term_count, &made.store_ports, err);
+    }
+    if (status == IP_OK) {
+        status = core_width_find(&made, err);
+    }
+    if (status != IP_OK) {
+        core_costs_fini(&made);
+        return status;
+    }
+    *costs = made;
+    return IP_OK;
+}
+
+enum ip_status core_costs_get(struct core_costs *costs, const struct isa_form *form,
+                              const struct core_cost **cost, struct ip_error *err) {
+    bool made = false;
+    struct core_cost *item = NULL;
+    enum ip_status status = item_get(costs, form, &made, &item, err);
+    if (status == IP_OK && made) {
+        struct core_cost filled = *item;
+        status = core_cost_fill(costs, &filled, err);
+        /* `item` stays where it is, while the table may have grown. */
+        if (status == IP_OK) {
+            *item = filled;
+        }
+    }
+    if (status == IP_OK) {
+        *cost = item;
+    }
+    return status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/cost.h - what one instruction form costs, as far as the tables know it, and where that comes from:
+ * a store, or a table made by hand. docs/oncore.md. */
+#ifndef ISAPROBE_ONCORE_COST_H
+#define ISAPROBE_ONCORE_COST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "isa/form.h"
+#include "probe/core_params.h"
+#include "results/store.h"
+
+enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 12, CORE_PAIRS_MAX = 48 };
+
+/* µops that may go to any of `ports`; bit p is the port whose name is core_costs.port_names[p]. */
+struct core_term {
+    uint32_t ports;
+    double uops;
+};
+
+/* Cycles from operand `src` (its position in the form) to operand `dst`. */
+struct core_latency {
+    int8_t src, dst;
+    bool address, index; /* from the address register of a memory operand; else from the register itself */
+    float cycles;
+};
+
+enum core_source {
+    CORE_SOURCE_NONE,     /* the tables say nothing: the prediction leaves it out */
+    CORE_SOURCE_MEASURED, /* from the form's own measurement */
+    CORE_SOURCE_COMPOSED, /* a memory form from its register twin, a load and a store */
+    CORE_SOURCE_ASSUMED,  /* from the throughput alone: a unit of its own */
+};
+
+/* What an instruction does to addresses that pass through general registers; anything else is opaque. */
+enum core_action {
+    CORE_ACTION_OPAQUE,
+    CORE_ACTION_MOVE,
+    CORE_ACTION_MOVE_SIGNED,
+    CORE_ACTION_ADD,
+    CORE_ACTION_SUBTRACT,
+    CORE_ACTION_AND,
+    CORE_ACTION_OR,
+    CORE_ACTION_XOR,
+    CORE_ACTION_SHIFT_LEFT,
+    CORE_ACTION_INCREMENT,
+    CORE_ACTION_DECREMENT,
+    CORE_ACTION_LEA,
+    CORE_ACTION_PUSH,
+    CORE_ACTION_POP,
+};
+
+struct core_cost {
+    struct isa_form form; /* derived */
+    enum core_action action;
+    bool loads, stores, branch;
+    bool known; /* slots and ports in some way: the form is not left out */
+    enum core_source source;
+
+    double slots;  /* issue slots */
+    double cycles; /* reciprocal throughput; NaN: not measured */
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned term_count;
+    int unit; /* an unpipelined unit that is busy for unit_cycles: core_costs' number; -1: none */
+    double unit_cycles;
+    struct core_latency latencies[CORE_PAIRS_MAX];
+    unsigned latency_count;
+    bool latency_known;
+    double eliminated;    /* >= 0: done at rename, and a chain takes so many cycles a link; -1: no */
+    bool same_breaks;     /* with one register for both sources the result does not wait for it */
+    bool same_eliminated; /* ... and takes no port */
+    char why[128];        /* what is missing or composed; "" */
+};
+
+/* Costs by syntax, made when they are first asked for. */
+struct core_costs {
+    struct res_store *store;  /* borrowed; NULL: only what core_costs_add gave */
+    struct core_cost **items; /* owned */
+    size_t count, capacity;
+    uint32_t *index; /* owned; open addressing, position + 1 */
+    size_t index_size;
+    char port_names[CORE_PORTS_MAX + 1];
+    unsigned port_count;
+    uint32_t load_ports, store_ports;
+    struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
+    unsigned load_term_count, store_term_count;
+    struct probe_core core; /* owned */
+};
+
+/* From a store, which is borrowed and must outlive the costs. Statuses as the store's. */
+IP_CHECK enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store,
+                                        struct ip_error *err);
+void core_costs_fini(struct core_costs *costs); /* all-zero is fine, and an empty table */
+
+/* The cost of `form` (derived, as isa_decode gives it): from the table, else from the store, else unknown.
+ * Borrowed; stays where it is until core_costs_fini. */
+IP_CHECK enum ip_status core_costs_get(struct core_costs *costs, const struct isa_form *form,
+                                       const struct core_cost **cost, struct ip_error *err);
+
+/* Adds a form by hand: "1*p01+2*p5" (or "none") and its slots; `latency` for all its pairs (NaN: unknown;
+ * from an address: the load latency more). IP_SYNTAX when the ports do not parse. */
+IP_CHECK enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *form,
+                                       const char *ports, double slots, double latency, struct ip_error *err);
+
+/* Parses "1*p01+2*p5" or "none". Ports that are new are added to the names. */
+IP_CHECK enum ip_status core_ports_parse(struct core_costs *costs, const char *text,
+                                         struct core_term terms[CORE_TERMS_MAX], unsigned *count,
+                                         struct ip_error *err);
+/* "015": the names of a set of ports. `buffer` holds CORE_PORTS_MAX + 1 bytes; returns it. */
+const char *core_ports_print(const struct core_costs *costs, uint32_t ports, char *buffer);
+
+/* Slots a cycle: the parameter, else the port map's or the sentinel's, which core_costs_open puts there. NaN:
+ * unknown. */
+double core_issue_width(const struct core_costs *costs);
+
+#endif

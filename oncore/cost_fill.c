@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/cost_fill.c - what the store says of a form, as a cost. Where it does not say all, the rest follows
+ * from the form's register twin and from plain loads and stores, and the cost says so. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "oncore/cost_steps.h"
+#include "results/core.h"
+
+/* A link of a chain that takes less than this is not executed: it is done at rename. */
+static const double RENAMED = 0.5;
+/* A form is slower than its ports when it takes so much longer: noise is below. */
+static const double SLOWER = 1.08, SLOWER_CYCLES = 0.05;
+
+void core_cost_describe(struct core_cost *cost) {
+    static const struct {
+        const char *mnemonic;
+        enum core_action action;
+    } actions[] = {
+        {"mov", CORE_ACTION_MOVE},
+        {"movzx", CORE_ACTION_MOVE},
+        {"movsxd", CORE_ACTION_MOVE_SIGNED},
+        {"movsx", CORE_ACTION_MOVE_SIGNED},
+        {"add", CORE_ACTION_ADD},
+        {"sub", CORE_ACTION_SUBTRACT},
+        {"and", CORE_ACTION_AND},
+        {"or", CORE_ACTION_OR},
+        {"xor", CORE_ACTION_XOR},
+        {"shl", CORE_ACTION_SHIFT_LEFT},
+        {"inc", CORE_ACTION_INCREMENT},
+        {"dec", CORE_ACTION_DECREMENT},
+        {"lea", CORE_ACTION_LEA},
+        {"push", CORE_ACTION_PUSH},
+        {"pop", CORE_ACTION_POP},
+    };
+    const struct isa_form *form = &cost->form;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        cost->loads = cost->loads || (operand->kind == ISA_OPERAND_MEM && operand->read);
+        cost->stores = cost->stores || (operand->kind == ISA_OPERAND_MEM && operand->write);
+        cost->branch = cost->branch || operand->kind == ISA_OPERAND_REL;
+    }
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0] && form->prefix[0] == '\0'; i++) {
+        if (strcmp(actions[i].mnemonic, form->mnemonic) == 0) {
+            cost->action = actions[i].action;
+        }
+    }
+    cost->slots = cost->cycles = cost->unit_cycles = NAN;
+    cost->eliminated = -1.0;
+    cost->unit = -1;
+}
+
+enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err) {
+    if (costs->core.values[PROBE_CORE_ISSUE_WIDTH].known) {
+        return IP_OK;
+    }
+    double width = NAN;
+    enum ip_status status = res_width_get(costs->store, &width, err);
+    if (status == IP_OK && !isnan(width)) {
+        status = probe_core_set(&costs->core, probe_core_key_name(PROBE_CORE_ISSUE_WIDTH), width, NAN,
+                                "port map or sentinel", err);
+    }
+    return status;
+}
+
+static int operand_by_name(const struct isa_form *form, const char *name) {
+    char buffer[16];
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        if (strcmp(isa_operand_name(form, i, buffer), name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void latency_fill(struct core_cost *cost, const struct res_form *known) {
+    double least = INFINITY, same_most = -1.0;
+    for (size_t i = 0; i < known->pair_count; i++) {
+        const struct res_pair *pair = &known->pairs[i];
+        int src = operand_by_name(&cost->form, pair->src), dst = operand_by_name(&cost->form, pair->dst);
+        if (isnan(pair->value.cycles) || src < 0 || dst < 0 || cost->latency_count == CORE_PAIRS_MAX) {
+            continue;
+        }
+        cost->latencies[cost->latency_count++] =
+            (struct core_latency){.src = (int8_t)src,
+                                  .dst = (int8_t)dst,
+                                  .address = strcmp(pair->path, "address") == 0,
+                                  .index = strcmp(pair->path, "index") == 0,
+                                  .cycles = (float)fmax(0.0, pair->value.cycles)};
+        bool data = cost->form.operands[dst].kind == ISA_OPERAND_REG &&
+                    cost->form.operands[src].kind == ISA_OPERAND_REG;
+        if (data) {
+            /* A chain of the form through itself tells elimination better than what is left after a
+             * transfer was subtracted. */
+            double chained = isnan(pair->chained_cycles) ? pair->value.cycles : pair->chained_cycles;
+            least = fmin(least, fmin(chained, pair->value.cycles));
+            same_most =
+                isnan(pair->same_register_cycles) ? same_most : fmax(same_most, pair->same_register_cycles);
+        }
+    }
+    cost->latency_known = cost->latency_count > 0;
+    if (least < RENAMED) {
+        cost->eliminated = fmax(0.0, least);
+    }
+    cost->same_breaks = cost->eliminated < 0.0 && same_most >= 0.0 && same_most < RENAMED;
+    cost->same_eliminated = cost->same_breaks;
+}
+
+/* Issue slots when they were not measured: a load goes with the operation that it feeds, a store's address
+ * with its data. */
+static double slots_guess(const struct core_costs *costs, const struct core_cost *cost) {
+    double operations = 0.0;
+    for (unsigned i = 0; i < cost->term_count; i++) {
+        uint32_t memory = costs->load_ports | costs->store_ports;
+        operations += (cost->terms[i].ports & ~memory) != 0 ? cost->terms[i].uops : 0.0;
+    }
+    double slots = operations + (cost->stores ? 1.0 : 0.0);
+    return slots < 1.0 ? 1.0 : slots;
+}
+
+static void term_add(struct core_cost *cost, struct core_term term) {
+    for (unsigned i = 0; i < cost->term_count; i++) {
+        if (cost->terms[i].ports == term.ports) {
+            cost->terms[i].uops += term.uops;
+            return;
+        }
+    }
+    if (cost->term_count < CORE_TERMS_MAX) {
+        cost->terms[cost->term_count++] = term;
+    }
+}
+
+/* From the register twin (which may be missing for a plain move), a load and a store. */
+static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, bool *done,
+                              struct ip_error *err) {
+    char syntax[ISA_SYNTAX_MAX];
+    struct res_form twin = {0};
+    *done = false;
+    int memory = isa_form_memory_operand(&cost->form);
+    if (memory < 0 || costs->load_term_count == 0 || (cost->stores && costs->store_term_count == 0)) {
+        return IP_OK;
+    }
+    bool plain = cost->action == CORE_ACTION_MOVE || cost->action == CORE_ACTION_PUSH ||
+                 cost->action == CORE_ACTION_POP || cost->action == CORE_ACTION_MOVE_SIGNED ||
+                 strstr(cost->form.mnemonic, "mov") != NULL;
+    enum ip_status status = IP_OK;
+    if (!plain || (cost->loads && cost->stores)) {
+        if (!core_twin_syntax(&cost->form, syntax)) {
+            return IP_OK;
+        }
+        struct ip_error reason;
+        status = res_form_get(costs->store, syntax, &twin, &reason);
+        if (status != IP_OK) {
+            return status == IP_FAILED ? IP_OK : ip_fail(err, status, "%s", reason.text);
+        }
+        bool usable =
+            twin.ports.known && twin.ports.usage[0] != '\0' && strcmp(twin.ports.verdict, "ok") == 0;
+        if (usable) {
+            status = core_ports_parse(costs, twin.ports.usage, cost->terms, &cost->term_count, err);
+        }
+        res_form_fini(&twin);
+        if (status != IP_OK || !usable) {
+            return status;
+        }
+        (void)snprintf(cost->why, sizeof cost->why, "ports of '%.60s' and a plain %s", syntax,
+                       cost->stores ? cost->loads ? "load and store" : "store" : "load");
+    } else {
+        cost->term_count = 0;
+        (void)snprintf(cost->why, sizeof cost->why, "ports of a plain %s", cost->stores ? "store" : "load");
+    }
+    for (unsigned i = 0; i < costs->load_term_count && cost->loads; i++) {
+        term_add(cost, costs->load_terms[i]);
+    }
+    for (unsigned i = 0; i < costs->store_term_count && cost->stores; i++) {
+        term_add(cost, costs->store_terms[i]);
+    }
+    cost->source = CORE_SOURCE_COMPOSED;
+    *done = true;
+    return IP_OK;
+}
+
+static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cost,
+                                 const struct res_form *known, struct ip_error *err) {
+    const struct res_ports *ports = &known->ports;
+    enum ip_status status = IP_OK;
+    bool usable = ports->known && ports->usage[0] != '\0' && strcmp(ports->verdict, "ok") == 0;
+    bool composed = false;
+    if (usable) {
+        status = core_ports_parse(costs, ports->usage, cost->terms, &cost->term_count, err);
+        cost->source = CORE_SOURCE_MEASURED;
+    } else if (cost->eliminated < 0.0 || cost->loads || cost->stores) {
+        status = compose(costs, cost, &composed, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    cost->known = usable || composed;
+    if (!cost->known && cost->eliminated >= 0.0) {
+        cost->known = true; /* renamed: it takes a slot and no port */
+        cost->source = CORE_SOURCE_MEASURED;
+    }
+    double slower = ports->expected_cycles * SLOWER + SLOWER_CYCLES;
+    if (usable && !cost->stores && cost->term_count > 0 && ports->cycles > slower && cost->eliminated < 0.0) {
+        cost->unit_cycles = isnan(ports->unit_cycles) ? ports->cycles : ports->unit_cycles;
+    }
+    if (!cost->known && !isnan(cost->cycles)) {
+        cost->known = true;
+        cost->source = CORE_SOURCE_ASSUMED;
+        cost->unit_cycles = cost->cycles;
+        (void)snprintf(cost->why, sizeof cost->why, "its ports are not known: only its throughput counts");
+    }
+    return IP_OK;
+}
+
+/* Which unpipelined unit: vector forms that are slower than their ports share one, scalar ones another. */
+static int unit_find(const struct core_cost *cost) {
+    return isnan(cost->unit_cycles) ? -1 : isa_form_vector_bits(&cost->form) != 0 ? 1 : 0;
+}
+
+enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
+    if (costs->store == NULL) {
+        return IP_OK;
+    }
+    struct res_form known = {0};
+    struct ip_error reason = {0};
+    enum ip_status status = res_form_get(costs->store, cost->form.syntax, &known, &reason);
+    if (status != IP_OK && status != IP_FAILED) {
+        return ip_fail(err, status, "%s", reason.text);
+    }
+    bool there = status == IP_OK;
+    if (there) {
+        cost->cycles = known.throughput.cycles;
+        latency_fill(cost, &known);
+    } else {
+        known.throughput.cycles = known.slots.cycles = NAN;
+        known.ports =
+            (struct res_ports){.slots = NAN, .cycles = NAN, .expected_cycles = NAN, .unit_cycles = NAN};
+    }
+    status = ports_fill(costs, cost, &known, err);
+    if (status == IP_OK) {
+        cost->unit = unit_find(cost);
+        cost->slots = !isnan(known.slots.cycles)  ? known.slots.cycles
+                      : !isnan(known.ports.slots) ? known.ports.slots
+                                                  : slots_guess(costs, cost);
+        cost->slots = fmax(1.0, round(cost->slots));
+        if (!cost->known) {
+            (void)snprintf(cost->why, sizeof cost->why, "%s",
+                           !there              ? "the store does not have it"
+                           : known.why[0] != 0 ? known.why
+                                               : "the store has no number of it");
+        }
+    }
+    res_form_fini(&known);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/cost_steps.h - how a cost is made. Internal to oncore/. */
+#ifndef ISAPROBE_ONCORE_COST_STEPS_H
+#define ISAPROBE_ONCORE_COST_STEPS_H
+
+#include "oncore/cost.h"
+
+/* What follows from the form alone: loads, stores, branch, action; nothing is known of its cost. */
+void core_cost_describe(struct core_cost *cost);
+
+/* Everything else, from the store. A form that it lacks stays unknown, which is no error. */
+IP_CHECK enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost,
+                                       struct ip_error *err);
+
+/* The issue width, when no parameter tells it: from the port map, or from the NOP sentinel of the runs. */
+IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err);
+
+/* oncore/twin.c: the syntax of the same operation between registers ("add r64, m64": "add r64, r64"); false
+ * when the form has no memory operand or no such name. `syntax` holds ISA_SYNTAX_MAX bytes. */
+bool core_twin_syntax(const struct isa_form *form, char *syntax);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oncore/values.h"
+
+#include <string.h>
+
+enum { RSP = 4 };
+
+static struct core_word unknown(struct core_values *values) {
+    return (struct core_word){.symbol = ++values->symbols};
+}
+
+static struct core_word constant(uint64_t number) {
+    return (struct core_word){.symbol = 0, .number = number};
+}
+
+void core_values_init(struct core_values *values, bool filled, uint64_t fill) {
+    memset(values, 0, sizeof *values);
+    values->filled = filled;
+    values->fill = fill;
+    for (unsigned i = 0; i < 16; i++) {
+        values->gprs[i] = filled ? constant(fill) : unknown(values);
+    }
+}
+
+/* a + b * scale; false when it cannot be told. */
+static bool add_scaled(struct core_word *sum, struct core_word b, unsigned scale) {
+    if (b.symbol != 0 && (sum->symbol != 0 || scale != 1)) {
+        return false;
+    }
+    sum->symbol |= b.symbol;
+    sum->number += b.number * scale;
+    return true;
+}
+
+static bool address_sum(const struct core_values *values, const struct core_instruction *instruction,
+                        struct core_word *address) {
+    const struct isa_address *from = &instruction->binding.address;
+    struct core_word sum = constant((uint64_t)(int64_t)from->disp);
+    if (from->base >= 0) {
+        sum = values->gprs[from->base & 15];
+        sum.number += (uint64_t)(int64_t)from->disp;
+    }
+    if (from->index >= 0 && !add_scaled(&sum, values->gprs[from->index & 15], from->scale)) {
+        return false;
+    }
+    *address = sum;
+    return true;
+}
+
+bool core_values_address(const struct core_values *values, const struct core_instruction *instruction,
+                         struct core_word *address) {
+    int memory = isa_form_memory_operand(&instruction->cost->form);
+    if (memory < 0) {
+        return false;
+    }
+    if (instruction->cost->form.operands[memory].implicit) {
+        if (instruction->cost->action != CORE_ACTION_PUSH && instruction->cost->action != CORE_ACTION_POP) {
+            return false;
+        }
+        *address = values->gprs[RSP];
+        address->number -= instruction->cost->action == CORE_ACTION_PUSH ? instruction->bytes : 0u;
+        return true;
+    }
+    if (isa_reg_is_vector(instruction->cost->form.operands[memory].reg_class)) {
+        return false;
+    }
+    return address_sum(values, instruction, address);
+}
+
+struct core_store *core_values_find(struct core_values *values, struct core_word address, unsigned bytes) {
+    uint64_t kept = values->store_count < CORE_STORES_KEPT ? values->store_count : CORE_STORES_KEPT;
+    for (uint64_t i = 0; i < kept; i++) {
+        struct core_store *store = &values->stores[(values->store_count - 1 - i) % CORE_STORES_KEPT];
+        if (store->address.symbol == address.symbol && store->address.number < address.number + bytes &&
+            address.number < store->address.number + store->bytes) {
+            return store;
+        }
+    }
+    return NULL;
+}
+
+/* The general register or immediate that stands for operand `i`. */
+static struct core_word operand_value(struct core_values *values, const struct core_instruction *instruction,
+                                      unsigned i) {
+    const struct isa_operand *op = &instruction->cost->form.operands[i];
+    uint64_t mask = op->bits >= 64 || op->bits == 0 ? UINT64_MAX : (UINT64_C(1) << op->bits) - 1;
+    if (op->kind == ISA_OPERAND_IMM) {
+        return constant((uint64_t)(op->imm_fixed ? op->imm : instruction->binding.imm[i]));
+    }
+    if (op->kind != ISA_OPERAND_REG || !isa_reg_is_gpr(op->reg_class) || op->reg_class == ISA_REG_GPR8H) {
+        return unknown(values);
+    }
+    unsigned number = op->reg >= 0 ? (unsigned)op->reg : instruction->binding.reg[i];
+    struct core_word value = values->gprs[number & 15];
+    if (mask != UINT64_MAX) {
+        if (value.symbol != 0) {
+            return unknown(values);
+        }
+        value.number &= mask;
+    }
+    return value;
+}
+
+struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
+                                     struct core_word address) {
+    struct core_store *store = &values->stores[values->store_count % CORE_STORES_KEPT];
+    const struct isa_form *form = &instruction->cost->form;
+    const struct isa_address *from = &instruction->binding.address;
+    *store =
+        (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
+    store->base = (uint16_t)(instruction->stack ? 1 + RSP : from->base + 1 + 256 * (from->index + 1));
+    store->displacement = from->disp;
+    store->value = unknown(values);
+    store->general = isa_form_vector_bits(form) == 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
+                                               isa_reg_is_gpr(form->operands[i].reg_class));
+        if (data && form->operands[i].kind != ISA_OPERAND_MEM) {
+            if (instruction->cost->action == CORE_ACTION_MOVE ||
+                instruction->cost->action == CORE_ACTION_PUSH) {
+                store->value = operand_value(values, instruction, i);
+            }
+        }
+    }
+    values->store_count++;
+    return store;
+}
+
+/* One byte of memory; false when it is not known. */
+static bool byte_find(struct core_values *values, struct core_word address, uint8_t *byte) {
+    struct core_store *store = core_values_find(values, address, 1);
+    if (store != NULL) {
+        *byte = (uint8_t)(store->value.number >> 8 * ((address.number - store->address.number) & 7));
+        return store->value.symbol == 0 && store->bytes <= 8;
+    }
+    *byte = (uint8_t)(values->fill >> 8 * (address.number % 8));
+    return values->filled;
+}
+
+static struct core_word load_value(struct core_values *values, const struct core_instruction *instruction,
+                                   const struct core_store *forwarded) {
+    struct core_word address = {0};
+    if (!core_values_address(values, instruction, &address) || instruction->bytes > 8) {
+        return unknown(values);
+    }
+    bool whole = forwarded != NULL && forwarded->address.number == address.number &&
+                 instruction->bytes == 8 && forwarded->bytes == 8;
+    if (whole) {
+        return forwarded->value;
+    }
+    uint64_t number = 0;
+    for (unsigned i = 0; i < instruction->bytes; i++) {
+        uint8_t byte;
+        if (!byte_find(values, (struct core_word){address.symbol, address.number + i}, &byte)) {
+            return unknown(values);
+        }
+        number |= (uint64_t)byte << 8 * i;
+    }
+    return constant(number);
+}
+
+static struct core_word combine(struct core_values *values, enum core_action action, struct core_word a,
+                                struct core_word b) {
+    bool plain = a.symbol == 0 && b.symbol == 0;
+    switch (action) {
+    case CORE_ACTION_ADD:
+        if (add_scaled(&a, b, 1)) {
+            return a;
+        }
+        break;
+    case CORE_ACTION_SUBTRACT:
+        if (b.symbol == 0 || b.symbol == a.symbol) {
+            return (struct core_word){.symbol = b.symbol == 0 ? a.symbol : 0, .number = a.number - b.number};
+        }
+        break;
+    case CORE_ACTION_AND:
+        if (plain) {
+            return constant(a.number & b.number);
+        }
+        break;
+    case CORE_ACTION_OR:
+        if (plain) {
+            return constant(a.number | b.number);
+        }
+        break;
+    case CORE_ACTION_XOR:
+        if (plain || (a.symbol == b.symbol && a.number == b.number)) {
+            return constant(a.number ^ b.number);
+        }
+        break;
+    case CORE_ACTION_SHIFT_LEFT:
+        if (plain) {
+            return constant(a.number << (b.number & 63));
+        }
+        break;
+    default:
+        break;
+    }
+    return unknown(values);
+}
+
+static int64_t sign_extend(uint64_t number, unsigned bits) {
+    unsigned shift = 64 - (bits == 0 || bits > 64 ? 64 : bits);
+    return (int64_t)(number << shift) >> shift;
+}
+
+/* The value that the first operand gets. */
+static struct core_word result(struct core_values *values, const struct core_instruction *instruction,
+                               const struct core_store *forwarded) {
+    const struct isa_form *form = &instruction->cost->form;
+    enum core_action action = instruction->cost->action;
+    struct core_word address;
+    if (action == CORE_ACTION_LEA) {
+        return address_sum(values, instruction, &address) ? address : unknown(values);
+    }
+    if (action == CORE_ACTION_OPAQUE || form->explicit_count == 0) {
+        return unknown(values);
+    }
+    unsigned last = form->explicit_count - 1u;
+    struct core_word second = instruction->loads && !instruction->stores
+                                  ? load_value(values, instruction, forwarded)
+                                  : operand_value(values, instruction, last);
+    if (action == CORE_ACTION_MOVE || action == CORE_ACTION_POP) {
+        return second;
+    }
+    if (action == CORE_ACTION_MOVE_SIGNED) {
+        return second.symbol == 0 ? constant((uint64_t)sign_extend(second.number, form->operands[last].bits))
+                                  : unknown(values);
+    }
+    struct core_word first = operand_value(values, instruction, 0);
+    if (action == CORE_ACTION_INCREMENT || action == CORE_ACTION_DECREMENT) {
+        first.number += action == CORE_ACTION_INCREMENT ? 1u : UINT64_MAX;
+        return first;
+    }
+    return form->explicit_count == 2 ? combine(values, action, first, second) : unknown(values);
+}
+
+void core_values_step(struct core_values *values, const struct core_instruction *instruction,
+                      const struct core_store *forwarded) {
+    const struct isa_form *form = &instruction->cost->form;
+    enum core_action action = instruction->cost->action;
+    struct core_word first = constant(0);
+    bool follows = form->explicit_count > 0 && form->operands[0].kind == ISA_OPERAND_REG &&
+                   form->operands[0].write && isa_reg_is_gpr(form->operands[0].reg_class);
+    if (follows) {
+        first = result(values, instruction, forwarded);
+        unsigned bits = form->operands[0].bits;
+        if (bits == 32 && first.symbol == 0) {
+            first.number &= UINT32_MAX;
+        } else if (bits != 64) {
+            first = unknown(values);
+        }
+    }
+    struct core_word stack = values->gprs[RSP];
+    for (unsigned t = 0; t < instruction->target_count; t++) {
+        if (instruction->targets[t] < 16) {
+            values->gprs[instruction->targets[t]] = unknown(values);
+            values->versions[instruction->targets[t]]++;
+        }
+    }
+    if (action == CORE_ACTION_PUSH || action == CORE_ACTION_POP) {
+        values->gprs[RSP] = stack;
+        values->gprs[RSP].number +=
+            action == CORE_ACTION_POP ? instruction->bytes : (uint64_t) - (int64_t)instruction->bytes;
+    }
+    if (follows) {
+        unsigned number =
+            form->operands[0].reg >= 0 ? (unsigned)form->operands[0].reg : instruction->binding.reg[0];
+        if (form->operands[0].reg_class != ISA_REG_GPR8H) {
+            values->gprs[number & 15] = first;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/values.h - what can be told of the addresses that a block uses: general registers as "symbol +
+ * number", followed from instruction to instruction, and what was stored where. Internal to oncore/.
+ *
+ * Symbol 0 is a plain number. At the start each register is a symbol of its own, or, in the protocol of BHive
+ * (Chen et al. 2019), all registers and memory are one known number. */
+#ifndef ISAPROBE_ONCORE_VALUES_H
+#define ISAPROBE_ONCORE_VALUES_H
+
+#include "oncore/block.h"
+
+struct core_word {
+    uint32_t symbol;
+    uint64_t number;
+};
+
+enum { CORE_STORES_KEPT = 64 };
+
+struct core_store {
+    struct core_word address, value;
+    uint16_t bytes;
+    uint16_t base; /* 1 + the base register, 256 times 1 + the index: how it was addressed */
+    int32_t displacement;
+    bool general; /* from a general register or an immediate */
+    uint64_t serial;
+    double data, commit; /* cycles: when the data is there, when it is in the cache */
+};
+
+struct core_values {
+    struct core_word gprs[16];
+    uint64_t versions[16]; /* changes with each write */
+    uint32_t symbols;      /* given out so far */
+    bool filled;           /* memory that nobody wrote holds `fill` in each quadword */
+    uint64_t fill;
+    struct core_store stores[CORE_STORES_KEPT]; /* a ring */
+    uint64_t store_count;
+};
+
+void core_values_init(struct core_values *values, bool filled, uint64_t fill);
+
+/* The address of the instruction's access; false when it cannot be followed. */
+bool core_values_address(const struct core_values *values, const struct core_instruction *instruction,
+                         struct core_word *address);
+
+/* The youngest store that overlaps the access; NULL: none that is known. */
+struct core_store *core_values_find(struct core_values *values, struct core_word address, unsigned bytes);
+
+/* Notes a store; the caller fills in the times. */
+struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
+                                     struct core_word address);
+
+/* Follows the instruction: afterwards the registers hold its results. `forwarded` is the store that its load
+ * hits, NULL when none. */
+void core_values_step(struct core_values *values, const struct core_instruction *instruction,
+                      const struct core_store *forwarded);
+
+#endif
