@@ -70,6 +70,21 @@ struct cli_settings {
         bool calibrate, derive, describe;
     } power; /* cmd_power.c */
 
+    struct cli_predict {
+        const char *object, *symbol, *address; /* a region of an ELF file */
+        const char *svg;
+        int syntax; /* enum cli_syntax (cli/code_input.h) */
+        bool loop, measure;
+    } predict; /* cmd_predict.c */
+
+    struct cli_validate {
+        const char *measured, *keep; /* CSV of measurements to read, to write */
+        const char *mca, *mca_cpu;   /* program and -mcpu */
+        bool no_measure, closed, blocks;
+        int notion;
+        long sample, seed, worst;
+    } validate; /* cmd_validate.c */
+
     char **arguments; /* what is left after the options */
     int argument_count;
 };
@@ -120,7 +135,7 @@ const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli_cmd_latency,
     cli_cmd_throughput, cli_cmd_pair, cli_cmd_portmap, cli_cmd_ports, cli_cmd_scan, cli_cmd_show,
-    cli_cmd_export, cli_cmd_compare, cli_cmd_doctor, cli_cmd_power;
+    cli_cmd_export, cli_cmd_compare, cli_cmd_doctor, cli_cmd_power, cli_cmd_predict, cli_cmd_validate;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
 enum { CLI_TABLES_MAX = 5 };

@@ -316,7 +316,8 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     operands_read(&reading);
     latencies_fill(block, &reading);
     to->idiom = idiom_check(to);
-    to->renamed = to->idiom ? to->cost->same_eliminated : to->cost->known && to->cost->term_count == 0;
+    to->renamed = to->idiom ? to->cost->same_eliminated
+                            : to->cost->known && to->cost->term_count == 0 && to->cost->unit < 0;
     if (to->idiom) {
         to->source_count = to->address_count = 0;
     }

@@ -139,14 +139,23 @@ double core_slots_count(const struct core_block *block) {
 }
 
 double core_unit_bound(const struct core_block *block) {
-    double busy[2] = {0.0, 0.0};
+    double most = 0.0;
     for (size_t i = 0; i < block->count; i++) {
-        const struct core_cost *cost = block->items[i].cost;
-        if (cost->unit >= 0 && !block->items[i].idiom) {
-            busy[cost->unit] += cost->unit_cycles;
+        int unit = block->items[i].cost->unit;
+        double busy = 0.0;
+        for (size_t k = 0; k < block->count && unit >= 0; k++) {
+            const struct core_instruction *other = &block->items[k];
+            if (other->cost->unit == unit && !other->idiom) {
+                busy += other->cost->unit_cycles;
+            }
+            if (other->cost->unit == unit && k < i) {
+                busy = 0.0; /* counted already */
+                break;
+            }
         }
+        most = fmax(most, busy);
     }
-    return fmax(busy[0], busy[1]);
+    return most;
 }
 
 void core_front_bounds(const struct core_costs *costs, const struct core_block *block,

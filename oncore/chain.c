@@ -17,7 +17,8 @@ enum {
     NODES_MAX = CORE_RESOURCES + STORES_MAX,
     CARRIED_MAX = 48,
     NONE = -1,
-    WARM_PASSES = 3
+    WARM_PASSES = 3,
+    LINE = 64
 };
 
 /* Which store each load takes its data from, in the steady state. */
@@ -46,7 +47,7 @@ static void chains_fini(struct chains *chains) {
 }
 
 /* Follows the addresses for some passes; what a load of the last one hits is how it goes on. */
-static enum ip_status memory_read(struct chains *chains, const struct core_options *options,
+static enum ip_status memory_read(struct chains *chains, const struct core_options *options, bool *splits,
                                   struct ip_error *err) {
     const struct core_block *block = chains->block;
     struct memory *memory = &chains->memory;
@@ -75,6 +76,8 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
             struct core_store *hit = NULL;
             bool located = (instruction->loads || instruction->stores) &&
                            core_values_address(values, instruction, &address);
+            *splits = *splits || (located && options->filled && address.symbol == 0 &&
+                                  address.number % LINE + instruction->bytes > LINE);
             if (located && instruction->loads) {
                 hit = core_values_find(values, address, instruction->bytes);
             }
@@ -316,7 +319,7 @@ enum ip_status core_chain_bound(const struct core_costs *costs, const struct cor
     double vector = probe_core_get(&costs->core, PROBE_CORE_STORE_FORWARD_VECTOR);
     chains->forward = isnan(forward) ? chains->load : forward;
     chains->forward_vector = isnan(vector) ? chains->forward : vector;
-    enum ip_status status = memory_read(chains, options, err);
+    enum ip_status status = memory_read(chains, options, &prediction->splits, err);
     prediction->bounds[CORE_BOUND_CHAIN] = 0.0;
     if (status == IP_OK) {
         carried_find(chains);

@@ -217,7 +217,13 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
     static const char *const loads[] = {"mov r64, m64", "mov r32, m32", "pop r64", "movsxd r64, m32"};
     static const char *const stores[] = {"mov m64, r64", "mov m32, r32", "push r64"};
     struct core_costs made = {.store = store};
+    char names[64] = "";
     enum ip_status status = res_core_get(store, &made.core, err);
+    if (status == IP_OK) {
+        status = res_port_names_get(store, names, err);
+        made.port_count = (unsigned)strnlen(names, CORE_PORTS_MAX);
+        memcpy(made.port_names, names, made.port_count);
+    }
     for (size_t i = 0; i < sizeof loads / sizeof loads[0] && status == IP_OK; i++) {
         status = plain_terms(&made, loads[i], made.load_terms, &made.load_term_count, &made.load_ports, err);
     }

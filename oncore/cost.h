@@ -13,6 +13,7 @@
 #include "probe/core_params.h"
 #include "results/store.h"
 
+enum { CORE_UNITS_SHARED = 2 }; /* units that forms share come first */
 enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 12, CORE_PAIRS_MAX = 48 };
 
 /* µops that may go to any of `ports`; bit p is the port whose name is core_costs.port_names[p]. */
@@ -64,7 +65,7 @@ struct core_cost {
     double cycles; /* reciprocal throughput; NaN: not measured */
     struct core_term terms[CORE_TERMS_MAX];
     unsigned term_count;
-    int unit; /* an unpipelined unit that is busy for unit_cycles: core_costs' number; -1: none */
+    int unit; /*  an unpipelined unit that is busy for unit_cycles: core_costs' number; -1: none */
     double unit_cycles;
     struct core_latency latencies[CORE_PAIRS_MAX];
     unsigned latency_count;

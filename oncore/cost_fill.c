@@ -204,6 +204,11 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
     if (usable && !cost->stores && cost->term_count > 0 && ports->cycles > slower && cost->eliminated < 0.0) {
         cost->unit_cycles = isnan(ports->unit_cycles) ? ports->cycles : ports->unit_cycles;
     }
+    if (!cost->known && cost->branch && !cost->loads && !cost->stores) {
+        cost->known = true; /* not taken, it takes a slot; which port is not known */
+        cost->source = CORE_SOURCE_ASSUMED;
+        (void)snprintf(cost->why, sizeof cost->why, "a branch: only its issue slot counts");
+    }
     if (!cost->known && !isnan(cost->cycles)) {
         cost->known = true;
         cost->source = CORE_SOURCE_ASSUMED;
@@ -213,9 +218,16 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
     return IP_OK;
 }
 
-/* Which unpipelined unit: vector forms that are slower than their ports share one, scalar ones another. */
-static int unit_find(const struct core_cost *cost) {
-    return isnan(cost->unit_cycles) ? -1 : isa_form_vector_bits(&cost->form) != 0 ? 1 : 0;
+/* Which unpipelined unit: vector forms that are slower than their ports share one, scalar ones another; a
+ * form of which only the throughput is known has one of its own. */
+static int unit_find(const struct core_costs *costs, const struct core_cost *cost) {
+    if (isnan(cost->unit_cycles)) {
+        return -1;
+    }
+    if (cost->source == CORE_SOURCE_ASSUMED) {
+        return (int)(CORE_UNITS_SHARED + costs->count); /* as many as there are costs at most */
+    }
+    return isa_form_vector_bits(&cost->form) != 0 ? 1 : 0;
 }
 
 enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
@@ -239,7 +251,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     }
     status = ports_fill(costs, cost, &known, err);
     if (status == IP_OK) {
-        cost->unit = unit_find(cost);
+        cost->unit = unit_find(costs, cost);
         cost->slots = !isnan(known.slots.cycles)  ? known.slots.cycles
                       : !isnan(known.ports.slots) ? known.ports.slots
                                                   : slots_guess(costs, cost);

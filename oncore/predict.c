@@ -32,6 +32,9 @@ void core_prediction_fini(struct core_prediction *prediction) {
 static void sources_count(struct core_prediction *prediction) {
     for (size_t i = 0; i < prediction->block.count; i++) {
         const struct core_instruction *instruction = &prediction->block.items[i];
+        for (unsigned o = 0; o < instruction->cost->form.operand_count; o++) {
+            prediction->x87 = prediction->x87 || instruction->cost->form.operands[o].reg_class == ISA_REG_X87;
+        }
         /* A fused branch costs nothing of its own: that the tables lack it does no harm. */
         if (!instruction->cost->known && !instruction->fused) {
             if (prediction->missing_count < CORE_MISSING_MAX) {

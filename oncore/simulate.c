@@ -28,10 +28,10 @@ struct sim {
     uint32_t *busy;      /* owned; CYCLES_MAX */
     uint8_t (*banks)[4]; /* owned; CYCLES_MAX: 1 + bank */
     double ready[CORE_RESOURCES];
-    double unit_free[2];
-    double issued;  /* cycle in which slots are being issued */
-    double slots;   /* issued in it */
-    double retired; /* when the youngest instruction so far retires */
+    double *unit_free; /* owned: by unit */
+    double issued;     /* cycle in which slots are being issued */
+    double slots;      /* issued in it */
+    double retired;    /* when the youngest instruction so far retires */
     double committed;
     uint64_t last_line;
     uint32_t last_symbol;
@@ -353,10 +353,11 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         sim->banks = calloc(CYCLES_MAX, sizeof *sim->banks);
         sim->credits = calloc(block->count * CORE_TERMS_MAX, sizeof *sim->credits);
         sim->retire_ring = calloc(ring, sizeof *sim->retire_ring);
+        sim->unit_free = calloc(CORE_UNITS_SHARED + costs->count + 1, sizeof *sim->unit_free);
     }
     enum ip_status status = IP_OK;
     if (sim == NULL || sim->busy == NULL || sim->banks == NULL || sim->credits == NULL ||
-        sim->retire_ring == NULL) {
+        sim->retire_ring == NULL || sim->unit_free == NULL) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     } else {
         sim->costs = costs;
@@ -377,6 +378,7 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         free(sim->banks);
         free(sim->credits);
         free(sim->retire_ring);
+        free(sim->unit_free);
         free(sim);
     }
     return status;

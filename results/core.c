@@ -132,3 +132,32 @@ enum ip_status res_core_get(struct res_store *store, struct probe_core *core, st
     *core = read;
     return IP_OK;
 }
+
+enum ip_status res_port_names_get(struct res_store *store, char names[64], struct ip_error *err) {
+    sqlite3_stmt *statement = NULL;
+    char text[64] = "";
+    bool row = false, seen[128] = {false};
+    if (sqlite3_prepare_v2(store->db, "SELECT names || store_address FROM portmap", -1, &statement, NULL) !=
+        SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    enum ip_status status = res_sql_step(store, statement, &row, err);
+    if (status == IP_OK && row) {
+        res_column_text(statement, 0, text, sizeof text);
+    }
+    (void)sqlite3_finalize(statement);
+    if (status != IP_OK) {
+        return status;
+    }
+    for (const char *at = text; *at != '\0'; at++) {
+        seen[*at & 127] = true;
+    }
+    unsigned count = 0;
+    for (char name = '0'; name <= 'z'; name++) {
+        if (seen[(unsigned)name] && count < 63) {
+            names[count++] = name;
+        }
+    }
+    names[count] = '\0';
+    return IP_OK;
+}

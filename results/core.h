@@ -19,4 +19,7 @@ IP_CHECK enum ip_status res_core_get(struct res_store *store, struct probe_core 
  * sentinel; NaN when the store has neither. */
 IP_CHECK enum ip_status res_width_get(struct res_store *store, double *width, struct ip_error *err);
 
+/* The characters that name the ports, each once, in order; "" without a port map. `names` holds 64 bytes. */
+IP_CHECK enum ip_status res_port_names_get(struct res_store *store, char names[64], struct ip_error *err);
+
 #endif

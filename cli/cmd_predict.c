@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/cmd_predict.c - cycles of a block from the tables, and why. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/code_input.h"
+#include "cli/output.h"
+#include "cli/store.h"
+#include "generator/kernel.h"
+#include "isa/decode.h"
+#include "isa/table.h"
+#include "oncore/loop.h"
+#include "oncore/oncore.h"
+#include "oncore/picture.h"
+
+static const struct cli_column bound_columns[] = {{.name = "bound"}, {.name = "cycles"}, {.name = NULL}};
+static const struct cli_column port_columns[] = {{.name = "port"}, {.name = "cycles"}, {.name = NULL}};
+static const struct cli_column instruction_columns[] = {
+    {.name = "offset"}, {.name = "text"},   {.name = "form"}, {.name = "slots"},
+    {.name = "ports"},  {.name = "source"}, {.name = "note"}, {.name = NULL},
+};
+static const struct cli_column link_columns[] = {
+    {.name = "instruction"}, {.name = "from"}, {.name = "to"}, {.name = "cycles"}, {.name = NULL}};
+static const struct cli_column missing_columns[] = {
+    {.name = "offset"}, {.name = "form"}, {.name = "why"}, {.name = NULL}};
+enum { BOUND_VALUES = 2, PORT_VALUES = 2, INSTRUCTION_VALUES = 7, LINK_VALUES = 4, MISSING_VALUES = 3 };
+
+static const struct cli_column columns[] = {
+    {.name = "cycles"},
+    {.name = "bound"},
+    {.name = "loop"},
+    {.name = "slots"},
+    {.name = "bottleneck"},
+    {.name = "bounds", .items = bound_columns},
+    {.name = "pressure", .items = port_columns},
+    {.name = "instructions", .items = instruction_columns},
+    {.name = "chain", .items = link_columns},
+    {.name = "chain_passes"},
+    {.name = "missing", .items = missing_columns},
+    {.name = "status"},
+    {.name = NULL},
+};
+
+/* A chain is told when it takes this part of the time. */
+static const double CHAIN_SHOWN = 0.5;
+
+struct predict {
+    const struct cli_settings *settings;
+    struct cli_output output;
+    struct ip_text path, code;
+    struct res_store *store;
+    struct core_costs costs;
+    struct core_prediction prediction;
+};
+
+static void predict_fini(struct predict *predict) {
+    core_prediction_fini(&predict->prediction);
+    core_costs_fini(&predict->costs);
+    res_store_close(predict->store);
+    ip_text_fini(&predict->path);
+    ip_text_fini(&predict->code);
+}
+
+/* "1*p01+1*p5"; "" for none. */
+static void ports_text(const struct core_costs *costs, const struct core_instruction *instruction,
+                       struct ip_text *text) {
+    char names[CORE_PORTS_MAX + 1];
+    const struct core_cost *cost = instruction->cost;
+    for (unsigned t = 0; t < cost->term_count && !instruction->renamed && !instruction->fused; t++) {
+        ip_text_printf(text, "%s%g*p%s", text->length > 0 ? "+" : "", cost->terms[t].uops,
+                       core_ports_print(costs, cost->terms[t].ports, names));
+    }
+}
+
+static const char *source_name(const struct core_instruction *instruction) {
+    static const char *const names[] = {[CORE_SOURCE_NONE] = "none",
+                                        [CORE_SOURCE_MEASURED] = "measured",
+                                        [CORE_SOURCE_COMPOSED] = "composed",
+                                        [CORE_SOURCE_ASSUMED] = "assumed"};
+    return names[instruction->cost->source];
+}
+
+static const char *note_text(const struct core_instruction *instruction) {
+    if (instruction->fused) {
+        return "fused with the one before";
+    }
+    if (!instruction->cost->known) {
+        return "left out";
+    }
+    if (instruction->idiom) {
+        return "idiom";
+    }
+    return instruction->renamed ? "done at rename" : instruction->cost->why;
+}
+
+static const char *link_from(const struct core_link *link) {
+    return link->memory ? "memory" : core_resource_name(link->from);
+}
+
+static const char *link_to(const struct core_link *link) {
+    return link->to >= CORE_RESOURCES ? "memory" : core_resource_name(link->to);
+}
+
+static bool on_chain(const struct core_prediction *prediction, size_t i) {
+    for (unsigned l = 0; l < prediction->chain_count; l++) {
+        if (prediction->chain[l].instruction == i) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t disassemble(const struct core_prediction *prediction, size_t i, char *text, size_t size) {
+    const struct core_block *block = &prediction->block;
+    return isa_disassemble_one(block->code + block->items[i].offset,
+                               block->code_bytes - block->items[i].offset, block->items[i].offset, text,
+                               size);
+}
+
+static void listing_append(const struct predict *predict, struct ip_text *text) {
+    const struct core_prediction *prediction = &predict->prediction;
+    const struct core_costs *costs = &predict->costs;
+    ip_text_printf(text, "\n%6s  %-40s  %5s", "offset", "instruction", "slots");
+    for (unsigned p = 0; p < costs->port_count; p++) {
+        ip_text_printf(text, "  %4c", costs->port_names[p]);
+    }
+    ip_text_append(text, "\n");
+    for (size_t i = 0; i < prediction->block.count; i++) {
+        const struct core_instruction *instruction = &prediction->block.items[i];
+        char words[160];
+        (void)disassemble(prediction, i, words, sizeof words);
+        ip_text_printf(text, "%6x %c%-40s  ", (unsigned)instruction->offset,
+                       on_chain(prediction, i) ? '*' : ' ', words);
+        if (instruction->fused || !instruction->cost->known) {
+            ip_text_printf(text, "%5s", "-");
+        } else {
+            ip_text_printf(text, "%5g", instruction->cost->slots);
+        }
+        for (unsigned p = 0; p < costs->port_count; p++) {
+            if (prediction->shares[i][p] > 0.0) {
+                ip_text_printf(text, "  %4.2f", prediction->shares[i][p]);
+            } else {
+                ip_text_printf(text, "  %4s", "");
+            }
+        }
+        const char *note = note_text(instruction);
+        ip_text_printf(text, "%s%s", note[0] != '\0' ? "  " : "", note);
+        while (text->length > 0 && text->data[text->length - 1] == ' ') {
+            text->data[--text->length] = '\0';
+        }
+        ip_text_append(text, "\n");
+    }
+    ip_text_printf(text, "%6s  %-40s  %5g", "", "all", prediction->slots);
+    for (unsigned p = 0; p < costs->port_count; p++) {
+        ip_text_printf(text, "  %4.2f", prediction->pressure[p]);
+    }
+    ip_text_append(text, "\n");
+}
+
+static void text_print(struct predict *predict) {
+    const struct core_prediction *prediction = &predict->prediction;
+    char names[CORE_PORTS_MAX + 1];
+    struct ip_text text = {0};
+    ip_text_append(&text, "cycles  ");
+    cli_number_append(&text, prediction->cycles);
+    ip_text_printf(&text, " in each pass%s, bound by: %s\nbounds ",
+                   predict->settings->predict.loop ? " of the loop" : "",
+                   core_bound_name(prediction->binding));
+    for (unsigned b = 0; b < CORE_BOUNDS; b++) {
+        if (!isnan(prediction->bounds[b])) {
+            ip_text_printf(&text, " %s ", core_bound_name(b));
+            cli_number_append(&text, prediction->bounds[b]);
+            if (b == CORE_BOUND_PORTS && prediction->bottleneck != 0) {
+                ip_text_printf(&text, " (p%s)",
+                               core_ports_print(&predict->costs, prediction->bottleneck, names));
+            }
+        }
+    }
+    ip_text_append(&text, "\n");
+    if (prediction->chain_count > 0 &&
+        prediction->bounds[CORE_BOUND_CHAIN] >= CHAIN_SHOWN * prediction->cycles) {
+        ip_text_append(&text, "chain  ");
+        for (unsigned l = 0; l < prediction->chain_count; l++) {
+            const struct core_link *link = &prediction->chain[l];
+            char words[160];
+            (void)disassemble(prediction, link->instruction, words, sizeof words);
+            ip_text_printf(&text, "%s %s -> %s (+%g, %s)", l > 0 ? ";" : "", link_from(link), link_to(link),
+                           round(100.0 * link->cycles) / 100.0, words);
+        }
+        if (prediction->chain_passes > 1) {
+            ip_text_printf(&text, "; in %u passes", prediction->chain_passes);
+        }
+        ip_text_append(&text, "\n");
+    }
+    listing_append(predict, &text);
+    cli_output_raw(&predict->output, &text);
+    ip_text_fini(&text);
+}
+
+/* Values of the lists; `texts` keeps their strings. */
+struct lists {
+    struct cli_value bounds[CORE_BOUNDS * BOUND_VALUES], ports[CORE_PORTS_MAX * PORT_VALUES];
+    struct cli_value links[CORE_CHAIN_MAX * LINK_VALUES], missing[CORE_MISSING_MAX * MISSING_VALUES];
+    struct cli_value *instructions; /* owned */
+    struct ip_lines texts;
+};
+
+/* Keeps a string; borrowed from the list, which does not move its items' text. */
+static const char *keep(struct lists *lists, const char *text) {
+    ip_lines_add(&lists->texts, text);
+    return lists->texts.failed ? "" : lists->texts.items[lists->texts.count - 1];
+}
+
+static void instruction_values(const struct predict *predict, struct lists *lists, size_t i) {
+    const struct core_instruction *instruction = &predict->prediction.block.items[i];
+    struct cli_value *to = lists->instructions + i * INSTRUCTION_VALUES;
+    struct ip_text ports = {0};
+    char words[160];
+    (void)disassemble(&predict->prediction, i, words, sizeof words);
+    ports_text(&predict->costs, instruction, &ports);
+    bool slots = instruction->cost->known && !instruction->fused;
+    const char *note = note_text(instruction);
+    to[0] = cli_integer(instruction->offset);
+    to[1] = cli_text(keep(lists, words));
+    to[2] = cli_text(instruction->cost->form.syntax);
+    to[3] = cli_number(instruction->fused ? 0.0 : slots ? instruction->cost->slots : NAN);
+    to[4] = cli_text(ports.length > 0 ? keep(lists, ip_text_string(&ports)) : NULL);
+    to[5] = cli_text(source_name(instruction));
+    to[6] = cli_text(note[0] != '\0' ? note : NULL);
+    ip_text_fini(&ports);
+}
+
+static void row_print(struct predict *predict, const char *status) {
+    const struct core_prediction *prediction = &predict->prediction;
+    struct lists *lists = calloc(1, sizeof *lists);
+    if (lists != NULL) {
+        lists->instructions =
+            calloc(prediction->block.count * INSTRUCTION_VALUES, sizeof *lists->instructions);
+    }
+    if (lists == NULL || lists->instructions == NULL) {
+        predict->output.failed = true;
+        free(lists);
+        return;
+    }
+    size_t bounds = 0;
+    for (unsigned b = 0; b < CORE_BOUNDS; b++) {
+        if (!isnan(prediction->bounds[b])) {
+            lists->bounds[BOUND_VALUES * bounds] = cli_text(core_bound_name(b));
+            lists->bounds[BOUND_VALUES * bounds++ + 1] = cli_number(prediction->bounds[b]);
+        }
+    }
+    for (unsigned p = 0; p < predict->costs.port_count; p++) {
+        char name[2] = {predict->costs.port_names[p], '\0'};
+        lists->ports[PORT_VALUES * p] = cli_text(keep(lists, name));
+        lists->ports[PORT_VALUES * p + 1] = cli_number(prediction->pressure[p]);
+    }
+    for (size_t i = 0; i < prediction->block.count; i++) {
+        instruction_values(predict, lists, i);
+    }
+    for (unsigned l = 0; l < prediction->chain_count; l++) {
+        const struct core_link *link = &prediction->chain[l];
+        struct cli_value *to = &lists->links[LINK_VALUES * l];
+        to[0] = cli_integer(link->instruction);
+        to[1] = cli_text(link_from(link));
+        to[2] = cli_text(link_to(link));
+        to[3] = cli_number(link->cycles);
+    }
+    size_t missing =
+        prediction->missing_count < CORE_MISSING_MAX ? prediction->missing_count : CORE_MISSING_MAX;
+    for (size_t m = 0; m < missing; m++) {
+        const struct core_instruction *instruction = &prediction->block.items[prediction->missing[m]];
+        lists->missing[MISSING_VALUES * m] = cli_integer(instruction->offset);
+        lists->missing[MISSING_VALUES * m + 1] = cli_text(instruction->cost->form.syntax);
+        lists->missing[MISSING_VALUES * m + 2] = cli_text(instruction->cost->why);
+    }
+    char names[CORE_PORTS_MAX + 1];
+    const struct cli_value row[] = {
+        cli_number(prediction->cycles),
+        cli_text(core_bound_name(prediction->binding)),
+        cli_bool(predict->settings->predict.loop),
+        cli_number(prediction->slots),
+        cli_text(core_ports_print(&predict->costs, prediction->bottleneck, names)),
+        cli_list(lists->bounds, bounds),
+        cli_list(lists->ports, predict->costs.port_count),
+        cli_list(lists->instructions, prediction->block.count),
+        cli_list(lists->links, prediction->chain_count),
+        cli_integer(prediction->chain_passes),
+        cli_list(lists->missing, missing),
+        cli_text(status),
+    };
+    predict->output.failed = predict->output.failed || lists->texts.failed;
+    cli_output_row(&predict->output, row, NULL);
+    ip_lines_fini(&lists->texts);
+    free(lists->instructions);
+    free(lists);
+}
+
+/* NASM says "instruction expected" of a word that is none: say which are near. */
+static enum ip_status nearest_name(const char *source, enum ip_status status, struct ip_error *err) {
+    const char *colon = strrchr(err->place, ':');
+    unsigned line = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+    const char *at = source;
+    if (status != IP_SYNTAX || line == 0 || at == NULL) {
+        return status;
+    }
+    for (unsigned i = 1; i < line && *at != '\0'; at++) {
+        i += *at == ';' || *at == '\n';
+    }
+    at += strspn(at, " \t");
+    char word[ISA_MNEMONIC_MAX] = "";
+    size_t length = 0;
+    while (length + 1 < sizeof word && isalnum((unsigned char)at[length])) {
+        word[length] = (char)tolower((unsigned char)at[length]);
+        length++;
+    }
+    struct isa_table table = {0};
+    struct ip_error reason = {0}, ignored = {0};
+    size_t *positions = NULL, count = 0;
+    if (length > 0 && isa_table_builtin_add(&table, &ignored) == IP_OK &&
+        isa_table_select(&table, word, &positions, &count, &reason) == IP_USAGE) {
+        char place[sizeof err->place];
+        (void)snprintf(place, sizeof place, "%s", err->place);
+        *err = reason;
+        err->status = status;
+        (void)snprintf(err->place, sizeof err->place, "%s", place);
+    }
+    free(positions);
+    isa_table_fini(&table);
+    return status;
+}
+
+static enum ip_status store_open(struct predict *predict, struct ip_error *err) {
+    const struct cli_settings *settings = predict->settings;
+    struct hx_host host = {0};
+    struct res_machine machine = {0};
+    enum ip_status status = IP_OK;
+    if (settings->store == NULL) {
+        status = cli_machine_read(&machine, &host, settings->timer, err);
+    }
+    if (status == IP_OK) {
+        status = cli_store_path(&predict->path, settings->store, &machine, err);
+    }
+    if (status == IP_OK) {
+        status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
+    }
+    if (settings->store == NULL) {
+        res_machine_fini(&machine);
+        hx_host_fini(&host);
+    }
+    return status;
+}
+
+static enum ip_status run_model(struct predict *predict, struct ip_error *err) {
+    const struct core_options options = {.loop = predict->settings->predict.loop};
+    enum ip_status status = core_costs_open(&predict->costs, predict->store, err);
+    if (status == IP_OK) {
+        status = core_predict(&predict->costs, (const uint8_t *)ip_text_string(&predict->code),
+                              predict->code.length, &options, &predict->prediction, err);
+    }
+    return status;
+}
+
+/* Measures what is missing into the store, as `scan` does, and predicts again. */
+static enum ip_status missing_measure(struct predict *predict, struct ip_error *err) {
+    struct core_prediction *prediction = &predict->prediction;
+    char *forms[CORE_MISSING_MAX];
+    int count = 0;
+    for (unsigned m = 0; m < prediction->missing_count && m < CORE_MISSING_MAX; m++) {
+        const char *form = prediction->block.items[prediction->missing[m]].cost->form.syntax;
+        bool known = false;
+        for (int i = 0; i < count; i++) {
+            known = known || strcmp(forms[i], form) == 0;
+        }
+        if (!known) {
+            forms[count++] = strdup(form);
+        }
+    }
+    struct cli_settings scan = *predict->settings;
+    scan.arguments = forms;
+    scan.argument_count = count;
+    scan.parts = "latency,throughput,ports";
+    scan.list = NULL;
+    scan.store = ip_text_string(&predict->path);
+    core_prediction_fini(prediction);
+    core_costs_fini(&predict->costs);
+    res_store_close(predict->store);
+    predict->store = NULL;
+    int code = cli_cmd_scan.run(&cli_cmd_scan, &scan);
+    for (int i = 0; i < count; i++) {
+        free(forms[i]);
+    }
+    enum ip_status status = IP_OK;
+    if (code != CLI_EXIT_OK && code != CLI_EXIT_UNTRUSTED) {
+        return ip_fail(err, IP_FAILED, "the missing forms could not be measured");
+    }
+    status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
+    return status == IP_OK ? run_model(predict, err) : status;
+}
+
+static void missing_report(const struct predict *predict) {
+    const struct core_prediction *prediction = &predict->prediction;
+    for (unsigned m = 0; m < prediction->missing_count && m < CORE_MISSING_MAX; m++) {
+        const struct core_instruction *instruction = &prediction->block.items[prediction->missing[m]];
+        cli_message("predict", "'%s' at offset %u is left out: %s%s", instruction->cost->form.syntax,
+                    (unsigned)instruction->offset, instruction->cost->why,
+                    predict->settings->predict.measure ? "" : " (--measure measures it)");
+    }
+    if (prediction->missing_count > CORE_MISSING_MAX) {
+        cli_message("predict", "and %u more", prediction->missing_count - CORE_MISSING_MAX);
+    }
+}
+
+static enum ip_status picture_write(const struct predict *predict, struct ip_error *err) {
+    const char *path = predict->settings->predict.svg;
+    struct ip_text svg = {0};
+    char title[96];
+    (void)snprintf(title, sizeof title, "%zu instructions, %zu bytes%s", predict->prediction.block.count,
+                   predict->code.length, predict->settings->predict.loop ? ", a loop" : "");
+    core_picture_write(&predict->costs, &predict->prediction, title, &svg);
+    enum ip_status status = IP_OK;
+    errno = 0;
+    FILE *file = svg.failed ? NULL : fopen(path, "w");
+    if (svg.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the picture");
+    } else if (file == NULL) {
+        status = ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
+    } else {
+        bool failed = fwrite(svg.data, 1, svg.length, file) != svg.length;
+        if (fclose(file) != 0 || failed) {
+            status = ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
+        }
+    }
+    ip_text_fini(&svg);
+    return status;
+}
+
+static int predict_run(const struct cli_command *command, struct cli_settings *settings) {
+    struct predict predict = {.settings = settings};
+    int code = cli_output_open(&predict.output, command, settings, columns);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    struct ip_error err = {0};
+    enum ip_status status = cli_code_read(&predict.code, settings, &err);
+    if (status == IP_SYNTAX && settings->predict.syntax == CLI_SYNTAX_NASM && settings->argument_count > 0) {
+        status = nearest_name(settings->arguments[0], status, &err);
+    }
+    if (status == IP_OK && settings->predict.loop) {
+        status = core_loop_close(&predict.code, &err);
+    }
+    if (status == IP_OK) {
+        status = store_open(&predict, &err);
+    }
+    if (status == IP_OK) {
+        status = run_model(&predict, &err);
+    }
+    if (status == IP_OK && predict.prediction.missing_count > 0 && settings->predict.measure) {
+        status = missing_measure(&predict, &err);
+    }
+    if (status == IP_OK && settings->predict.svg != NULL) {
+        status = picture_write(&predict, &err);
+    }
+    if (status == IP_OK) {
+        bool partial = predict.prediction.missing_count > 0;
+        if (!settings->quiet) {
+            missing_report(&predict);
+        }
+        if (settings->format == CLI_FORMAT_TEXT) {
+            text_print(&predict);
+        } else {
+            row_print(&predict, partial ? "partial" : "ok");
+        }
+        code = partial ? CLI_EXIT_UNTRUSTED : CLI_EXIT_OK;
+    } else {
+        code = cli_report(command->name, &err);
+    }
+    predict_fini(&predict);
+    return cli_output_close(&predict.output, code);
+}
+
+#define AT(field) offsetof(struct cli_settings, field)
+
+static const struct cli_option options[] = {
+    {"store", 'S', "FILE", "the tables; by default the store of this CPU below $XDG_DATA_HOME/isaprobe",
+     CLI_KIND_FILE, AT(store), 0, 0, NULL},
+    {"loop", 'L', NULL, "the block is the body of a loop; without it, copies of it follow each other",
+     CLI_KIND_FLAG, AT(predict.loop), 0, 0, NULL},
+    {"hex", 'x', "HEX", "the block as machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},
+    {"file", 'f', "FILE", "the block as text; - is standard input", CLI_KIND_FILE, AT(file), 0, 0, NULL},
+    {"syntax", 's', "SYNTAX",
+     "of the text: nasm (the default), att (GNU as), or objdump (a listing of objdump -d)", CLI_KIND_WORD,
+     AT(predict.syntax), 0, 0, "nasm att objdump"},
+    {"object", 'O', "FILE",
+     "the block out of an object file or executable: what IACA's or OSACA's marks enclose", CLI_KIND_FILE,
+     AT(predict.object), 0, 0, NULL},
+    {"symbol", 0, "NAME", "with --object: all of this function", CLI_KIND_STRING, AT(predict.symbol), 0, 0,
+     NULL},
+    {"address", 0, "A-B", "with --object: from address A to before B, in hex", CLI_KIND_STRING,
+     AT(predict.address), 0, 0, NULL},
+    {"measure", 'm', NULL, "measure forms that the store lacks, now, and keep them there", CLI_KIND_FLAG,
+     AT(predict.measure), 0, 0, NULL},
+    {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_FILE,
+     AT(predict.svg), 0, 0, NULL},
+    {0},
+};
+
+const struct cli_command cli_cmd_predict = {
+    .name = "predict",
+    .summary = "predict a block's cycles from the tables, with every bound and the bottleneck",
+    .arguments = "[BLOCK]",
+    .description =
+        "BLOCK is text with ';' between instructions ('imul rax, rbx; add rax, rcx'), or - for text from\n"
+        "standard input. Nothing is run. Data is taken to be in the L1 cache, and branches to be predicted.\n"
+        "Forms that the store lacks are named and left out (exit status 4).\n",
+    .options = options,
+    .groups = CLI_GROUP_OUTPUT | CLI_GROUP_METER,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = predict_run,
+};

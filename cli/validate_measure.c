@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/kernels.h"
+#include "cli/validate.h"
+#include "generator/shapes.h"
+
+enum { GROUP = 64 };
+
+/* Contents of registers and memory, in the order of trial: the first is BHive's. */
+static const uint64_t fills[] = {0x12345600, 0x20000, 1};
+enum { FILLS = sizeof fills / sizeof fills[0] };
+
+/* Would other contents help? */
+static bool worth_another_fill(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_FAULT &&
+           (stat->outcome == HX_OUTCOME_ARITHMETIC || stat->outcome == HX_OUTCOME_PAGES ||
+            stat->outcome == HX_OUTCOME_SEGFAULT || stat->outcome == HX_OUTCOME_TIMEOUT ||
+            stat->outcome == HX_OUTCOME_WRECKED);
+}
+
+static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_t fill) {
+    bool measured = stat->verdict != HX_VERDICT_FAULT;
+    if (!measured && item->status[0] != '\0') {
+        item->done = !worth_another_fill(stat);
+        return; /* the first reason is kept */
+    }
+    item->measured = measured ? stat->cycles : NAN;
+    item->spread = measured ? stat->spread : NAN;
+    item->fill = fill;
+    (void)cli_status_text(measured, stat->verdict, stat->why, item->status);
+    item->done = !worth_another_fill(stat);
+}
+
+static enum ip_status group_run(struct cli_samples *samples, const size_t *todo, size_t count,
+                                enum cli_notion notion, uint64_t fill, struct cli_bench *bench,
+                                struct ip_error *err) {
+    struct cli_kernels kernels;
+    enum ip_status status = cli_kernels_init(&kernels, count, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        const struct ip_text *code = &samples->items[todo[i]].code;
+        struct gen_program *program = &kernels.programs[i];
+        status = gen_block_program(program, (const uint8_t *)code->data, code->length, fill, err);
+        if (status == IP_OK && notion == CLI_NOTION_LOOP) {
+            program->one_loop = true;
+            program->copies = 1;
+        }
+        status = cli_kernels_note(&kernels, i, status, err);
+    }
+    if (status == IP_OK) {
+        status = cli_kernels_measure(&kernels, bench, 0, err);
+    }
+    for (size_t i = 0; status == IP_OK && i < count; i++) {
+        case_fill(&samples->items[todo[i]].cases[notion], &kernels.stats[i], fill);
+    }
+    cli_kernels_fini(&kernels);
+    return status;
+}
+
+enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion notion,
+                                   struct cli_bench *bench, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned f = 0; f < FILLS && status == IP_OK; f++) {
+        size_t todo[GROUP], count = 0;
+        for (size_t i = 0; i <= samples->count && status == IP_OK; i++) {
+            bool end = i == samples->count;
+            if (!end && !samples->items[i].cases[notion].done) {
+                todo[count++] = i;
+            }
+            if (count == GROUP || (end && count > 0)) {
+                status = group_run(samples, todo, count, notion, fills[f], bench, err);
+                count = 0;
+                cli_bench_progress(bench, cli_notion_name(notion), i, samples->count);
+            }
+        }
+    }
+    for (size_t i = 0; i < samples->count && status == IP_OK; i++) {
+        samples->items[i].cases[notion].done = true;
+    }
+    return status;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "isa/gas.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "isa/object.h"
+
+extern char **environ;
+
+enum { FD_OBJECT = 3, FD_FIRST_FREE = 8, OBJECT_MAX = 64 << 20 };
+
+/* Files in memory: nothing is left behind. High descriptors, which the child's own do not overwrite. */
+static int memory_file(const char *name) {
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd < 0 || fd >= FD_FIRST_FREE) {
+        return fd;
+    }
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST_FREE);
+    (void)close(fd);
+    return high;
+}
+
+static enum ip_status memory_write(int fd, const char *data, struct ip_error *err) {
+    for (size_t at = 0, length = strlen(data); at < length;) {
+        ssize_t count = write(fd, data + at, length - at);
+        if (count < 0 && errno != EINTR) {
+            return ip_fail_errno(err, IP_IO, errno, "cannot hand the source to as");
+        }
+        at += count > 0 ? (size_t)count : 0;
+    }
+    return lseek(fd, 0, SEEK_SET) == 0 ? IP_OK
+                                       : ip_fail_errno(err, IP_IO, errno, "cannot hand the source to as");
+}
+
+static enum ip_status memory_read(int fd, struct ip_text *text, struct ip_error *err) {
+    struct stat about;
+    char buffer[16384];
+    if (fstat(fd, &about) != 0 || about.st_size > OBJECT_MAX) {
+        return ip_fail(err, IP_IO, "cannot read the output of as");
+    }
+    for (off_t at = 0;;) {
+        ssize_t count = pread(fd, buffer, sizeof buffer, at);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            break;
+        }
+        ip_text_append_bytes(text, buffer, (size_t)count);
+        at += count;
+    }
+    return text->failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the output of as") : IP_OK;
+}
+
+static enum ip_status as_run(int source, int object, int words, bool *success, struct ip_error *err) {
+    const char *given = getenv("ISAPROBE_AS");
+    const char *program = given != NULL && given[0] != '\0' ? given : "as";
+    char *arguments[] = {"as", "--64", "-o", "/dev/fd/3", "--", "-", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child = 0;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed == 0) {
+        failed = posix_spawn_file_actions_adddup2(&actions, source, STDIN_FILENO);
+        failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, words, STDOUT_FILENO);
+        failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, words, STDERR_FILENO);
+        failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, object, FD_OBJECT);
+        failed = failed != 0 ? failed : posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    int ended = 0;
+    while (failed == 0 && waitpid(child, &ended, 0) < 0) {
+        failed = errno == EINTR ? 0 : errno;
+    }
+    if (failed != 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == 127)) {
+        return ip_fail(err, IP_CAPABILITY,
+                       "AT&T source needs the GNU assembler: install binutils, or name it in ISAPROBE_AS");
+    }
+    *success = WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
+    return IP_OK;
+}
+
+/* "{standard input}:2: Error: no such instruction: `foo'" */
+static enum ip_status complaint(const char *name, const struct ip_text *words, struct ip_error *err) {
+    const char *line = strstr(ip_text_string(words), ": Error: ");
+    const char *text = line;
+    unsigned number = 0;
+    if (line != NULL) {
+        text += strlen(": Error: ");
+        while (line > ip_text_string(words) && line[-1] >= '0' && line[-1] <= '9') {
+            line--;
+        }
+        number = (unsigned)strtoul(line, NULL, 10);
+    } else {
+        text = ip_text_string(words);
+    }
+    return ip_fail_at(err, IP_SYNTAX, name, number, 0, "as: %.*s", (int)strcspn(text, "\n"), text);
+}
+
+enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_text *code,
+                                struct ip_error *err) {
+    struct ip_text object = {0}, words = {0}, made = {0};
+    int files[3] = {memory_file("source"), memory_file("object"), memory_file("words")};
+    bool success = false;
+    enum ip_status status = IP_OK;
+    if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
+        status = ip_fail_errno(err, IP_IO, errno, "cannot make files for as");
+    }
+    if (status == IP_OK) {
+        status = memory_write(files[0], source, err);
+    }
+    if (status == IP_OK) {
+        status = as_run(files[0], files[1], files[2], &success, err);
+    }
+    if (status == IP_OK) {
+        status = memory_read(files[2], &words, err);
+    }
+    if (status == IP_OK && !success) {
+        status = complaint(name, &words, err);
+    }
+    if (status == IP_OK) {
+        status = memory_read(files[1], &object, err);
+    }
+    struct isa_region region = {0};
+    if (status == IP_OK) {
+        struct ip_error reason;
+        if (isa_object_text((const uint8_t *)ip_text_string(&object), object.length, &region, &reason) ==
+            IP_OK) {
+            ip_text_append_bytes(&made, region.code, region.length);
+        } /* else: no code */
+        status = made.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the code of '%s'", name) : IP_OK;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        if (files[i] >= 0) {
+            (void)close(files[i]);
+        }
+    }
+    ip_text_fini(&object);
+    ip_text_fini(&words);
+    if (status != IP_OK) {
+        ip_text_fini(&made);
+        return status;
+    }
+    ip_text_fini(code);
+    *code = made;
+    return IP_OK;
+}
