@@ -30,7 +30,9 @@ static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_
     item->measured = measured ? stat->cycles : NAN;
     item->spread = measured ? stat->spread : NAN;
     item->fill = fill;
-    (void)cli_status_text(measured, stat->verdict, stat->why, item->status);
+    char buffer[160];
+    const char *status = cli_status_text(measured, stat->verdict, stat->why, buffer);
+    (void)snprintf(item->status, sizeof item->status, "%s", status);
     item->done = !worth_another_fill(stat);
 }
 
