@@ -95,7 +95,10 @@ static const char *note_text(const struct core_instruction *instruction) {
     if (instruction->idiom) {
         return "idiom";
     }
-    return instruction->renamed ? "done at rename" : instruction->cost->why;
+    if (instruction->renamed) {
+        return instruction->cost->eliminated >= 0.0 ? "done at rename" : "no port";
+    }
+    return instruction->cost->why;
 }
 
 static const char *link_from(const struct core_link *link) {

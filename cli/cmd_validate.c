@@ -31,6 +31,7 @@ static const struct cli_column columns[] = {
     {.name = "compared"},
     {.name = "mape"},
     {.name = "tau"},
+    {.name = "tau_b"},
     {.name = "bias"},
     {.name = "histogram", .items = class_columns},
     {.name = "apart", .items = apart_columns},
@@ -286,7 +287,8 @@ static void text_report(struct ip_text *text, const struct validate *validate, e
     ip_text_printf(text, "%s: %zu blocks, %zu predicted (%.1f %%), %zu compared\n", cli_notion_name(notion),
                    validate->samples.count, ours->predicted, 100.0 * ours->predicted / total,
                    ours->agreement.count);
-    ip_text_printf(text, "  %-14s  %8s  %7s  %7s  %7s\n", "predictor", "compared", "MAPE %", "tau", "bias %");
+    ip_text_printf(text, "  %-14s  %8s  %7s  %7s  %7s  %7s\n", "predictor", "compared", "MAPE %", "tau",
+                   "tau-b", "bias %");
     const struct {
         const char *name;
         const struct verdict *verdict;
@@ -294,8 +296,8 @@ static void text_report(struct ip_text *text, const struct validate *validate, e
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         if (lines[i].verdict != NULL && lines[i].verdict->agreement.count > 0) {
             const struct cli_agreement *a = &lines[i].verdict->agreement;
-            ip_text_printf(text, "  %-14s  %8zu  %7.2f  %7.4f  %7.2f\n", lines[i].name, a->count, a->mape,
-                           a->tau, a->bias);
+            ip_text_printf(text, "  %-14s  %8zu  %7.2f  %7.4f  %7.4f  %7.2f\n", lines[i].name, a->count,
+                           a->mape, a->tau, a->tau_b, a->bias);
         }
     }
     ip_text_append(text, "  |error| up to  ");
@@ -336,6 +338,7 @@ static void row_report(struct cli_output *output, const char *notion, const char
         cli_integer((int64_t)verdict->agreement.count),
         cli_number(verdict->agreement.mape),
         cli_number(verdict->agreement.tau),
+        cli_number(verdict->agreement.tau_b),
         cli_number(verdict->agreement.bias),
         cli_list(classes, CLI_HISTOGRAM),
         cli_list(report->aparts, report->aparts_count),

@@ -80,9 +80,11 @@ extern const double cli_histogram_ends[CLI_HISTOGRAM];
 
 struct cli_agreement {
     size_t count;
-    double mape; /* mean of |predicted - measured| / measured, in per cent */
-    double tau;  /* Kendall's tau-b */
-    double bias; /* mean of (predicted - measured) / measured, in per cent */
+    double mape;  /* mean of |predicted - measured| / measured, in per cent */
+    double tau;   /* Kendall's tau over the pairs of blocks whose measurements differ by more than 2 %; a pair
+                     that is predicted alike counts as neither right nor wrong */
+    double tau_b; /* Kendall's tau-b over all pairs, noise included */
+    double bias;  /* mean of (predicted - measured) / measured, in per cent */
     size_t histogram[CLI_HISTOGRAM];
 };
 /* Over pairs of numbers that are both finite. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/decode.h"
+#include "oncore/cost_steps.h"
 
 enum { CF = 1, OTHER_FLAGS = 0x8d4 };
 
@@ -302,10 +303,14 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     struct ip_error reason;
     enum ip_status status =
         isa_decode(block->code + offset, block->code_bytes - offset, &form, &to->binding, &length, &reason);
+    if (status != IP_OK && strstr(reason.text, "in the middle of") != NULL) {
+        return ip_fail(err, status, "the block ends in the middle of the instruction at offset %zu", offset);
+    }
     if (status != IP_OK) {
         return ip_fail(err, status, "the block's bytes at offset %zu are no instruction: %s", offset,
                        reason.text);
     }
+    core_lea_name(&form, &to->binding);
     status = core_costs_get(costs, &form, &to->cost, err);
     if (status != IP_OK) {
         return status;

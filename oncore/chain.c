@@ -23,16 +23,18 @@ enum {
 
 /* Which store each load takes its data from, in the steady state. */
 struct memory {
-    int *node;    /* owned; of each instruction that stores to a load: its node, else NONE */
-    int *from;    /* owned; of each load: the node of the store, else NONE */
-    bool *before; /* owned; ... of an earlier pass */
+    int *node;      /* owned; of each instruction that stores to a load: its node, else NONE */
+    int *from;      /* owned; of each load: the node of the store, else NONE */
+    bool *before;   /* owned; ... of an earlier pass */
+    double *cycles; /* owned; ... and how long that takes */
 };
 
 struct chains {
     const struct core_costs *costs;
     const struct core_block *block;
     struct memory memory;
-    double forward, forward_vector, load;
+    struct core_forwarding forwarding;
+    double load;
     int carried[CARRIED_MAX];
     unsigned carried_count;
     double edges[CARRIED_MAX][CARRIED_MAX]; /* -INFINITY: none */
@@ -43,6 +45,7 @@ static void chains_fini(struct chains *chains) {
     free(chains->memory.node);
     free(chains->memory.from);
     free(chains->memory.before);
+    free(chains->memory.cycles);
     free(chains->steps);
 }
 
@@ -56,9 +59,10 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
     memory->node = calloc(block->count, sizeof *memory->node);
     memory->from = calloc(block->count, sizeof *memory->from);
     memory->before = calloc(block->count, sizeof *memory->before);
+    memory->cycles = calloc(block->count, sizeof *memory->cycles);
     chains->steps = calloc(block->count, sizeof *chains->steps);
     if (values == NULL || writer == NULL || memory->node == NULL || memory->from == NULL ||
-        memory->before == NULL || chains->steps == NULL) {
+        memory->before == NULL || memory->cycles == NULL || chains->steps == NULL) {
         free(values);
         free(writer);
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the dependences of a block");
@@ -89,6 +93,7 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
                 }
                 memory->from[i] = memory->node[from];
                 memory->before[i] = hit->serial < begun;
+                memory->cycles[i] = core_forward_cycles(&chains->forwarding, instruction, hit);
             }
             if (located && instruction->stores) {
                 writer[values->store_count % CORE_STORES_KEPT] = (uint32_t)i;
@@ -126,11 +131,6 @@ static void carried_find(struct chains *chains) {
             chains->carried[chains->carried_count++] = node;
         }
     }
-}
-
-static double forward_cycles(const struct chains *chains, const struct core_instruction *instruction) {
-    bool vector = isa_form_vector_bits(&instruction->cost->form) != 0;
-    return vector ? chains->forward_vector : chains->forward;
 }
 
 /* Where the longest way to a node came from. */
@@ -173,9 +173,11 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
                         .instruction = (int)i, .from = instruction->sources[s], .cycles = cycles};
                 }
             }
-            if (memory != NONE) {
+            /* PUSH and POP move RSP without looking at the data. */
+            bool pointer = !store && instruction->stack && instruction->targets[t] == CORE_RESOURCE_GPR + 4;
+            if (memory != NONE && !pointer) {
                 double cycles =
-                    forward_cycles(chains, instruction) +
+                    chains->memory.cycles[i] +
                     (store ? instruction->to_store : fmax(0.0, instruction->through_load[t] - chains->load));
                 if (distance[memory] + cycles > result[t]) {
                     result[t] = distance[memory] + cycles;
@@ -315,10 +317,7 @@ enum ip_status core_chain_bound(const struct core_costs *costs, const struct cor
     chains->costs = costs;
     chains->block = &prediction->block;
     chains->load = isnan(prediction->block.load_cycles) ? 0.0 : prediction->block.load_cycles;
-    double forward = probe_core_get(&costs->core, PROBE_CORE_STORE_FORWARD);
-    double vector = probe_core_get(&costs->core, PROBE_CORE_STORE_FORWARD_VECTOR);
-    chains->forward = isnan(forward) ? chains->load : forward;
-    chains->forward_vector = isnan(vector) ? chains->forward : vector;
+    core_forwarding_read(&chains->forwarding, costs, prediction->block.load_cycles);
     enum ip_status status = memory_read(chains, options, &prediction->splits, err);
     prediction->bounds[CORE_BOUND_CHAIN] = 0.0;
     if (status == IP_OK) {

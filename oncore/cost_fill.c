@@ -234,9 +234,14 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (costs->store == NULL) {
         return IP_OK;
     }
+    bool lea = false;
+    enum ip_status status = core_lea_fill(costs, cost, &lea, err);
+    if (status != IP_OK || lea) {
+        return status;
+    }
     struct res_form known = {0};
     struct ip_error reason = {0};
-    enum ip_status status = res_form_get(costs->store, cost->form.syntax, &known, &reason);
+    status = res_form_get(costs->store, cost->form.syntax, &known, &reason);
     if (status != IP_OK && status != IP_FAILED) {
         return ip_fail(err, status, "%s", reason.text);
     }

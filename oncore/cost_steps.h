@@ -19,4 +19,11 @@ IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_erro
  * when the form has no memory operand or no such name. `syntax` holds ISA_SYNTAX_MAX bytes. */
 bool core_twin_syntax(const struct isa_form *form, char *syntax);
 
+/* oncore/lea.c: an address computation costs what its address is made of: other than "base + number" it gets
+ * a name of its own, such as "lea r64, agen [scaled]". */
+void core_lea_name(struct isa_form *form, const struct isa_binding *binding);
+/* The cost of such a name; false when it is none. */
+IP_CHECK enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
+                                      struct ip_error *err);
+
 #endif

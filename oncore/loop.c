@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "isa/decode.h"
 
@@ -45,6 +46,9 @@ enum ip_status core_loop_close(struct ip_text *code, struct ip_error *err) {
         struct ip_error reason;
         enum ip_status status = isa_decode((const uint8_t *)code->data + at, code->length - at, &form,
                                            &binding, &length, &reason);
+        if (status != IP_OK && strstr(reason.text, "in the middle of") != NULL) {
+            return ip_fail(err, status, "the block ends in the middle of the instruction at offset %zu", at);
+        }
         if (status != IP_OK) {
             return ip_fail(err, status, "the block's bytes at offset %zu are no instruction: %s", at,
                            reason.text);

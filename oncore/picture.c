@@ -125,7 +125,8 @@ static void row_draw(const struct core_costs *costs, const struct core_predictio
         label(svg, x + 8, y + 15, "start", faint, false,
               !known               ? "not in the tables"
               : instruction->fused ? "fused with the instruction before it"
-                                   : "done at rename");
+              : instruction->idiom || instruction->cost->eliminated >= 0.0 ? "done at rename"
+                                                                           : "no port");
     }
 }
 

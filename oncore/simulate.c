@@ -24,7 +24,8 @@ struct sim {
     const struct core_costs *costs;
     const struct core_block *block;
     const struct core_options *options;
-    double width, load, forward, forward_vector, rob;
+    double width, load;
+    struct core_forwarding forwarding;
     uint32_t *busy;      /* owned; CYCLES_MAX */
     uint8_t (*banks)[4]; /* owned; CYCLES_MAX: 1 + bank */
     double ready[CORE_RESOURCES];
@@ -130,16 +131,9 @@ static double forwarded_at(const struct sim *sim, const struct flight *flight, d
         return normally;
     }
     if (!inside) { /* it waits until the store is in the cache */
-        return fmax(normally, fmax(store->commit, store->data) + sim->load);
+        return fmax(normally, fmax(store->commit, store->data) + sim->forwarding.blocked);
     }
-    const struct isa_address *from = &instruction->binding.address;
-    uint16_t base = (uint16_t)(instruction->stack ? 5 : from->base + 1 + 256 * (from->index + 1));
-    bool same_way = store->base == base && store->displacement == from->disp;
-    if (instruction->cost->form.vex || instruction->cost->form.evex || !store->general) {
-        return fmax(normally, store->data + sim->forward_vector);
-    }
-    (void)same_way;
-    return fmax(fmin(normally, store->data + sim->forward), store->data + sim->forward);
+    return fmax(flight->issued, store->data) + core_forward_cycles(&sim->forwarding, instruction, store);
 }
 
 static void load_run(struct sim *sim, struct flight *flight, double *credit) {
@@ -366,10 +360,7 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         sim->width = width;
         sim->ring_size = ring;
         sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
-        double forward = probe_core_get(&costs->core, PROBE_CORE_STORE_FORWARD);
-        double vector = probe_core_get(&costs->core, PROBE_CORE_STORE_FORWARD_VECTOR);
-        sim->forward = isnan(forward) ? sim->load : forward;
-        sim->forward_vector = isnan(vector) ? sim->forward : vector;
+        core_forwarding_read(&sim->forwarding, costs, block->load_cycles);
         core_values_init(&sim->values, options->filled, options->fill);
         *cycles = passes_run(sim);
     }

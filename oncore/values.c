@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oncore/values.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { RSP = 4 };
 
+/* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
+static const uint64_t MIDDLE = UINT64_C(1) << 46;
+
 static struct core_word unknown(struct core_values *values) {
-    return (struct core_word){.symbol = ++values->symbols};
+    return (struct core_word){.symbol = ++values->symbols, .number = MIDDLE};
 }
 
 static struct core_word constant(uint64_t number) {
@@ -112,6 +116,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     store->displacement = from->disp;
     store->value = unknown(values);
     store->general = isa_form_vector_bits(form) == 0;
+    store->indexed = !instruction->stack && from->index >= 0;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
                                                isa_reg_is_gpr(form->operands[i].reg_class));
@@ -270,4 +275,34 @@ void core_values_step(struct core_values *values, const struct core_instruction 
             values->gprs[number & 15] = first;
         }
     }
+}
+
+void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
+                          double load_cycles) {
+    const struct probe_core *core = &costs->core;
+    double near = probe_core_get(core, PROBE_CORE_STORE_FORWARD),
+           far = probe_core_get(core, PROBE_CORE_STORE_FORWARD_FAR);
+    double vector = probe_core_get(core, PROBE_CORE_STORE_FORWARD_VECTOR);
+    double blocked = probe_core_get(core, PROBE_CORE_STORE_FORWARD_BLOCKED);
+    double load = isnan(load_cycles) ? 0.0 : load_cycles;
+    forwarding->renamed = isnan(near) ? load : near;
+    forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
+    forwarding->vector = isnan(vector) ? forwarding->far : vector;
+    forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
+}
+
+/* Seen: a value goes through the register file when store and load are of general registers and not indexed,
+ * and neither extends its sign; and an instruction that loads, modifies and stores takes part only when its
+ * other operand is an immediate. */
+double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
+                           const struct core_store *store) {
+    const struct isa_form *form = &load->cost->form;
+    if (!store->general || isa_form_vector_bits(form) != 0) {
+        return forwarding->vector;
+    }
+    bool immediate = form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM;
+    bool modifies = load->loads && load->stores && !immediate;
+    bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
+    bool indexed = store->indexed || (!load->stack && load->binding.address.index >= 0);
+    return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
 }

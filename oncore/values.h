@@ -22,6 +22,7 @@ struct core_store {
     uint16_t base; /* 1 + the base register, 256 times 1 + the index: how it was addressed */
     int32_t displacement;
     bool general; /* from a general register or an immediate */
+    bool indexed;
     uint64_t serial;
     double data, commit; /* cycles: when the data is there, when it is in the cache */
 };
@@ -48,6 +49,18 @@ struct core_store *core_values_find(struct core_values *values, struct core_word
 /* Notes a store; the caller fills in the times. */
 struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
                                      struct core_word address);
+
+/* Cycles from the store's data to the load's, when the store is still on its way. */
+struct core_forwarding {
+    double renamed; /* through the register file: general registers, a plain address on both sides */
+    double far;     /* through the store buffer */
+    double vector;
+    double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */
+};
+void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
+                          double load_cycles);
+double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
+                           const struct core_store *store);
 
 /* Follows the instruction: afterwards the registers hold its results. `forwarded` is the store that its load
  * hits, NULL when none. */

@@ -24,6 +24,8 @@ static const struct {
     [PROBE_CORE_LOAD_DISPLACEMENT] = {"load_displacement", "cycles"},
     [PROBE_CORE_LOAD_INDEX] = {"load_index", "cycles"},
     [PROBE_CORE_LOAD_VECTOR] = {"load_vector", "cycles"},
+    [PROBE_CORE_LEA_INDEX] = {"lea_index", "cycles"},
+    [PROBE_CORE_LEA_SCALED] = {"lea_scaled", "cycles"},
     [PROBE_CORE_STORE_FORWARD] = {"store_forward", "cycles"},
     [PROBE_CORE_STORE_FORWARD_FAR] = {"store_forward_far", "cycles"},
     [PROBE_CORE_STORE_FORWARD_VECTOR] = {"store_forward_vector", "cycles"},

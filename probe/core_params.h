@@ -38,6 +38,8 @@ enum probe_core_key {
     PROBE_CORE_LOAD_DISPLACEMENT, /* [base + large displacement] */
     PROBE_CORE_LOAD_INDEX,        /* [base + index * scale] */
     PROBE_CORE_LOAD_VECTOR,       /* to a vector register */
+    PROBE_CORE_LEA_INDEX,         /* address computed, not accessed: base + index */
+    PROBE_CORE_LEA_SCALED,        /* base + index * scale */
     PROBE_CORE_STORE_FORWARD,     /* store and load of one address by the same registers: data to data */
     PROBE_CORE_STORE_FORWARD_FAR, /* ... when the address is computed anew, so that it is not predicted */
     PROBE_CORE_STORE_FORWARD_VECTOR,

@@ -161,3 +161,23 @@ enum ip_status res_port_names_get(struct res_store *store, char names[64], struc
     names[count] = '\0';
     return IP_OK;
 }
+
+enum ip_status res_scaled_ports_get(struct res_store *store, char *ports, size_t size, struct ip_error *err) {
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    if (sqlite3_prepare_v2(store->db,
+                           "SELECT '1*p' || c.ports FROM port_members m JOIN port_classes c"
+                           " ON c.position = m.class WHERE m.scaled AND m.syntax LIKE 'lea r64,%'",
+                           -1, &statement, NULL) != SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    enum ip_status status = res_sql_step(store, statement, &row, err);
+    if (status == IP_OK) {
+        ports[0] = '\0';
+        if (row) {
+            res_column_text(statement, 0, ports, (int)size);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oncore/lea.c - address computations. The tables measure "base + number"; with an index, a scale or without
+ * a base they can take other ports, and longer, and are not done at rename. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "oncore/cost_steps.h"
+#include "results/core.h"
+
+static const char scaled[] = " [scaled]", indexed[] = " [index]", based[] = " [number]";
+
+void core_lea_name(struct isa_form *form, const struct isa_binding *binding) {
+    bool agen = form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_AGEN;
+    if (!agen || strcmp(form->mnemonic, "lea") != 0) {
+        return;
+    }
+    const struct isa_address *address = &binding->address;
+    const char *kind = address->index >= 0 ? address->scale > 1 ? scaled : indexed
+                       : address->base < 0 ? based
+                                           : "";
+    size_t length = strlen(form->syntax);
+    (void)snprintf(form->syntax + length, sizeof form->syntax - length, "%s", kind);
+}
+
+static bool ends(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* The ports of an addition between registers of that width. */
+static enum ip_status addition_ports(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
+    static const char *const likely[] = {"add r64, r64", "add r32, r32", "cmp r64, r64", "and r64, r64"};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < sizeof likely / sizeof likely[0] && cost->term_count == 0 && status == IP_OK;
+         i++) {
+        struct res_form form = {0};
+        struct ip_error reason;
+        if (res_form_get(costs->store, likely[i], &form, &reason) != IP_OK) {
+            continue;
+        }
+        if (form.ports.known && form.ports.usage[0] != '\0' && strcmp(form.ports.verdict, "ok") == 0) {
+            status = core_ports_parse(costs, form.ports.usage, cost->terms, &cost->term_count, err);
+        }
+        res_form_fini(&form);
+    }
+    return status;
+}
+
+enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
+                             struct ip_error *err) {
+    const char *syntax = cost->form.syntax;
+    bool scales = ends(syntax, scaled);
+    *done = scales || ends(syntax, indexed) || ends(syntax, based);
+    if (!*done) {
+        return IP_OK;
+    }
+    char ports[CORE_PORTS_MAX + 8] = "";
+    enum ip_status status = scales ? res_scaled_ports_get(costs->store, ports, sizeof ports, err) : IP_OK;
+    if (status == IP_OK && ports[0] != '\0') {
+        status = core_ports_parse(costs, ports, cost->terms, &cost->term_count, err);
+    }
+    if (status == IP_OK && cost->term_count == 0) {
+        status = addition_ports(costs, cost, err);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    double cycles = scales ? probe_core_get(&costs->core, PROBE_CORE_LEA_SCALED)
+                           : probe_core_get(&costs->core, PROBE_CORE_LEA_INDEX);
+    cost->slots = 1.0;
+    cost->known = true;
+    cost->source = CORE_SOURCE_COMPOSED;
+    (void)snprintf(cost->why, sizeof cost->why, "ports of %s",
+                   scales && ports[0] != '\0' ? "the map's scaled LEA" : "an addition");
+    cost->latencies[0] = (struct core_latency){
+        .src = 1, .dst = 0, .address = true, .cycles = isnan(cycles) ? 1.0f : (float)cycles};
+    cost->latency_count = 1;
+    cost->latency_known = !isnan(cycles);
+    return IP_OK;
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# A block in each notation, from the store of a simulated CPU; what the store lacks is named, or measured.
+sim=sim:tests/data/skl.sim
+isaprobe scan -q -t $sim -S "$T/cpu.db" --parts latency,throughput,ports "imul r64, r64" "add r64, r64" "mov r64, m64" \
+    "mov m64, r64" "sub r64, imm8"
+isaprobe predict -S "$T/cpu.db" 'imul rax, rbx; add rax, rcx; mov [rsi], rdx' | rounded
+echo "--- the same from hex, AT&T text and a listing"
+for block in "--hex 480fafc34801c8488916" "--syntax att --file $T/att.s" "--syntax objdump --file $T/listing"; do
+    printf 'imulq %%rbx, %%rax\naddq %%rcx, %%rax # LLVM-MCA-END\nmovq %%rdx, (%%rsi)\n' >"$T/att.s"
+    sed -i 's/ # LLVM-MCA-END//' "$T/att.s"
+    printf '0000 <f>:\n   0:\t48 0f af c3          \timul   %%rbx,%%rax\n   4:\t48 01 c8             \tadd    %%rcx,%%rax\n   7:\t48 89 16 \tmov\n' >"$T/listing"
+    # shellcheck disable=SC2086
+    isaprobe predict -S "$T/cpu.db" $block | sed -n 1,2p | rounded
+done
+echo "--- a loop, as JSON"
+isaprobe predict -S "$T/cpu.db" --loop --format json 'add rax, rbx; mov rcx, [rsi]' | python3 -c '
+import json, sys
+row = json.loads(sys.stdin.read())
+print(row["bound"], round(row["cycles"]), row["loop"], row["status"], row["missing"])
+for instruction in row["instructions"]:
+    print(instruction["text"], instruction["slots"], instruction["note"])
+print([(b["bound"], round(b["cycles"], 1)) for b in row["bounds"]])'
+echo "--- what is missing is left out, or measured"
+isaprobe predict -S "$T/cpu.db" 'popcnt rax, rbx; add rcx, rdx' | rounded
+echo "exit ${PIPESTATUS[0]}"
+isaprobe predict -q -S "$T/cpu.db" -t $sim --measure 'popcnt rax, rbx; add rcx, rdx' | sed -n 1,2p | rounded
+echo "--- a picture"
+isaprobe predict -S "$T/cpu.db" --svg "$T/block.svg" 'imul rax, rbx; add rax, rcx' >/dev/null
+python3 -c 'import sys, xml.dom.minidom as m; print(m.parse(sys.argv[1]).documentElement.tagName)' "$T/block.svg"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Predictions against a simulated CPU that the store is of: they agree. Measurements are kept and read again.
+sim=sim:tests/data/skl.sim
+isaprobe scan -q -t $sim -S "$T/cpu.db" --parts latency,throughput,ports "imul r64, r64" "add r64, r64" "mov r64, m64" \
+    "mov m64, r64" "xor r32, r32" "lea r64, agen" "sub r64, imm8"
+cat >"$T/blocks.csv" <<'CSV'
+hex,application
+480fafc34801c8,chain
+480fafc3480fafcb480fafd3,port
+4801d84801d94801da4801df4801de,issue
+488b06488b4e08488b5610,loads
+0fa24801d8,missing
+0f05,leaves
+CSV
+isaprobe validate -t $sim -S "$T/cpu.db" --mca none --keep "$T/measured.csv" --format json -q "$T/blocks.csv" | python3 -c '
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    print(row["notion"], row["predictor"], row["blocks"], row["compared"], row["mape"] < 8, row["tau"] > 0.8,
+          [(a["why"], a["blocks"]) for a in row["apart"]])'
+sed -n '1p' "$T/measured.csv"
+wc -l <"$T/measured.csv"
+isaprobe validate -S "$T/cpu.db" --mca none --measured "$T/measured.csv" --no-measure --blocks --notion loop --format csv -q \
+    "$T/blocks.csv" | tr -d '\r' | cut -d, -f 1-3,5,10 
+isaprobe validate -S "$T/cpu.db" --no-measure --mca none "$T/blocks.csv" 2>/dev/null | grep -c compared
+echo 'hex
+4801' >"$T/bad"
+sed -i 's/4801/480/' "$T/bad"
+isaprobe validate -S "$T/cpu.db" "$T/bad"
+echo "exit $?"
+isaprobe validate -S "$T/cpu.db" --mca /nowhere/llvm-mca --no-measure "$T/blocks.csv"
+echo "exit $?"
+echo 'a,b' >"$T/none.csv"
+isaprobe validate -S "$T/cpu.db" --measured "$T/none.csv" --no-measure "$T/blocks.csv"
+echo "exit $?"

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The on-core model on tables made by hand, where the answer is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/random.h"
+#include "isa/assemble.h"
+#include "isa/decode.h"
+#include "oncore/bounds.h"
+#include "oncore/loop.h"
+#include "oncore/oncore.h"
+#include "oncore/picture.h"
+
+static void must(enum ip_status status, const struct ip_error *err) {
+    if (status != IP_OK) {
+        fail_msg("%s: %s", err->place, err->text);
+    }
+}
+
+/* Machine code by hand: the tests need no assembler. */
+struct bytes {
+    const char *data;
+    size_t length;
+};
+#define BYTES(text) ((struct bytes){text, sizeof(text) - 1})
+#define IMUL_AX_BX  "\x48\x0f\xaf\xc3"     /* imul rax, rbx */
+#define IMUL_CX_BX  "\x48\x0f\xaf\xcb"     /* imul rcx, rbx */
+#define IMUL_AX_CX  "\x48\x0f\xaf\xc1"     /* imul rax, rcx */
+#define ADD_AX_BX   "\x48\x01\xd8"         /* add rax, rbx */
+#define ADD_CX_AX   "\x48\x01\xc1"         /* add rcx, rax */
+#define ADD_AX_CX   "\x48\x01\xc8"         /* add rax, rcx */
+#define XOR_AX_AX   "\x48\x31\xc0"         /* xor rax, rax */
+#define POPCNT_DX_S "\xf3\x48\x0f\xb8\xd6" /* popcnt rdx, rsi */
+#define LOAD_AX     "\x48\x8b\x06"         /* mov rax, [rsi] */
+#define LOAD_SELF   "\x48\x8b\x36"         /* mov rsi, [rsi] */
+#define STORE_AX    "\x48\x89\x06"         /* mov [rsi], rax */
+#define CMP_AX_BX   "\x48\x39\xd8"         /* cmp rax, rbx */
+#define JNZ_HERE    "\x75\x00"             /* jnz */
+#define PUSH_AX     "\x50"
+#define POP_AX      "\x58"
+
+static void form_add(struct core_costs *costs, struct bytes code, const char *ports, double slots,
+                     double latency) {
+    struct isa_form form;
+    size_t length = 0;
+    struct ip_error err = {0};
+    must(isa_decode((const uint8_t *)code.data, code.length, &form, NULL, &length, &err), &err);
+    must(core_costs_add(costs, &form, ports, slots, latency, &err), &err);
+}
+
+static void parameter(struct core_costs *costs, const char *key, double value) {
+    struct ip_error err = {0};
+    must(probe_core_set(&costs->core, key, value, NAN, "by hand", &err), &err);
+}
+
+/* A small machine: multiplier on p1, additions on p015, loads on p23, stores p4 and p7, four slots a cycle.
+ */
+static void machine_make(struct core_costs *costs) {
+    memset(costs, 0, sizeof *costs);
+    parameter(costs, "issue_width", 4);
+    parameter(costs, "load_base", 5);
+    parameter(costs, "store_forward", 4);
+    form_add(costs, BYTES(IMUL_AX_BX), "1*p1", 1, 3);
+    form_add(costs, BYTES(ADD_AX_BX), "1*p015", 1, 1);
+    form_add(costs, BYTES(POPCNT_DX_S), "1*p1", 1, 3);
+    form_add(costs, BYTES(XOR_AX_AX), "1*p015", 1, 1);
+    form_add(costs, BYTES(LOAD_AX), "1*p23", 1, 0);
+    form_add(costs, BYTES(STORE_AX), "1*p4+1*p7", 1, NAN);
+    form_add(costs, BYTES(CMP_AX_BX), "1*p015", 1, 1);
+    form_add(costs, BYTES(PUSH_AX), "1*p4+1*p7", 1, NAN);
+    form_add(costs, BYTES(POP_AX), "1*p23", 1, 0);
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 0;
+    struct ip_error err = {0};
+    must(core_ports_parse(costs, "1*p23", terms, &count, &err), &err);
+    costs->load_ports = terms[0].ports;
+    must(core_ports_parse(costs, "1*p47", terms, &count, &err), &err);
+    costs->store_ports = terms[0].ports;
+}
+
+static struct core_prediction predict(struct core_costs *costs, struct bytes code, bool loop) {
+    struct core_prediction prediction = {0};
+    struct ip_error err = {0};
+    const struct core_options options = {.loop = loop};
+    must(core_predict(costs, (const uint8_t *)code.data, code.length, &options, &prediction, &err), &err);
+    return prediction;
+}
+
+#define assert_near(a, b)  assert_true(fabs((a) - (b)) < 1e-6)
+#define assert_about(a, b) assert_true(fabs((a) - (b)) < 0.05 * (b))
+
+static void test_ports_and_issue(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    /* Two on p1 and two more that may go elsewhere: p1 binds. */
+    struct core_prediction p = predict(&costs, BYTES(IMUL_AX_BX XOR_AX_AX POPCNT_DX_S XOR_AX_AX), false);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 2.0);
+    assert_int_equal(__builtin_popcount(p.bottleneck), 1);
+    assert_near(p.bounds[CORE_BOUND_ISSUE], 1.0);
+    core_prediction_fini(&p);
+    /* Seven on p015, one on p1: all three ports are full. */
+    p = predict(&costs,
+                BYTES(POPCNT_DX_S XOR_AX_AX XOR_AX_AX XOR_AX_AX XOR_AX_AX XOR_AX_AX XOR_AX_AX XOR_AX_AX),
+                false);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 8.0 / 3.0);
+    double sum = 0.0;
+    for (unsigned port = 0; port < costs.port_count; port++) {
+        sum += p.pressure[port];
+        assert_true(p.pressure[port] <= p.bounds[CORE_BOUND_PORTS] + 1e-9);
+    }
+    assert_near(sum, 8.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+static void test_chains(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct core_prediction p = predict(&costs, BYTES(IMUL_AX_BX ADD_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    assert_int_equal(p.binding, CORE_BOUND_CHAIN);
+    assert_int_equal(p.chain_count, 2);
+    assert_int_equal(p.chain[0].instruction, 0);
+    assert_int_equal(p.chain[1].instruction, 1);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 4.0);
+    core_prediction_fini(&p);
+    /* rax feeds rcx and rcx feeds rax, each once a pass: a cycle through both. */
+    p = predict(&costs, BYTES(ADD_CX_AX IMUL_AX_CX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    core_prediction_fini(&p);
+    /* A load that follows a pointer. */
+    p = predict(&costs, BYTES(LOAD_SELF), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 5.0);
+    assert_about(p.cycles, 5.0);
+    core_prediction_fini(&p);
+    /* Nothing carried: rax is loaded anew in each pass. */
+    p = predict(&costs, BYTES(LOAD_AX IMUL_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 0.0);
+    assert_about(p.cycles, 1.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    /* Through memory: forwarding 4, addition 1. */
+    struct core_prediction p = predict(&costs, BYTES(LOAD_AX ADD_AX_BX STORE_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 5.0);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 5.0);
+    bool memory = false;
+    for (unsigned l = 0; l < p.chain_count; l++) {
+        memory = memory || p.chain[l].memory;
+    }
+    assert_true(memory);
+    core_prediction_fini(&p);
+    /* The stack's place is the same in each pass, though RSP moves. */
+    p = predict(&costs, BYTES(PUSH_AX POP_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    core_prediction_fini(&p);
+    /* Without forwarding known, a load's latency stands for it. */
+    costs.core.values[PROBE_CORE_STORE_FORWARD].known = false;
+    p = predict(&costs, BYTES(LOAD_AX ADD_AX_BX STORE_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 6.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+static struct core_cost *cost_of(struct core_costs *costs, struct bytes code) {
+    struct isa_form form;
+    size_t length = 0;
+    struct ip_error err = {0};
+    const struct core_cost *cost = NULL;
+    must(isa_decode((const uint8_t *)code.data, code.length, &form, NULL, &length, &err), &err);
+    must(core_costs_get(costs, &form, &cost, &err), &err);
+    return (struct core_cost *)(uintptr_t)cost;
+}
+
+static void test_rename(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct core_prediction p = predict(&costs, BYTES(XOR_AX_AX ADD_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 2.0); /* nobody said that it is an idiom */
+    core_prediction_fini(&p);
+    cost_of(&costs, BYTES(XOR_AX_AX))->same_breaks = true;
+    p = predict(&costs, BYTES(XOR_AX_AX ADD_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 0.0);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 2.0 / 3.0);
+    core_prediction_fini(&p);
+    cost_of(&costs, BYTES(XOR_AX_AX))->same_eliminated = true;
+    p = predict(&costs, BYTES(XOR_AX_AX ADD_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 1.0 / 3.0);
+    assert_near(p.bounds[CORE_BOUND_ISSUE], 0.5);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+static void test_fusion(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct core_prediction p = predict(&costs, BYTES(CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.slots, 1.0); /* by default */
+    assert_int_equal(p.missing_count, 0);
+    core_prediction_fini(&p);
+    parameter(&costs, "fuse cmp r64, r64 + jnz rel8", 0);
+    p = predict(&costs, BYTES(CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.slots, 2.0);
+    core_prediction_fini(&p);
+    parameter(&costs, "fuse cmp r64, r64 + jnz rel8", 1);
+    p = predict(&costs, BYTES(CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.slots, 1.0);
+    core_prediction_fini(&p);
+    /* Something between them: no pair. */
+    p = predict(&costs, BYTES(CMP_AX_BX LOAD_AX JNZ_HERE), true);
+    assert_near(p.slots, 3.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+static void test_loop(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct ip_error err = {0};
+    struct ip_text code = {0};
+    ip_text_append_bytes(&code, IMUL_AX_BX, sizeof(IMUL_AX_BX) - 1);
+    must(core_loop_close(&code, &err), &err);
+    size_t closed = code.length;
+    assert_true(closed > sizeof(IMUL_AX_BX) - 1);
+    must(core_loop_close(&code, &err), &err); /* it ends in a branch to its start: nothing is added */
+    assert_int_equal(code.length, closed);
+    struct core_prediction p = predict(&costs, (struct bytes){code.data, code.length}, true);
+    assert_true(p.bounds[CORE_BOUND_LOOP] >= 1.0);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 3.0);
+    assert_int_equal(p.missing_count, 1); /* the subtraction: nobody gave it */
+    core_prediction_fini(&p);
+    parameter(&costs, "taken_branch", 7);
+    p = predict(&costs, (struct bytes){code.data, code.length}, true);
+    assert_near(p.cycles, 7.0);
+    assert_int_equal(p.binding, CORE_BOUND_LOOP);
+    core_prediction_fini(&p);
+    ip_text_fini(&code);
+    core_costs_fini(&costs);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct core_prediction p = {0};
+    struct ip_error err = {0};
+    const struct core_options options = {0};
+    assert_int_equal(core_predict(&costs, (const uint8_t *)"\x48\x0f", 2, &options, &p, &err), IP_SYNTAX);
+    assert_non_null(strstr(err.text, "middle of the instruction at offset 0"));
+    assert_int_equal(core_predict(&costs, (const uint8_t *)IMUL_AX_BX "\x06", 5, &options, &p, &err),
+                     IP_SYNTAX);
+    assert_non_null(strstr(err.text, "offset 4"));
+    assert_int_equal(core_predict(&costs, (const uint8_t *)"", 0, &options, &p, &err), IP_SYNTAX);
+    assert_null(p.block.items);
+    p = predict(&costs, BYTES("\x0f\xa2" IMUL_AX_BX), false); /* cpuid */
+    assert_int_equal(p.missing_count, 1);
+    assert_int_equal(p.missing[0], 0);
+    core_prediction_fini(&p);
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 7;
+    static const char *const wrong[] = {"p1", "1*q1", "1*p", "x*p1", "-1*p0", "1*p01+", "1*p01 2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        enum ip_status status = core_ports_parse(&costs, wrong[i], terms, &count, &err);
+        if (strcmp(wrong[i], "1*p01+") != 0) {
+            assert_int_equal(status, IP_SYNTAX);
+        }
+    }
+    core_costs_fini(&costs);
+}
+
+/* The port bound is what trying every set of ports gives. */
+static void test_ports_exhaustive(void **state) {
+    (void)state;
+    struct ip_random random = {.state = 20261};
+    for (unsigned round = 0; round < 300; round++) {
+        struct core_instruction items[6];
+        struct core_cost costs[6];
+        memset(items, 0, sizeof items);
+        memset(costs, 0, sizeof costs);
+        struct core_block block = {.items = items, .count = 1 + ip_random_below(&random, 6)};
+        for (size_t i = 0; i < block.count; i++) {
+            costs[i].term_count = 1 + (unsigned)ip_random_below(&random, 3);
+            for (unsigned t = 0; t < costs[i].term_count; t++) {
+                costs[i].terms[t].ports = 1 + (uint32_t)ip_random_below(&random, 255);
+                costs[i].terms[t].uops = 1 + (double)ip_random_below(&random, 3);
+            }
+            items[i].cost = &costs[i];
+        }
+        double most = 0.0;
+        for (uint32_t set = 1; set < 256; set++) {
+            double uops = 0.0;
+            for (size_t i = 0; i < block.count; i++) {
+                for (unsigned t = 0; t < costs[i].term_count; t++) {
+                    uops += (costs[i].terms[t].ports & ~set) == 0 ? costs[i].terms[t].uops : 0.0;
+                }
+            }
+            most = fmax(most, uops / __builtin_popcount(set));
+        }
+        uint32_t binding = 0;
+        double found = core_ports_bound(&block, &binding);
+        if (fabs(found - most) > 1e-9) {
+            fail_msg("seed 20261, round %u: %f instead of %f", round, found, most);
+        }
+        double pressure[CORE_PORTS_MAX], shares[6][CORE_PORTS_MAX] = {{0}}, sum = 0.0, all = 0.0;
+        core_pressure_spread(&block, pressure, shares);
+        for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
+            assert_true(pressure[p] <= most + 1e-9);
+            sum += pressure[p];
+        }
+        for (size_t i = 0; i < block.count; i++) {
+            for (unsigned t = 0; t < costs[i].term_count; t++) {
+                all += costs[i].terms[t].uops;
+            }
+        }
+        assert_near(sum, all);
+    }
+}
+
+/* One more instruction never makes a block faster, by any bound. */
+static void test_monotone(void **state) {
+    (void)state;
+    static const struct bytes parts[] = {
+        {IMUL_AX_BX, sizeof(IMUL_AX_BX) - 1},   {IMUL_CX_BX, sizeof(IMUL_CX_BX) - 1},
+        {ADD_AX_BX, sizeof(ADD_AX_BX) - 1},     {ADD_CX_AX, sizeof(ADD_CX_AX) - 1},
+        {POPCNT_DX_S, sizeof(POPCNT_DX_S) - 1}, {CMP_AX_BX, sizeof(CMP_AX_BX) - 1},
+        {ADD_AX_CX, sizeof(ADD_AX_CX) - 1},     {IMUL_AX_CX, sizeof(IMUL_AX_CX) - 1}};
+    struct core_costs costs;
+    machine_make(&costs);
+    struct ip_random random = {.state = 7};
+    for (unsigned round = 0; round < 200; round++) {
+        char code[256];
+        size_t length = 0;
+        double before[CORE_BOUNDS] = {0};
+        double chain = 0.0;
+        for (unsigned i = 0; i < 12; i++) {
+            const struct bytes *part = &parts[ip_random_below(&random, sizeof parts / sizeof parts[0])];
+            memcpy(code + length, part->data, part->length);
+            length += part->length;
+            struct core_prediction p = predict(&costs, (struct bytes){code, length}, false);
+            /* These read what they write: a chain only grows. */
+            assert_true(p.bounds[CORE_BOUND_ISSUE] > before[CORE_BOUND_ISSUE]);
+            assert_true(p.bounds[CORE_BOUND_PORTS] >= before[CORE_BOUND_PORTS] - 1e-9);
+            assert_true(p.bounds[CORE_BOUND_CHAIN] >= chain - 1e-9);
+            assert_true(p.bounds[CORE_BOUND_SIMULATION] >= p.bounds[CORE_BOUND_ISSUE] * 0.95);
+            assert_true(p.bounds[CORE_BOUND_SIMULATION] >= p.bounds[CORE_BOUND_PORTS] * 0.95);
+            if (p.bounds[CORE_BOUND_SIMULATION] < p.bounds[CORE_BOUND_CHAIN] * 0.95) {
+                fail_msg("seed 7, round %u: simulation %f, chain %f", round, p.bounds[CORE_BOUND_SIMULATION],
+                         p.bounds[CORE_BOUND_CHAIN]);
+            }
+            memcpy(before, p.bounds, sizeof before);
+            chain = p.bounds[CORE_BOUND_CHAIN];
+            core_prediction_fini(&p);
+        }
+    }
+    core_costs_fini(&costs);
+}
+
+static void test_picture(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct core_prediction p = predict(&costs, BYTES(IMUL_AX_BX ADD_AX_BX STORE_AX "\x0f\xa2"), false);
+    struct ip_text svg = {0};
+    core_picture_write(&costs, &p, "a <title> & more", &svg);
+    assert_false(svg.failed);
+    assert_non_null(strstr(svg.data, "a &lt;title&gt; &amp; more"));
+    assert_non_null(strstr(svg.data, "imul rax, rbx"));
+    assert_non_null(strstr(svg.data, "not in the tables"));
+    assert_non_null(strstr(svg.data, "marker-end"));
+    assert_string_equal(svg.data + svg.length - 7, "</svg>\n");
+    ip_text_fini(&svg);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ports_and_issue), cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_rename),
+        cmocka_unit_test(test_fusion),          cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ports_exhaustive),
+        cmocka_unit_test(test_monotone),        cmocka_unit_test(test_picture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
