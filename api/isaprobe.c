@@ -82,6 +82,7 @@ static void form_fill(struct isaprobe_form *form, const struct res_row *row) {
         .extension = row->extension,
         .status = row->status,
         .throughput = row->throughput,
+        .throughput_slow = row->throughput_slow,
         .slots = row->slots,
         .ports = row->ports,
         .ports_cycles = usage[0] != '\0' ? isaprobe_ports_cycles(&usage, 1) : NAN,
@@ -129,6 +130,7 @@ bool isaprobe_form_latency(const struct isaprobe_form *form, size_t position,
                                          .dst = pair->dst,
                                          .path = pair->path,
                                          .cycles = pair->cycles,
+                                         .slow_cycles = pair->slow_cycles,
                                          .upper_bound = pair->upper_bound};
     return true;
 }

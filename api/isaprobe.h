@@ -53,14 +53,15 @@ size_t isaprobe_table_size(const struct isaprobe_table *table); /* forms */
 
 /* One form. Strings are borrowed from the table. */
 struct isaprobe_form {
-    const char *syntax;    /* "add r64, m64"; "" in a table of uops.info */
-    const char *name;      /* in the notation of uops.info: "ADD (R64, M64)"; "": not known */
-    const char *extension; /* "AVX2" */
-    const char *status;    /* "ok", or why its values are doubtful; "": not said */
-    double throughput;     /* reciprocal: cycles per instance when many independent ones run */
-    double slots;          /* issue slots (fused-domain µops) */
-    const char *ports;     /* "1*p01+2*p5"; "none": needs none; "": not known */
-    double ports_cycles;   /* the least cycles in which the ports take its µops */
+    const char *syntax;     /* "add r64, m64"; "" in a table of uops.info */
+    const char *name;       /* in the notation of uops.info: "ADD (R64, M64)"; "": not known */
+    const char *extension;  /* "AVX2" */
+    const char *status;     /* "ok", or why its values are doubtful; "": not said */
+    double throughput_slow; /* with operands that take long (division); NaN: not measured */
+    double throughput;      /* reciprocal: cycles per instance when many independent ones run */
+    double slots;           /* issue slots (fused-domain µops) */
+    const char *ports;      /* "1*p01+2*p5"; "none": needs none; "": not known */
+    double ports_cycles;    /* the least cycles in which the ports take its µops */
     double latency_min, latency_max;
     size_t latency_count; /* of isaprobe_form_latency */
     const void *row;      /* the library's own */
@@ -75,7 +76,8 @@ struct isaprobe_latency {
     const char *src, *dst;
     const char *path; /* "register"; of a memory operand: from its "address", its "index", its "content" */
     double cycles;
-    bool upper_bound; /* only a sum was measurable: the latency is no higher */
+    double slow_cycles; /* with operands that take long (division); NaN: not measured */
+    bool upper_bound;   /* only a sum was measurable: the latency is no higher */
 };
 /* False when `position` is not below form->latency_count. */
 bool isaprobe_form_latency(const struct isaprobe_form *form, size_t position,

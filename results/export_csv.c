@@ -8,7 +8,8 @@
 
 enum { FIELDS_MAX = 16, FIELD_MAX = 32 << 10 };
 
-static const char header[] = "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency";
+static const char header[] =
+    "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency";
 
 /* --- our own -------------------------------------------------------------------------------------------- */
 
@@ -34,7 +35,16 @@ static void bound_append(struct ip_text *text, bool known, double cycles, bool b
     }
 }
 
-/* "op1->op1=3;op2:address->op1<=5;rax->flags=1(same 0)" */
+/* "(same 0)", "(slow 18)" */
+static void remark_append(struct ip_text *text, const char *word, double cycles) {
+    if (!isnan(cycles)) {
+        ip_text_printf(text, "(%s ", word);
+        res_number_append(text, cycles);
+        ip_text_append(text, ")");
+    }
+}
+
+/* "op1->op1=3;op2:address->op1<=5;rax->flags=1(same 0)(slow 18)" */
 static void pairs_append(struct ip_text *text, const struct res_row *row) {
     for (size_t i = 0; i < row->pair_count; i++) {
         const struct res_sheet_pair *pair = &row->pairs[i];
@@ -42,11 +52,8 @@ static void pairs_append(struct ip_text *text, const struct res_row *row) {
         ip_text_printf(text, "%s%s%s%s->%s%s", i > 0 ? ";" : "", pair->src, plain ? "" : ":",
                        plain ? "" : pair->path, pair->dst, pair->upper_bound ? "<=" : "=");
         res_number_append(text, pair->cycles);
-        if (!isnan(pair->same_register_cycles)) {
-            ip_text_append(text, "(same ");
-            res_number_append(text, pair->same_register_cycles);
-            ip_text_append(text, ")");
-        }
+        remark_append(text, "same", pair->same_register_cycles);
+        remark_append(text, "slow", pair->slow_cycles);
     }
 }
 
@@ -64,6 +71,8 @@ void res_csv_write(const struct res_sheet *sheet, struct res_export *export, str
         bound_append(text, row->latency.known, row->latency.high, row->latency.high_bound);
         ip_text_append(text, ",");
         res_number_or(text, row->throughput, "");
+        ip_text_append(text, ",");
+        res_number_or(text, row->throughput_slow, "");
         ip_text_append(text, ",");
         res_number_or(text, row->slots, "");
         ip_text_printf(text, ",%s,", row->ports);
@@ -135,6 +144,20 @@ static bool cycles_take(const char **at, const char *until, double *cycles) {
     return !isnan(*cycles);
 }
 
+/* What remark_append writes, if it is there; false when it does not end. */
+static bool remark_take(const char **at, const char *begin, double *cycles) {
+    size_t length = strlen(begin);
+    if (strncmp(*at, begin, length) != 0) {
+        return true;
+    }
+    *at += length;
+    if (!cycles_take(at, ")", cycles) || **at != ')') {
+        return false;
+    }
+    (*at)++;
+    return true;
+}
+
 static bool pair_read(const char **at, struct res_sheet_pair *pair) {
     (void)snprintf(pair->path, sizeof pair->path, "register");
     if (!word_take(at, ":-;", pair->src, sizeof pair->src)) {
@@ -162,12 +185,9 @@ static bool pair_read(const char **at, struct res_sheet_pair *pair) {
     if (!cycles_take(at, ";(", &pair->cycles)) {
         return false;
     }
-    if (strncmp(*at, "(same ", 6) == 0) {
-        *at += 6;
-        if (!cycles_take(at, ")", &pair->same_register_cycles) || **at != ')') {
-            return false;
-        }
-        (*at)++;
+    if (!remark_take(at, "(same ", &pair->same_register_cycles) ||
+        !remark_take(at, "(slow ", &pair->slow_cycles)) {
+        return false;
     }
     if (**at == ';') {
         (*at)++;
@@ -187,11 +207,12 @@ static enum ip_status row_read(struct res_row *row, const char *const *fields, c
     (void)snprintf(row->name, sizeof row->name, "%s", fields[1]);
     (void)snprintf(row->extension, sizeof row->extension, "%s", fields[2]);
     (void)snprintf(row->status, sizeof row->status, "%s", fields[3]);
-    (void)snprintf(row->ports, sizeof row->ports, "%s", fields[8]);
+    (void)snprintf(row->ports, sizeof row->ports, "%s", fields[9]);
     bool low, high;
     if (!bound_read(fields[4], &low, &row->latency.low, &row->latency.low_bound) ||
         !bound_read(fields[5], &high, &row->latency.high, &row->latency.high_bound) || low != high ||
-        !number_field(fields[6], &row->throughput) || !number_field(fields[7], &row->slots)) {
+        !number_field(fields[6], &row->throughput) || !number_field(fields[7], &row->throughput_slow) ||
+        !number_field(fields[8], &row->slots)) {
         return ip_fail_at(err, IP_SYNTAX, name, line, 0, "a latency, throughput or slots is no number");
     }
     row->latency.known = low;
@@ -201,7 +222,7 @@ static enum ip_status row_read(struct res_row *row, const char *const *fields, c
         return ip_fail_at(err, IP_SYNTAX, name, line, 0,
                           "'%.60s' is no port usage: expected such as 1*p01+2*p5", row->ports);
     }
-    for (const char *at = fields[9]; *at != '\0';) {
+    for (const char *at = fields[10]; *at != '\0';) {
         struct res_sheet_pair *pair = res_row_pair_add(row);
         if (pair == NULL) {
             return ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
@@ -210,7 +231,7 @@ static enum ip_status row_read(struct res_row *row, const char *const *fields, c
             return ip_fail_at(
                 err, IP_SYNTAX, name, line, 0,
                 "'%.60s' is no list of latencies: expected such as op1->op1=3;op2:address->op1<=5",
-                fields[9]);
+                fields[10]);
         }
     }
     return IP_OK;
@@ -229,8 +250,8 @@ enum ip_status res_csv_read(struct res_sheet *sheet, const char *name, const cha
     unsigned line = 1;
     while (*at != '\0') {
         line++;
-        if (line_split(&at, buffer, fields) != 10) {
-            return ip_fail_at(err, IP_SYNTAX, name, line, 0, "expected 10 fields");
+        if (line_split(&at, buffer, fields) != 11) {
+            return ip_fail_at(err, IP_SYNTAX, name, line, 0, "expected 11 fields");
         }
         struct res_row *row = res_sheet_row_add(sheet);
         enum ip_status status = row == NULL ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name)

@@ -15,6 +15,10 @@ static void pair_append(struct ip_text *text, const struct res_sheet_pair *pair)
         ip_text_append(text, ", \"same_register_cycles\": ");
         res_number_append(text, pair->same_register_cycles);
     }
+    if (!isnan(pair->slow_cycles)) {
+        ip_text_append(text, ", \"slow_cycles\": ");
+        res_number_append(text, pair->slow_cycles);
+    }
     ip_text_append(text, "}");
 }
 
@@ -41,6 +45,10 @@ void res_json_write(const struct res_sheet *sheet, struct res_export *export, st
         }
         ip_text_append(text, "], \"throughput\": ");
         res_number_or(text, row->throughput, "null");
+        if (!isnan(row->throughput_slow)) {
+            ip_text_append(text, ", \"throughput_slow_cycles\": ");
+            res_number_append(text, row->throughput_slow);
+        }
         ip_text_append(text, ", \"slots\": ");
         res_number_or(text, row->slots, "null");
         key_text(text, "ports", row->ports);
@@ -60,6 +68,7 @@ static bool pair_read(const struct res_node *node, struct res_sheet_pair *pair) 
     text_copy(pair->path, sizeof pair->path, res_node_text(node, "path"));
     pair->cycles = res_node_number(node, "cycles");
     pair->same_register_cycles = res_node_number(node, "same_register_cycles");
+    pair->slow_cycles = res_node_number(node, "slow_cycles");
     const char *bound = res_node_text(node, "bound");
     pair->upper_bound = bound != NULL && strcmp(bound, "upper") == 0;
     return pair->src[0] != '\0' && pair->dst[0] != '\0' && !isnan(pair->cycles);
@@ -79,6 +88,7 @@ static enum ip_status row_read(struct res_row *row, const struct res_node *node,
     text_copy(row->status, sizeof row->status, res_node_text(node, "status"));
     text_copy(row->ports, sizeof row->ports, res_node_text(node, "ports"));
     row->throughput = res_node_number(node, "throughput");
+    row->throughput_slow = res_node_number(node, "throughput_slow_cycles");
     row->slots = res_node_number(node, "slots");
     if (!res_usage_parse(row->ports, terms, &count)) {
         return ip_fail_at(err, IP_SYNTAX, name, line, 0,

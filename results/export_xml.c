@@ -271,10 +271,13 @@ static void latency_append(struct ip_text *text, const struct isa_form *form,
     }
     (void)snprintf(name, sizeof name, "cycles%s_same_reg", suffix);
     attribute_integer(text, name, pair->same_register_cycles);
+    (void)snprintf(name, sizeof name, "max_cycles%s", suffix);
+    attribute_integer(text, name, pair->slow_cycles);
     ip_text_printf(text, " start_op=\"%u\" target_op=\"%u\" src=\"%s\" dst=\"%s\" path=\"%s\"", from, to,
                    pair->src, pair->dst, pair->path);
     attribute_number(text, "measured", pair->cycles);
     attribute_number(text, "measured_same_reg", pair->same_register_cycles);
+    attribute_number(text, "measured_slow", pair->slow_cycles);
     ip_text_append(text, "/>\n");
 }
 
@@ -288,6 +291,7 @@ static void measurement_append(struct ip_text *text, const struct res_row *row, 
     attribute_number(text, "TP", row->throughput);
     attribute_number(text, "TP_loop", row->throughput);
     attribute_number(text, "TP_unrolled", row->throughput);
+    attribute_number(text, "TP_slow", row->throughput_slow);
     if (ports && count > 0) {
         attribute_number(text, "TP_ports", probe_ports_bound(terms, count));
         attribute(text, "ports", row->ports);

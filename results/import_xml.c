@@ -185,6 +185,7 @@ static enum ip_status measurement_read(struct reader *reader, struct res_row *ro
     if (isnan(row->throughput)) {
         row->throughput = res_number_read(value(tag, "TP"));
     }
+    row->throughput_slow = res_number_read(value(tag, "TP_slow"));
     row->slots = res_number_read(value(tag, "slots"));
     if (isnan(row->slots)) {
         row->slots = res_number_read(value(tag, "uops_retire_slots"));
@@ -229,6 +230,8 @@ static enum ip_status latency_add(struct reader *reader, struct res_row *row, co
     pair->upper_bound = value(tag, key) != NULL;
     (void)snprintf(key, sizeof key, "cycles%s_same_reg", suffix);
     pair->same_register_cycles = res_number_read(value(tag, isnan(measured) ? key : "measured_same_reg"));
+    (void)snprintf(key, sizeof key, "max_cycles%s", suffix);
+    pair->slow_cycles = res_number_read(value(tag, isnan(measured) ? key : "measured_slow"));
     return IP_OK;
 }
 

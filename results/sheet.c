@@ -28,7 +28,7 @@ struct res_row *res_sheet_row_add(struct res_sheet *sheet) {
     }
     struct res_row *row = &sheet->rows[sheet->count++];
     memset(row, 0, sizeof *row);
-    row->throughput = row->slots = NAN;
+    row->throughput = row->slots = row->throughput_slow = NAN;
     return row;
 }
 
@@ -40,7 +40,7 @@ struct res_sheet_pair *res_row_pair_add(struct res_row *row) {
     row->pairs = pairs;
     struct res_sheet_pair *pair = &pairs[row->pair_count++];
     memset(pair, 0, sizeof *pair);
-    pair->cycles = pair->same_register_cycles = NAN;
+    pair->cycles = pair->same_register_cycles = pair->slow_cycles = NAN;
     return pair;
 }
 
@@ -58,8 +58,9 @@ void res_row_range_find(struct res_row *row) {
             range.low = pair->cycles;
             range.low_bound = pair->upper_bound;
         }
-        if (!range.known || pair->cycles > range.high) {
-            range.high = pair->cycles;
+        double slowest = fmax(pair->cycles, pair->slow_cycles); /* not NaN if one is not */
+        if (!range.known || slowest > range.high) {
+            range.high = slowest;
             range.high_bound = pair->upper_bound;
         }
         range.known = true;

@@ -18,8 +18,10 @@ enum {
 /* One latency: from an operand to another. */
 struct res_sheet_pair {
     char src[16], dst[16];
-    char path[12];                       /* "register", "address", "index", "content" */
-    double cycles, same_register_cycles; /* the second NaN: not measured */
+    char path[12]; /* "register", "address", "index", "content" */
+    double cycles;
+    double same_register_cycles; /* with one register for all sources; NaN: not measured */
+    double slow_cycles;          /* with operands that take long (division); NaN: not measured */
     bool upper_bound;
 };
 
@@ -39,6 +41,7 @@ struct res_row {
     size_t pair_count;
     struct res_sheet_range latency; /* of the pairs, where there are any */
     double throughput, slots;       /* NaN: not known */
+    double throughput_slow;         /* with operands that take long; NaN: not measured */
     char ports[RES_PORTS_MAX];      /* "" not known; "none": known to need none */
     const struct isa_form *info;    /* res_sheet_derive; borrowed from the sheet's table */
 };

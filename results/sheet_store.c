@@ -33,6 +33,7 @@ static bool row_add(struct res_sheet *sheet, const struct res_form *form, bool d
     (void)snprintf(row->status, sizeof row->status, "%s", form->status);
     if (usable(&form->throughput, doubtful, sheet)) {
         row->throughput = form->throughput.cycles;
+        row->throughput_slow = form->throughput.slow_cycles;
     }
     if (usable(&form->slots, doubtful, sheet)) {
         row->slots = form->slots.cycles;
@@ -57,6 +58,7 @@ static bool row_add(struct res_sheet *sheet, const struct res_form *form, bool d
         pair->cycles = from->value.cycles;
         pair->upper_bound = from->upper_bound;
         pair->same_register_cycles = from->same_register_cycles;
+        pair->slow_cycles = from->value.slow_cycles;
     }
     res_row_range_find(row);
     return true;

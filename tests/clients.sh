@@ -88,6 +88,7 @@ for form in model['instruction_forms']:
         assert cycles > 0 and all(port in ports for port in where)
     for key in ('latency', 'throughput', 'uops'):
         assert form[key] is None or float(form[key]) >= 0
+assert model['load_latency']['gpr'] > 1 and model['load_throughput_default'] and model['store_throughput_default']
 assert len(model['instruction_forms']) > 20
 END
     else

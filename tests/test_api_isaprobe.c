@@ -15,10 +15,10 @@
 #include "api/isaprobe.h"
 
 static const char rows[] =
-    "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\n"
-    "\"add r64, m64\",\"ADD (R64, M64)\",BASE,ok,1,<=6,0.5,1,1*p06+1*p23,op1->op1=1;op2:address->op1<=6\n"
-    "cmc,CMC,BASE,unstable,,,,,,\n"
-    "\"imul r64, r64\",\"IMUL (R64, R64)\",BASE,ok,3,3,1,1,1*p1,\n";
+    "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\n"
+    "\"add r64, m64\",\"ADD (R64, M64)\",BASE,ok,1,<=6,0.5,,1,1*p06+1*p23,op1->op1=1;op2:address->op1<=6\n"
+    "cmc,CMC,BASE,unstable,,,,,,,\n"
+    "\"imul r64, r64\",\"IMUL (R64, R64)\",BASE,ok,3,3,1,,1,1*p1,\n";
 
 static int table_open(void **state) {
     char path[] = "/tmp/isaprobe-api-XXXXXX";

@@ -37,6 +37,7 @@ static void row_fill(struct res_row *row, const struct isa_form *form, struct ip
     (void)snprintf(row->status, sizeof row->status, "ok");
     uint64_t has = ip_random_next(random);
     row->throughput = (has & 1) != 0 ? random_cycles(random) : NAN;
+    row->throughput_slow = (has & 64) != 0 ? random_cycles(random) : NAN;
     row->slots = (has & 2) != 0 ? (double)(ip_random_next(random) % 90) / 10 : NAN;
     if ((has & 4) != 0) {
         random_ports(random, row->ports);
@@ -52,6 +53,9 @@ static void row_fill(struct res_row *row, const struct isa_form *form, struct ip
         pair->upper_bound = ip_random_next(random) % 4 == 0;
         if (ip_random_next(random) % 3 == 0) {
             pair->same_register_cycles = random_cycles(random);
+        }
+        if (ip_random_next(random) % 3 == 0) {
+            pair->slow_cycles = random_cycles(random);
         }
     }
     res_row_range_find(row);
@@ -108,6 +112,7 @@ static void assert_same_pairs(const struct res_row *a, const struct res_row *b) 
         assert_string_equal(x->path, y->path);
         assert_true(same_number(x->cycles, y->cycles));
         assert_true(same_number(x->same_register_cycles, y->same_register_cycles));
+        assert_true(same_number(x->slow_cycles, y->slow_cycles));
         assert_int_equal(x->upper_bound, y->upper_bound);
     }
 }
@@ -172,6 +177,7 @@ static void test_csv_json_xml_hold_everything(void **state) {
             const struct res_row *a = res_sheet_find(sheet, back.rows[i].form), *b = &back.rows[i];
             assert_string_equal(a->form, b->form);
             assert_string_equal(a->name, b->name);
+            assert_true(same_number(a->throughput_slow, b->throughput_slow));
             assert_true(same_number(a->throughput, b->throughput));
             assert_true(same_number(a->slots, b->slots));
             assert_same_ports(a, b);
@@ -186,9 +192,9 @@ static void test_csv_json_xml_hold_everything(void **state) {
 static void test_csv_holds_ranges(void **state) {
     (void)state;
     static const char text[] =
-        "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\r\n"
-        "cmc,CMC,BASE,,1,<=6,0.25,1,1*p06,\r\n"
-        "stc,STC,BASE,ok,<=2,3,,,none,\r\n";
+        "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\r\n"
+        "cmc,CMC,BASE,,1,<=6,0.25,2.5,1,1*p06,\r\n"
+        "stc,STC,BASE,ok,<=2,3,,,,none,\r\n";
     struct res_sheet sheet = {0};
     struct ip_error err = {0};
     struct ip_text back = {0};
@@ -447,16 +453,20 @@ static void test_bad_text(void **state) {
         const char *text, *place, *words;
     } cases[] = {
         {RES_FORMAT_CSV, "form,what\n", "bad:1", "header"},
-        {RES_FORMAT_CSV, "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\na,b\n",
-         "bad:2", "10 fields"},
         {RES_FORMAT_CSV,
-         "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\nadd,,,ok,,,x,,,\n",
+         "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\na,b\n",
+         "bad:2", "11 fields"},
+        {RES_FORMAT_CSV,
+         "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\nadd,,,"
+         "ok,,,x,,,,\n",
          "bad:2", "no number"},
         {RES_FORMAT_CSV,
-         "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\nadd,,,ok,,,,,,op1=3\n",
+         "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\nadd,,,"
+         "ok,,,,,,,op1=3\n",
          "bad:2", "no list of latencies"},
         {RES_FORMAT_CSV,
-         "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\nadd,,,ok,,,,,1*q,\n",
+         "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\nadd,,,"
+         "ok,,,,,,1*q,\n",
          "bad:2", "no port usage"},
         {RES_FORMAT_JSON, "{\"form\": \"cmc\"}\n{\"form\": ", "bad:2", "ends in the middle"},
         {RES_FORMAT_JSON, "{\"name\": \"x\"}\n", "bad:1", "without \"form\""},

@@ -99,22 +99,22 @@ static void throughput_from_ports(void **state) {
 
 static void table_errors(void **state) {
     (void)state;
-#define HEAD "form,name,isa,status,latency_min,latency_max,throughput,slots,ports,latency\n"
+#define HEAD "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\n"
     static const struct {
         const char *text, *place;
     } cases[] = {
         {"", "f:1"},
         {HEAD, "f"},
         {"form,latency\n", "f:1"},
-        {HEAD "nop,,I86,ok,1,1,0.5,1,1*p01\n", "f:2"},
-        {HEAD "nop,,I86,ok,1,1,0.5,1,1*p9,\n", "f:2"},
-        {HEAD "nop,,I86,ok,1,1,0.5,1,1*p01+,\n", "f:2"},
-        {HEAD "nop,,I86,ok,1,1,0.5,1,0.5*p01,\n", "f:2"},
-        {HEAD "nop,,I86,ok,-1,-1,0.5,1,1*p01,\n", "f:2"},
-        {HEAD "nop,,I86,ok,,,0.5,1,1*p01,\n", "f:2"},
-        {HEAD "nop,,I86,ok,1,1,0,1,1*p01,\n", "f:2"},
-        {HEAD "\"nop,,I86,ok,1,1,0.5,1,1*p01,\n", "f:2"},
-        {HEAD "nop,,I86,ok,1,1,0.5,1,1*p01,,more\n", "f:2"},
+        {HEAD "nop,,I86,ok,1,1,0.5,,1,1*p01\n", "f:2"},
+        {HEAD "nop,,I86,ok,1,1,0.5,,1,1*p9,\n", "f:2"},
+        {HEAD "nop,,I86,ok,1,1,0.5,,1,1*p01+,\n", "f:2"},
+        {HEAD "nop,,I86,ok,1,1,0.5,,1,0.5*p01,\n", "f:2"},
+        {HEAD "nop,,I86,ok,-1,-1,0.5,,1,1*p01,\n", "f:2"},
+        {HEAD "nop,,I86,ok,,,0.5,,1,1*p01,\n", "f:2"},
+        {HEAD "nop,,I86,ok,1,1,0,,1,1*p01,\n", "f:2"},
+        {HEAD "\"nop,,I86,ok,1,1,0.5,,1,1*p01,\n", "f:2"},
+        {HEAD "nop,,I86,ok,1,1,0.5,,1,1*p01,,more\n", "f:2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scc_p54c table = {.row_count = -3};
