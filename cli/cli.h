@@ -50,6 +50,8 @@ struct cli_settings {
 
     const char *store, *list, *parts;
     struct ip_lines extensions;
+    bool no_store;
+    struct ip_lines only; /* of cmd_core.c */
     bool force, retry, no_latency, no_throughput, evidence;
     long group; /* 0: the default */
 
@@ -135,7 +137,8 @@ const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli_cmd_latency,
     cli_cmd_throughput, cli_cmd_pair, cli_cmd_portmap, cli_cmd_ports, cli_cmd_scan, cli_cmd_show,
-    cli_cmd_export, cli_cmd_compare, cli_cmd_doctor, cli_cmd_power, cli_cmd_predict, cli_cmd_validate;
+    cli_cmd_export, cli_cmd_compare, cli_cmd_doctor, cli_cmd_power, cli_cmd_predict, cli_cmd_validate,
+    cli_cmd_core;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
 enum { CLI_TABLES_MAX = 5 };

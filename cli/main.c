@@ -6,23 +6,12 @@
 #include "cli/cli.h"
 
 const struct cli_command *const cli_commands[] = {
-    &cli_cmd_latency,
-    &cli_cmd_throughput,
-    &cli_cmd_pair,
-    &cli_cmd_portmap,
-    &cli_cmd_ports,
-    &cli_cmd_measure,
-    &cli_cmd_scan,
-    &cli_cmd_show,
-    &cli_cmd_list,
-    &cli_cmd_emit,
-    &cli_cmd_predict,
-    &cli_cmd_validate,
-    &cli_cmd_export,
-    &cli_cmd_compare,
-    &cli_cmd_power,
-    &cli_cmd_doctor,
-    NULL,
+    &cli_cmd_latency,  &cli_cmd_throughput, &cli_cmd_pair,
+    &cli_cmd_portmap,  &cli_cmd_ports,      &cli_cmd_core,
+    &cli_cmd_measure,  &cli_cmd_scan,       &cli_cmd_show,
+    &cli_cmd_list,     &cli_cmd_emit,       &cli_cmd_predict,
+    &cli_cmd_validate, &cli_cmd_export,     &cli_cmd_compare,
+    &cli_cmd_power,    &cli_cmd_doctor,     NULL,
 };
 
 const struct cli_command *cli_command_find(const char *name) {

@@ -70,6 +70,7 @@ void cli_settings_fini(struct cli_settings *settings) {
     ip_lines_fini(&settings->isa_files);
     ip_lines_fini(&settings->via);
     ip_lines_fini(&settings->extensions);
+    ip_lines_fini(&settings->only);
 }
 
 /* Position of `word` among `words`, or -1. */

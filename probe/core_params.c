@@ -34,9 +34,31 @@ static const struct {
     [PROBE_CORE_SCHEDULER_UOPS] = {"scheduler_uops", "uops"},
     [PROBE_CORE_LOAD_BUFFER] = {"load_buffer", "loads"},
     [PROBE_CORE_STORE_BUFFER] = {"store_buffer", "stores"},
+    [PROBE_CORE_L1I_BYTES] = {"l1i_bytes", "bytes"},
+    [PROBE_CORE_UOP_CACHE_WINDOW] = {"uop_cache_window", "slots"},
+    [PROBE_CORE_TAKEN_BRANCH_FAR] = {"taken_branch_far", "cycles"},
+    [PROBE_CORE_TAKEN_BRANCH_NEAR] = {"taken_branch_near", "branches"},
+    [PROBE_CORE_LOAD_YMM] = {"load_ymm", "cycles"},
+    [PROBE_CORE_LOAD_ZMM] = {"load_zmm", "cycles"},
+    [PROBE_CORE_LOAD_LINE_CROSS] = {"load_line_cross", "cycles more"},
+    [PROBE_CORE_LOAD_PAGE_CROSS] = {"load_page_cross", "cycles more"},
+    [PROBE_CORE_LOAD_ALIAS] = {"load_alias", "cycles more"},
+    [PROBE_CORE_LOAD_RATE] = {"load_rate", "loads a cycle"},
+    [PROBE_CORE_LOAD_RATE_128] = {"load_rate_128", "loads a cycle"},
+    [PROBE_CORE_LOAD_RATE_256] = {"load_rate_256", "loads a cycle"},
+    [PROBE_CORE_LOAD_RATE_512] = {"load_rate_512", "loads a cycle"},
+    [PROBE_CORE_LOAD_RATE_STRIDE] = {"load_rate_stride", "loads a cycle"},
+    [PROBE_CORE_LOAD_RATE_CROSS] = {"load_rate_cross", "loads a cycle"},
+    [PROBE_CORE_STORE_RATE] = {"store_rate", "stores a cycle"},
+    [PROBE_CORE_STORE_RATE_256] = {"store_rate_256", "stores a cycle"},
+    [PROBE_CORE_STORE_RATE_512] = {"store_rate_512", "stores a cycle"},
+    [PROBE_CORE_STORE_RATE_STRIDE] = {"store_rate_stride", "stores a cycle"},
+    [PROBE_CORE_GPR_FILE] = {"gpr_file", "results"},
+    [PROBE_CORE_VECTOR_FILE] = {"vector_file", "results"},
+    [PROBE_CORE_BRANCH_BUFFER] = {"branch_buffer", "branches"},
 };
 
-static const char *const kinds[] = {"fuse ", "eliminate ", "idiom "};
+static const char *const kinds[] = {"fuse ", "eliminate ", "idiom ", "micro ", "micro_index "};
 
 void probe_core_fini(struct probe_core *core) {
     free(core->facts);

@@ -9,6 +9,8 @@
  *
  *   "fuse"      first form and conditional jump: 1 when the pair takes one issue slot, 0 when it takes two
  *   "eliminate" form: cycles of one link in a dependent chain of it, where that is below one ("mov r64, r64")
+ *   "micro", "micro_index"  form with a memory operand: its issue slots, addressed by a base, and by base and
+ *               index
  *   "idiom"     form with the same register for both sources: 2 when it takes no port either (it is done at
  *               rename), 1 when only the dependence is broken, 0 when neither ("xor r32, r32")
  *
@@ -48,6 +50,28 @@ enum probe_core_key {
     PROBE_CORE_SCHEDULER_UOPS,        /* µops that wait for their operands */
     PROBE_CORE_LOAD_BUFFER,
     PROBE_CORE_STORE_BUFFER,
+    PROBE_CORE_L1I_BYTES,        /* code beyond which a loop leaves the instruction cache */
+    PROBE_CORE_UOP_CACHE_WINDOW, /* slots in 64 bytes of code beyond which they do not enter the µop cache */
+    PROBE_CORE_TAKEN_BRANCH_FAR, /* cycles between two taken branches, when a loop has more of them ... */
+    PROBE_CORE_TAKEN_BRANCH_NEAR, /* ... than so many */
+    PROBE_CORE_LOAD_YMM,          /* as LOAD_VECTOR */
+    PROBE_CORE_LOAD_ZMM,
+    PROBE_CORE_LOAD_LINE_CROSS, /* cycles more for a load that lies in two cache lines */
+    PROBE_CORE_LOAD_PAGE_CROSS, /* ... in two pages of 4 KiB */
+    PROBE_CORE_LOAD_ALIAS,      /* cycles more for a load after a store 4 KiB away */
+    PROBE_CORE_LOAD_RATE,       /* loads a cycle, general-purpose registers */
+    PROBE_CORE_LOAD_RATE_128,
+    PROBE_CORE_LOAD_RATE_256,
+    PROBE_CORE_LOAD_RATE_512,
+    PROBE_CORE_LOAD_RATE_STRIDE, /* ... from different cache lines */
+    PROBE_CORE_LOAD_RATE_CROSS,  /* ... that lie in two cache lines */
+    PROBE_CORE_STORE_RATE,       /* stores a cycle, to one cache line */
+    PROBE_CORE_STORE_RATE_256,
+    PROBE_CORE_STORE_RATE_512,
+    PROBE_CORE_STORE_RATE_STRIDE, /* ... to different cache lines */
+    PROBE_CORE_GPR_FILE,          /* results that general-purpose registers can hold for unretired µops */
+    PROBE_CORE_VECTOR_FILE,
+    PROBE_CORE_BRANCH_BUFFER, /* unretired conditional jumps */
     PROBE_CORE_KEYS
 };
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/core.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "probe/core_groups.h"
+
+static const struct {
+    const char *name, *summary;
+    const char *covers; /* parameters (or how they begin) and kinds of facts, separated by blanks */
+    enum ip_status (*measure)(struct core_session *session, struct ip_error *err);
+} groups[] = {
+    {"issue", "issue width", "issue_width retire_width", core_width_measure},
+    {"eliminate", "what rename removes from dependent chains", "eliminate", core_eliminate_measure},
+    {"idiom", "instructions that do not wait for their operand", "idiom", core_idiom_measure},
+    {"micro", "issue slots of memory operands, by address", "micro micro_index", core_micro_measure},
+    {"fuse", "pairs with a conditional jump that fuse", "fuse", core_fuse_measure},
+    {"memory", "loads and stores in the first-level cache", "load_ store_forward store_rate",
+     core_memory_measure},
+    {"branch", "taken branches and small loops", "taken_branch loop_buffer", core_branch_measure},
+    {"front", "decoders, µop cache, instruction cache", "predecode decode lcp uop_cache l1i",
+     core_front_measure},
+    {"window", "what can be in flight",
+     "rob scheduler load_buffer store_buffer gpr_file vector_file branch_buffer", core_window_measure},
+};
+enum { GROUPS = sizeof groups / sizeof groups[0] };
+
+const char *probe_core_group_name(size_t group) {
+    return group < GROUPS ? groups[group].name : NULL;
+}
+
+const char *probe_core_group_summary(size_t group) {
+    return group < GROUPS ? groups[group].summary : NULL;
+}
+
+/* How much of `name` one of the blank-separated words begins. */
+static size_t covered(const char *words, const char *name) {
+    size_t most = 0;
+    while (*words != '\0') {
+        size_t length = strcspn(words, " ");
+        if (length > most && strncmp(words, name, length) == 0) {
+            most = length;
+        }
+        words += length + (words[length] == ' ');
+    }
+    return most;
+}
+
+int probe_core_group_find(const char *name) {
+    int found = -1;
+    size_t most = 0;
+    for (int i = 0; i < GROUPS; i++) {
+        if (strcmp(groups[i].name, name) == 0) {
+            return i;
+        }
+    }
+    bool known = strcmp(name, "micro_index") == 0;
+    for (unsigned key = 0; key < PROBE_CORE_KEYS; key++) {
+        known = known || strcmp(probe_core_key_name(key), name) == 0;
+    }
+    for (int i = 0; i < GROUPS && known; i++) {
+        size_t length = covered(groups[i].covers, name);
+        if (length > most) {
+            most = length;
+            found = i;
+        }
+    }
+    return found;
+}
+
+enum ip_status probe_core_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                  unsigned selected, struct probe_core *core, struct probe_core_tally *tally,
+                                  struct ip_error *err) {
+    memset(tally, 0, sizeof *tally);
+    struct core_session session = {
+        .meter = meter, .encoder = encoder, .core = core, .tally = tally, .width = NAN};
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < GROUPS && status == IP_OK; i++) {
+        if (i == 0 || (selected >> i & 1) != 0) {
+            status = groups[i].measure(&session, err);
+        }
+        if (status == IP_OK && isnan(session.width)) {
+            break; /* what the others say would be wrong by as much as this one */
+        }
+    }
+    probe_batch_fini(&session.batch);
+    return status;
+}
+
+double core_near_integer(double value, double tolerance) {
+    double nearest = round(value);
+    return fabs(value - nearest) <= tolerance ? nearest : value;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Macro-fusion: which instructions take no issue slot more when a conditional jump follows them.
+ *
+ * Each pair stands among NOPs that fill the issue width, once with and once without its jump: a jump that
+ * adds no slot has been fused. Jumps that are taken would cost more than their slot, so the operands are
+ * chosen (core_flags.c) such that the condition is false; the destination is set anew before each instance.
+ * Each condition is tried together with its opposite first, and by itself where the two differ. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/core_flags.h"
+#include "probe/core_groups.h"
+
+enum {
+    NOPS = 8,                     /* around each pair */
+    GROUPS = CORE_CONDITIONS / 2, /* a condition and its opposite */
+};
+
+static const char *const jumps[CORE_CONDITIONS] = {"jo", "jno", "jb", "jnb", "jz", "jnz", "jbe", "jnbe",
+                                                   "js", "jns", "jp", "jnp", "jl", "jnl", "jle", "jnle"};
+
+/* Registers that hold the values a destination can begin with, and the sources 1 and -1. */
+static const char *const value_registers[CORE_FLAGS_VALUES] = {"rax", "rbx", "rsi", "rdi", "rbp",
+                                                               "r8",  "r9",  "r10", "r11"};
+static const char *const source_registers[2][4] = {{"dl", "dx", "edx", "rdx"},
+                                                   {"r13b", "r13w", "r13d", "r13"}};
+static const char *const source_memory[2] = {"[r14]", "[r14+8]"};
+static const char *const destinations[4] = {"cl", "cx", "ecx", "rcx"};
+static const char *const sizes[4] = {"byte", "word", "dword", "qword"};
+
+enum operand { OPERAND_NONE, OPERAND_REGISTER, OPERAND_MEMORY, OPERAND_SHORT, OPERAND_LONG };
+
+/* What stands on the two sides; a SHORT immediate has eight bits. */
+static const struct {
+    bool memory; /* destination */
+    enum operand source;
+} kinds[] = {
+    {false, OPERAND_REGISTER}, {false, OPERAND_SHORT},   {false, OPERAND_LONG},
+    {false, OPERAND_MEMORY},   {true, OPERAND_REGISTER}, {true, OPERAND_SHORT},
+    {true, OPERAND_LONG},      {false, OPERAND_NONE},    {true, OPERAND_NONE},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0], BINARY = 0x7f, TEST = 0x55, UNARY = 0x180 };
+
+static const struct {
+    const char *mnemonic;
+    enum core_operation operation;
+    unsigned kinds; /* a bit for each */
+} operations[] = {
+    {"cmp", CORE_SUB, BINARY}, {"test", CORE_AND, TEST}, {"add", CORE_ADD, BINARY}, {"sub", CORE_SUB, BINARY},
+    {"and", CORE_AND, BINARY}, {"or", CORE_OR, BINARY},  {"xor", CORE_XOR, BINARY}, {"adc", CORE_ADD, BINARY},
+    {"sbb", CORE_SUB, BINARY}, {"inc", CORE_INC, UNARY}, {"dec", CORE_DEC, UNARY},  {"neg", CORE_NEG, UNARY},
+};
+enum { OPERATIONS = sizeof operations / sizeof operations[0], FIRSTS_MAX = OPERATIONS * KINDS * 4 };
+
+enum verdict { UNKNOWN, SPLIT, FUSED, APART };
+
+/* One first instruction; width 0 to 3 stands for 8 to 64 bits. */
+struct first {
+    unsigned operation, kind, width;
+    int value[CORE_CONDITIONS], source[CORE_CONDITIONS]; /* for which the condition is false; -1: none */
+    enum verdict verdict[CORE_CONDITIONS];
+    double extra[CORE_CONDITIONS]; /* slots of the jump, on the average of its group */
+    size_t bare, slot[CORE_CONDITIONS];
+};
+
+static bool first_exists(unsigned operation, unsigned kind, unsigned width) {
+    unsigned bits = operations[operation].kinds;
+    bool has = (bits >> kind & 1) != 0;
+    /* With eight bits both kinds of immediate are one. */
+    bool twice = width == 0 && kinds[kind].source == OPERAND_LONG && (bits >> (kind - 1) & 1) != 0;
+    return has && !twice;
+}
+
+static void syntax_write(const struct first *first, char buffer[ISA_SYNTAX_MAX]) {
+    unsigned bits = 8u << first->width;
+    char source[16] = "";
+    switch (kinds[first->kind].source) {
+    case OPERAND_NONE:
+        break;
+    case OPERAND_REGISTER:
+        (void)snprintf(source, sizeof source, ", r%u", bits);
+        break;
+    case OPERAND_MEMORY:
+        (void)snprintf(source, sizeof source, ", m%u", bits);
+        break;
+    case OPERAND_SHORT:
+        (void)snprintf(source, sizeof source, ", imm8");
+        break;
+    case OPERAND_LONG:
+        (void)snprintf(source, sizeof source, ", imm%u", bits > 32 ? 32 : bits);
+        break;
+    }
+    (void)snprintf(buffer, ISA_SYNTAX_MAX, "%s %s%u%s", operations[first->operation].mnemonic,
+                   kinds[first->kind].memory ? "m" : "r", bits, source);
+}
+
+/* The instruction itself; `source` 0 is 1, 1 is -1. */
+static void first_line(const struct first *first, int source, struct ip_lines *lines) {
+    const char *mnemonic = operations[first->operation].mnemonic;
+    unsigned width = first->width;
+    char destination[32], operand[40] = "";
+    if (kinds[first->kind].memory) {
+        (void)snprintf(destination, sizeof destination, "%s [r14+128]", sizes[width]);
+    } else {
+        (void)snprintf(destination, sizeof destination, "%s", destinations[width]);
+    }
+    const char *sign = source != 0 ? "-" : "";
+    switch (kinds[first->kind].source) {
+    case OPERAND_NONE:
+        break;
+    case OPERAND_REGISTER:
+        (void)snprintf(operand, sizeof operand, ", %s", source_registers[source][width]);
+        break;
+    case OPERAND_MEMORY:
+        (void)snprintf(operand, sizeof operand, ", %s", source_memory[source]);
+        break;
+    case OPERAND_SHORT:
+        (void)snprintf(operand, sizeof operand, ", %s1", sign);
+        break;
+    case OPERAND_LONG:
+        (void)snprintf(operand, sizeof operand, ", strict %s %s1", sizes[width], sign);
+        break;
+    }
+    ip_lines_printf(lines, "%s %s%s", mnemonic, destination, operand);
+}
+
+/* Operands for which the condition is false. */
+static void operands_choose(struct first *first, unsigned condition) {
+    unsigned bits = 8u << first->width;
+    first->value[condition] = first->source[condition] = -1;
+    for (int source = 0; source < 2; source++) {
+        for (int value = 0; value < CORE_FLAGS_VALUES; value++) {
+            if (!core_flags_true(operations[first->operation].operation, bits,
+                                 core_flags_value((unsigned)value, bits), source != 0 ? ~UINT64_C(0) : 1,
+                                 condition)) {
+                first->value[condition] = value;
+                first->source[condition] = source;
+                return;
+            }
+        }
+    }
+}
+
+/* One instance: the destination set anew, CF cleared, the instruction, its jump (condition -1: none), NOPs.
+ */
+static void instance_lines(const struct first *first, int value, int source, int condition,
+                           struct ip_lines *lines) {
+    ip_lines_printf(lines, "mov %s, %s", kinds[first->kind].memory ? "[r14+128]" : "rcx",
+                    value_registers[value]);
+    ip_lines_add(lines, "test rdx, rdx");
+    first_line(first, source, lines);
+    if (condition >= 0) {
+        ip_lines_printf(lines, "%s short $+2", jumps[condition]);
+    }
+    core_nops(lines, 8, NOPS);
+}
+
+static void program_begin(const struct first *first, struct gen_program *program) {
+    char syntax[ISA_SYNTAX_MAX];
+    syntax_write(first, syntax);
+    core_program_init(program, "core: %s and a jump", syntax);
+    for (unsigned i = 0; i < CORE_FLAGS_VALUES; i++) {
+        ip_lines_printf(&program->init, "mov %s, 0x%" PRIx64, value_registers[i],
+                        core_flags_value(i, 8u << first->width));
+    }
+    core_lines(&program->init, "mov edx, 1; mov r13, -1", 1);
+    core_memory_fill(program, 1);
+    memset(program->memory_fill + 8, 0xff, 8);
+}
+
+/* A kernel with all conditions of a group, or with one. */
+static enum ip_status jumps_add(struct core_session *session, struct first *first, int group, int condition,
+                                struct ip_error *err) {
+    struct gen_program program;
+    size_t slot;
+    unsigned count = 0;
+    program_begin(first, &program);
+    for (int c = 0; c < CORE_CONDITIONS; c++) {
+        if ((condition >= 0 ? c == condition : c / 2 == group) && first->value[c] >= 0) {
+            instance_lines(first, first->value[c], first->source[c], c, &program.unit);
+            count++;
+        }
+    }
+    if (count == 0) {
+        gen_program_fini(&program);
+        return IP_OK;
+    }
+    program.forms_per_unit = count;
+    enum ip_status status = core_add(session, &program, &slot, err);
+    for (int c = 0; c < CORE_CONDITIONS; c++) {
+        if (condition >= 0 ? c == condition : c / 2 == group) {
+            first->slot[c] = slot;
+        }
+    }
+    return status;
+}
+
+static enum ip_status bare_add(struct core_session *session, struct first *first, struct ip_error *err) {
+    struct gen_program program;
+    program_begin(first, &program);
+    instance_lines(first, 1, 0, -1, &program.unit);
+    return core_add(session, &program, &first->bare, err);
+}
+
+/* How many conditions of this one's group were measured with it. */
+static unsigned group_size(const struct first *first, unsigned condition) {
+    unsigned count = 0;
+    for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
+        count += c / 2 == condition / 2 && first->value[c] >= 0;
+    }
+    return count;
+}
+
+/* `extra` is the mean of the jumps that were measured together, at most two. A jump that is not fused was
+ * seen to add as little as 0.7 slots. */
+static enum verdict verdict_of(double extra, unsigned together) {
+    double fused = together > 1 ? 0.25 : 0.35, apart = 0.6;
+    if (isnan(extra)) {
+        return UNKNOWN;
+    }
+    return extra < fused ? FUSED : (extra > apart ? APART : SPLIT);
+}
+
+static enum ip_status groups_measure(struct core_session *session, struct first *firsts, size_t count,
+                                     struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        status = bare_add(session, &firsts[i], err);
+        for (int group = 0; group < GROUPS && status == IP_OK; group++) {
+            status = jumps_add(session, &firsts[i], group, -1, err);
+        }
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        struct first *first = &firsts[i];
+        for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
+            if (first->value[c] >= 0) {
+                first->extra[c] = (core_cycles(session, first->slot[c]) - core_cycles(session, first->bare)) *
+                                  session->width;
+                first->verdict[c] = verdict_of(first->extra[c], group_size(first, c));
+            }
+        }
+    }
+    return status;
+}
+
+static enum ip_status singles_measure(struct core_session *session, struct first *firsts, size_t count,
+                                      struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        bool bare = false;
+        for (int c = 0; c < CORE_CONDITIONS && status == IP_OK; c++) {
+            bool again = firsts[i].value[c] >= 0 && firsts[i].verdict[c] <= SPLIT;
+            status = again && !bare ? bare_add(session, &firsts[i], err) : status;
+            bare = bare || again;
+            if (again && status == IP_OK) {
+                status = jumps_add(session, &firsts[i], -1, c, err);
+            }
+        }
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        struct first *first = &firsts[i];
+        for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
+            if (first->value[c] >= 0 && first->verdict[c] <= SPLIT) {
+                first->extra[c] = (core_cycles(session, first->slot[c]) - core_cycles(session, first->bare)) *
+                                  session->width;
+                enum verdict verdict = verdict_of(first->extra[c], 1);
+                first->verdict[c] = verdict == SPLIT ? UNKNOWN : verdict;
+            }
+        }
+    }
+    return status;
+}
+
+static enum ip_status facts_learn(struct core_session *session, const struct first *first,
+                                  struct ip_error *err) {
+    char syntax[ISA_SYNTAX_MAX], jump[16], key[PROBE_CORE_FACT_MAX];
+    enum ip_status status = IP_OK;
+    syntax_write(first, syntax);
+    for (unsigned c = 0; c < CORE_CONDITIONS && status == IP_OK; c++) {
+        /* A condition that can only be true is told by its opposite. */
+        unsigned from = first->value[c] >= 0 ? c : c ^ 1;
+        if (first->verdict[from] != FUSED && first->verdict[from] != APART) {
+            session->tally->untrusted += first->value[from] >= 0;
+            continue;
+        }
+        (void)snprintf(jump, sizeof jump, "%s rel8", jumps[c]);
+        probe_core_fact_key("fuse", syntax, jump, key);
+        status = core_learn(session, key, first->verdict[from] == FUSED, 0, err, "the jump adds %.2f slots%s",
+                            first->extra[from], from != c ? " (its opposite; never untaken)" : "");
+    }
+    return status;
+}
+
+static size_t firsts_fill(struct first *firsts) {
+    size_t count = 0;
+    for (unsigned width = 0; width < 4; width++) {
+        for (unsigned operation = 0; operation < OPERATIONS; operation++) {
+            for (unsigned kind = 0; kind < KINDS; kind++) {
+                if (!first_exists(operation, kind, width)) {
+                    continue;
+                }
+                firsts[count] = (struct first){.operation = operation, .kind = kind, .width = width};
+                for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
+                    operands_choose(&firsts[count], c);
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+enum ip_status core_fuse_measure(struct core_session *session, struct ip_error *err) {
+    struct first *firsts = calloc(FIRSTS_MAX, sizeof *firsts);
+    if (firsts == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for pairs that may fuse");
+    }
+    size_t count = firsts_fill(firsts);
+    enum ip_status status = groups_measure(session, firsts, count, err);
+    status = status == IP_OK ? singles_measure(session, firsts, count, err) : status;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        status = facts_learn(session, &firsts[i], err);
+    }
+    free(firsts);
+    return status;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the renamer does: how wide it is, what it executes by itself, and what it takes apart. */
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/core_groups.h"
+
+/* A rate this near to the issue width is the issue width. */
+static const double AT_WIDTH = 1.08;
+
+/* --- issue width --------------------------------------------------------------------------------------- */
+
+enum ip_status core_width_measure(struct core_session *session, struct ip_error *err) {
+    static const unsigned lengths[] = {4, 5, 8};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+    size_t slots[LENGTHS];
+    for (unsigned i = 0; i < LENGTHS; i++) {
+        struct gen_program program;
+        core_program_init(&program, "core: NOPs of %u bytes", lengths[i]);
+        core_nops(&program.unit, lengths[i], 16);
+        program.forms_per_unit = 16;
+        enum ip_status status = core_add(session, &program, &slots[i], err);
+        if (status != IP_OK) {
+            return status;
+        }
+    }
+    enum ip_status status = core_run(session, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    double least = INFINITY, spread = 0;
+    for (unsigned i = 0; i < LENGTHS; i++) {
+        double cycles = core_cycles(session, slots[i]);
+        if (cycles < least) {
+            least = cycles;
+            spread = core_stat(session, slots[i])->spread;
+        }
+    }
+    if (!isfinite(least)) {
+        session->tally->untrusted++;
+        session->width = NAN;
+        return core_learn(session, "issue_width", NAN, NAN, err, "not known: %s",
+                          core_stat(session, slots[0])->why);
+    }
+    session->width = core_near_integer(1 / least, 0.04 / least);
+    status =
+        core_learn(session, "issue_width", session->width, spread, err, "long NOPs: %.3f cycles each", least);
+    return status == IP_OK ? core_learn(session, "retire_width", NAN, NAN, err,
+                                        "not seen: no less than issue, and no faster stream can be made")
+                           : status;
+}
+
+/* --- elimination --------------------------------------------------------------------------------------- */
+
+/* A dependent chain of `links` instances. */
+struct chain {
+    const char *form, *unit;
+    unsigned links, uses;
+};
+
+static const struct chain chains[] = {
+    {"mov r64, r64", "mov rax, rcx; mov rcx, rax", 2, 0},
+    {"mov r32, r32", "mov eax, ecx; mov ecx, eax", 2, 0},
+    {"mov r16, r16", "mov ax, cx; mov cx, ax", 2, 0},
+    {"mov r8, r8", "mov al, cl; mov cl, al", 2, 0},
+    {"movzx r32, r8", "movzx eax, cl; movzx ecx, al", 2, 0},
+    {"movzx r32, r16", "movzx eax, cx; movzx ecx, ax", 2, 0},
+    {"movsxd r64, r32", "movsxd rax, ecx; movsxd rcx, eax", 2, 0},
+    {"xchg r64, r64", "xchg rax, rcx", 1, 0},
+    {"add r64, imm8", "add rax, 1", 1, 0},
+    {"add r64, imm32", "add rax, 0x1000", 1, 0},
+    {"add r32, imm8", "add eax, 1", 1, 0},
+    {"sub r64, imm8", "sub rax, 1", 1, 0},
+    {"sub r64, imm32", "sub rax, 0x1000", 1, 0},
+    {"sub r32, imm8", "sub eax, 1", 1, 0},
+    {"inc r64", "inc rax", 1, 0},
+    {"inc r32", "inc eax", 1, 0},
+    {"dec r64", "dec rax", 1, 0},
+    {"dec r32", "dec eax", 1, 0},
+    {"lea r64, agen", "lea rax, [rax+8]", 1, 0},
+    {"and r64, imm8", "and rax, 1", 1, 0},
+    {"not r64", "not rax", 1, 0},
+    {"movaps xmm, xmm", "movaps xmm0, xmm1; movaps xmm1, xmm0", 2, GEN_USES_XMM},
+    {"movdqa xmm, xmm", "movdqa xmm0, xmm1; movdqa xmm1, xmm0", 2, GEN_USES_XMM},
+    {"movups xmm, xmm", "movups xmm0, xmm1; movups xmm1, xmm0", 2, GEN_USES_XMM},
+    {"movq mm, mm", "movq mm0, mm1; movq mm1, mm0", 2, GEN_USES_MMX},
+    {"vmovdqa xmm, xmm", "vmovdqa xmm0, xmm1; vmovdqa xmm1, xmm0", 2, GEN_USES_YMM},
+    {"vmovdqa ymm, ymm", "vmovdqa ymm0, ymm1; vmovdqa ymm1, ymm0", 2, GEN_USES_YMM},
+    {"vmovaps ymm, ymm", "vmovaps ymm0, ymm1; vmovaps ymm1, ymm0", 2, GEN_USES_YMM},
+    {"vmovdqa64 zmm, zmm", "vmovdqa64 zmm0, zmm1; vmovdqa64 zmm1, zmm0", 2, GEN_USES_EVEX},
+    {"vmovaps zmm, zmm", "vmovaps zmm0, zmm1; vmovaps zmm1, zmm0", 2, GEN_USES_EVEX},
+};
+enum { CHAINS = sizeof chains / sizeof chains[0] };
+
+enum ip_status core_eliminate_measure(struct core_session *session, struct ip_error *err) {
+    size_t slots[CHAINS];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < CHAINS && status == IP_OK; i++) {
+        struct gen_program program;
+        core_program_init(&program, "core: chain of %s", chains[i].form);
+        core_lines(&program.unit, chains[i].unit, 4);
+        program.forms_per_unit = 4 * chains[i].links;
+        program.uses = chains[i].uses;
+        status = core_add(session, &program, &slots[i], err);
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (unsigned i = 0; i < CHAINS && status == IP_OK; i++) {
+        session->tally->untrusted += core_stat(session, slots[i])->verdict != HX_VERDICT_OK &&
+                                     core_stat(session, slots[i])->verdict != HX_VERDICT_FAULT;
+        /* A link of one cycle was executed. Less: at least some of them were not. */
+        if (core_cycles(session, slots[i]) < 0.9) {
+            char key[PROBE_CORE_FACT_MAX];
+            probe_core_fact_key("eliminate", chains[i].form, NULL, key);
+            status = core_learn_stat(session, key, slots[i], err, "dependent chain, cycles for each link");
+        }
+    }
+    return status;
+}
+
+/* --- idioms -------------------------------------------------------------------------------------------- */
+
+/* `pattern` has the register's name three times: destination and sources. */
+struct idiom {
+    const char *form, *mnemonic;
+    const char *const *registers; /* 8 */
+    const char *other;            /* register that nobody writes */
+    const char *feed;             /* an instruction of some latency on register 0 */
+    bool three;                   /* operands */
+    unsigned uses;
+};
+
+static const char *const gpr32[8] = {"eax", "ecx", "edx", "ebx", "ebp", "esi", "edi", "r8d"};
+static const char *const gpr64[8] = {"rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8"};
+static const char *const xmms[8] = {"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7"};
+static const char *const ymms[8] = {"ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm6", "ymm7"};
+static const char *const zmms[8] = {"zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm5", "zmm6", "zmm7"};
+
+#define GPR_FEED "imul rax, rax"
+#define SSE_FEED "mulps xmm0, xmm0"
+#define AVX_FEED "vmulps ymm0, ymm0, ymm0"
+#define ZMM_FEED "vmulps zmm0, zmm0, zmm0"
+
+static const struct idiom idioms[] = {
+    {"xor r32, r32", "xor", gpr32, "r9d", GPR_FEED, false, 0},
+    {"xor r64, r64", "xor", gpr64, "r9", GPR_FEED, false, 0},
+    {"sub r32, r32", "sub", gpr32, "r9d", GPR_FEED, false, 0},
+    {"sub r64, r64", "sub", gpr64, "r9", GPR_FEED, false, 0},
+    {"and r64, r64", "and", gpr64, "r9", GPR_FEED, false, 0},
+    {"sbb r64, r64", "sbb", gpr64, "r9", GPR_FEED, false, 0},
+    {"pxor xmm, xmm", "pxor", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
+    {"xorps xmm, xmm", "xorps", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
+    {"xorpd xmm, xmm", "xorpd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
+    {"psubd xmm, xmm", "psubd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
+    {"pcmpgtd xmm, xmm", "pcmpgtd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
+    {"pcmpeqd xmm, xmm", "pcmpeqd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
+    {"vpxor xmm, xmm, xmm", "vpxor", xmms, "xmm9", AVX_FEED, true, GEN_USES_YMM},
+    {"vpxor ymm, ymm, ymm", "vpxor", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
+    {"vxorps ymm, ymm, ymm", "vxorps", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
+    {"vpsubd ymm, ymm, ymm", "vpsubd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
+    {"vpcmpgtd ymm, ymm, ymm", "vpcmpgtd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
+    {"vpcmpeqd ymm, ymm, ymm", "vpcmpeqd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
+    {"vpxord zmm, zmm, zmm", "vpxord", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX},
+    {"vpsubd zmm, zmm, zmm", "vpsubd", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX},
+};
+enum { IDIOMS = sizeof idioms / sizeof idioms[0] };
+
+static void idiom_line(struct ip_lines *lines, const struct idiom *idiom, unsigned number, bool same) {
+    const char *destination = idiom->registers[number];
+    const char *source = same ? destination : idiom->other;
+    if (idiom->three) {
+        ip_lines_printf(lines, "%s %s, %s, %s", idiom->mnemonic, destination, source,
+                        same ? source : idiom->registers[7]);
+    } else {
+        ip_lines_printf(lines, "%s %s, %s", idiom->mnemonic, destination, source);
+    }
+}
+
+/* Kernels of one idiom: the feed alone, feed and idiom in one chain, many with one register for all operands,
+ * many with different ones. */
+struct idiom_slots {
+    size_t feed, chained, same, different;
+};
+
+static enum ip_status idiom_add(struct core_session *session, const struct idiom *idiom,
+                                struct idiom_slots *slots, struct ip_error *err) {
+    struct gen_program programs[4];
+    static const char *const what[4] = {"feed", "feed and idiom", "one register", "different registers"};
+    for (unsigned i = 0; i < 4; i++) {
+        core_program_init(&programs[i], "core: %s: %s", idiom->form, what[i]);
+        programs[i].uses = idiom->uses;
+    }
+    core_lines(&programs[0].unit, idiom->feed, 1);
+    core_lines(&programs[1].unit, idiom->feed, 1);
+    idiom_line(&programs[1].unit, idiom, 0, true);
+    for (unsigned i = 0; i < 7; i++) {
+        idiom_line(&programs[2].unit, idiom, i, true);
+        idiom_line(&programs[3].unit, idiom, i, false);
+    }
+    programs[2].forms_per_unit = programs[3].forms_per_unit = 7;
+    size_t *const to[4] = {&slots->feed, &slots->chained, &slots->same, &slots->different};
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < 4; i++) {
+        if (status == IP_OK) {
+            status = core_add(session, &programs[i], to[i], err);
+        } else {
+            gen_program_fini(&programs[i]);
+        }
+    }
+    return status;
+}
+
+enum ip_status core_idiom_measure(struct core_session *session, struct ip_error *err) {
+    struct idiom_slots slots[IDIOMS];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < IDIOMS && status == IP_OK; i++) {
+        status = idiom_add(session, &idioms[i], &slots[i], err);
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (unsigned i = 0; i < IDIOMS && status == IP_OK; i++) {
+        double feed = core_cycles(session, slots[i].feed), chained = core_cycles(session, slots[i].chained);
+        double same = core_cycles(session, slots[i].same);
+        double different = core_cycles(session, slots[i].different);
+        if (isnan(feed) || isnan(chained) || isnan(same) || isnan(different)) {
+            session->tally->untrusted += core_stat(session, slots[i].feed)->verdict != HX_VERDICT_FAULT;
+            continue;
+        }
+        bool breaks = chained < 0.8 * feed;
+        bool free = same * session->width < AT_WIDTH && different > 1.1 * same;
+        char key[PROBE_CORE_FACT_MAX];
+        probe_core_fact_key("idiom", idioms[i].form, NULL, key);
+        status = core_learn(session, key, breaks ? 1 + free : 0, core_stat(session, slots[i].same)->spread,
+                            err, "after %.1f cycles: %.2f; one register %.3f, different ones %.3f", feed,
+                            chained, same, different);
+    }
+    return status;
+}
+
+/* --- micro-fusion -------------------------------------------------------------------------------------- */
+
+/* `line` has R where the destination register stands, and A for the address. */
+struct micro {
+    const char *form, *line;
+    const char *const *registers;
+    unsigned uses;
+};
+
+static const struct micro micros[] = {
+    {"mov r64, m64", "mov R, [A]", gpr64, 0},
+    {"movzx r32, m8", "movzx R, byte [A]", gpr32, 0},
+    {"add r64, m64", "add R, [A]", gpr64, 0},
+    {"cmp r64, m64", "cmp R, [A]", gpr64, 0},
+    {"cmp m64, imm8", "cmp qword [A], 1", gpr64, 0},
+    {"imul r64, m64", "imul R, [A]", gpr64, 0},
+    {"add m64, r64", "add [A], R", gpr64, 0},
+    {"inc m64", "inc qword [A]", gpr64, 0},
+    {"mov m64, r64", "mov [A], R", gpr64, 0},
+    {"mov m64, imm32", "mov qword [A], 1000", gpr64, 0},
+    {"movaps xmm, m128", "movaps R, [A]", xmms, GEN_USES_XMM},
+    {"addps xmm, m128", "addps R, [A]", xmms, GEN_USES_XMM},
+    {"paddd xmm, m128", "paddd R, [A]", xmms, GEN_USES_XMM},
+    {"movaps m128, xmm", "movaps [A], R", xmms, GEN_USES_XMM},
+    {"vmovdqa ymm, m256", "vmovdqa R, [A]", ymms, GEN_USES_YMM},
+    {"vaddps ymm, ymm, m256", "vaddps R, ymm9, [A]", ymms, GEN_USES_YMM},
+    {"vpaddd ymm, ymm, m256", "vpaddd R, ymm9, [A]", ymms, GEN_USES_YMM},
+    {"vfmadd231ps ymm, ymm, m256", "vfmadd231ps R, ymm9, [A]", ymms, GEN_USES_YMM},
+    {"vmovdqa m256, ymm", "vmovdqa [A], R", ymms, GEN_USES_YMM},
+    {"vpaddd zmm, zmm, m512", "vpaddd R, zmm9, [A]", zmms, GEN_USES_EVEX},
+    {"vmovdqa64 m512, zmm", "vmovdqa64 [A], R", zmms, GEN_USES_EVEX},
+};
+/* So many of them in a kernel, each with a register and a cache line of its own, so that none waits for
+ * another. What is taken apart can leave slots of its cycle empty, as the number of NOPs before it will have
+ * it: the least of several numbers counts. */
+enum { MICROS = sizeof micros / sizeof micros[0], MICRO_COPIES = 4, MICRO_NOPS = 10, MICRO_VARIANTS = 6 };
+
+static void micro_line(struct ip_lines *lines, const struct micro *micro, unsigned copy, bool index) {
+    struct ip_text line = {0};
+    /* Not r8 and above, and not rbx, which is the index. */
+    static const unsigned chosen[MICRO_COPIES] = {0, 1, 2, 4};
+    for (const char *at = micro->line; *at != '\0'; at++) {
+        if (*at == 'R') {
+            ip_text_append(&line, micro->registers[chosen[copy]]);
+        } else if (*at == 'A') {
+            ip_text_printf(&line, "r14%s+%u", index ? "+rbx" : "", 64 * copy);
+        } else {
+            ip_text_append_bytes(&line, at, 1);
+        }
+    }
+    ip_lines_add(lines, ip_text_string(&line));
+    lines->failed = lines->failed || line.failed;
+    ip_text_fini(&line);
+}
+
+static enum ip_status micro_add(struct core_session *session, const struct micro *micro, bool index,
+                                unsigned nops, size_t *slot, struct ip_error *err) {
+    struct gen_program program;
+    core_program_init(&program, "core: slots of %s%s", micro->form, index ? ", with index" : "");
+    program.uses = micro->uses;
+    core_lines(&program.init, "xor ebx, ebx", 1);
+    for (unsigned copy = 0; copy < MICRO_COPIES; copy++) {
+        micro_line(&program.unit, micro, copy, index);
+        core_nops(&program.unit, 4, nops);
+    }
+    program.forms_per_unit = MICRO_COPIES;
+    return core_add(session, &program, slot, err);
+}
+
+/* The slots of what is not a NOP, in the kernel that has least of them. */
+static enum ip_status micro_learn(struct core_session *session, const struct micro *micro, bool index,
+                                  const size_t slots[MICRO_VARIANTS], struct ip_error *err) {
+    double least = INFINITY, spread = NAN;
+    bool fault = false;
+    for (unsigned v = 0; v < MICRO_VARIANTS; v++) {
+        double more = core_cycles(session, slots[v]) * session->width - (MICRO_NOPS + v);
+        fault = fault || core_stat(session, slots[v])->verdict == HX_VERDICT_FAULT;
+        if (more < least) {
+            least = more;
+            spread = core_stat(session, slots[v])->spread;
+        }
+    }
+    if (!isfinite(least)) {
+        session->tally->untrusted += !fault;
+        return IP_OK;
+    }
+    char key[PROBE_CORE_FACT_MAX];
+    probe_core_fact_key(index ? "micro_index" : "micro", micro->form, NULL, key);
+    return core_learn(session, key, core_near_integer(least, 0.35), spread, err,
+                      "%.2f slots among %d and more NOPs", least, MICRO_NOPS);
+}
+
+enum ip_status core_micro_measure(struct core_session *session, struct ip_error *err) {
+    size_t slots[2 * MICROS][MICRO_VARIANTS];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < 2 * MICROS * MICRO_VARIANTS && status == IP_OK; i++) {
+        unsigned number = i / MICRO_VARIANTS, variant = i % MICRO_VARIANTS;
+        status = micro_add(session, &micros[number / 2], number % 2 != 0, MICRO_NOPS + variant,
+                           &slots[number][variant], err);
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (unsigned i = 0; i < 2 * MICROS && status == IP_OK; i++) {
+        status = micro_learn(session, &micros[i / 2], i % 2 != 0, slots[i], err);
+    }
+    return status;
+}
