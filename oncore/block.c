@@ -2,6 +2,7 @@
 #include "oncore/block.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,8 +287,11 @@ static bool fuses(const struct core_costs *costs, const struct core_instruction 
     if (!conditional || first->fused || first->cost->branch) {
         return false;
     }
+    /* Measured with the short encoding of the jump; the longer one is the same instruction. */
+    char jump[ISA_SYNTAX_MAX];
+    (void)snprintf(jump, sizeof jump, "%s rel8", branch->cost->form.mnemonic);
     const struct probe_core_value *fact =
-        probe_core_fact_get(&costs->core, "fuse", first->cost->form.syntax, branch->cost->form.syntax);
+        probe_core_fact_get(&costs->core, "fuse", first->cost->form.syntax, jump);
     if (fact != NULL) {
         return fact->value > 0.5;
     }

@@ -16,7 +16,7 @@ static const struct {
     {"idiom", "instructions that do not wait for their operand", "idiom", core_idiom_measure},
     {"micro", "issue slots of memory operands, by address", "micro micro_index", core_micro_measure},
     {"fuse", "pairs with a conditional jump that fuse", "fuse", core_fuse_measure},
-    {"memory", "loads and stores in the first-level cache", "load_ store_forward store_rate",
+    {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate",
      core_memory_measure},
     {"branch", "taken branches and small loops", "taken_branch loop_buffer", core_branch_measure},
     {"front", "decoders, µop cache, instruction cache", "predecode decode lcp uop_cache l1i",
