@@ -119,7 +119,8 @@ if [[ -e $place/llvm-exegesis ]] && has sqlite3 'a whole table' && has llvm-exeg
         "DELETE FROM throughput; DELETE FROM latency; DELETE FROM forms" \
         "INSERT INTO forms(syntax, mnemonic, extension, isa_set, parts, status, why, run_id)
             SELECT form, '', isa, '', 2, 'ok', '', 1 FROM given" \
-        "INSERT INTO throughput SELECT id, 1, 0, 'ok', 1, '', '', NULL, 1 FROM forms" || complain 'no whole store'
+        "INSERT INTO throughput(form_id, cycles, spread, verdict, registers, how, why, run_id)
+            SELECT id, 1, 0, 'ok', 1, '', '', 1 FROM forms" || complain 'no whole store'
     whole=$(sqlite3 "$place/whole.db" 'SELECT count(*) FROM forms')
     "$program" export -q --format llvm-exegesis --exegesis-mode throughput -S "$place/whole.db" -o "$place/whole.yaml"
     points=$(grep -c '^---' "$place/whole.yaml")
