@@ -69,6 +69,7 @@ struct gen_part {
     const struct isa_form *form; /* NULL: GEN_LONG_NOP, which takes an issue slot and nothing else */
     unsigned count;
     struct gen_independence how;
+    unsigned weight; /* registers are dealt in proportion to it; 0 for all parts: the same number for each */
 };
 
 enum { GEN_PARTS_MAX = 4 };
@@ -81,6 +82,9 @@ enum { GEN_PARTS_MAX = 4 };
 /* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes
  * allow it. forms_per_unit is 1: cycles are those of the unit. IP_UNSUPPORTED: the forms cannot share a
  * kernel (legacy SSE beside VEX on more than xmm, too few registers). */
+/* The order of that unit: a letter for each instance, `a` for the first part's. What does not fit into `size`
+ * bytes is cut off and ends in "...". */
+void gen_mix_draw(const struct gen_part *parts, unsigned count, char *buffer, size_t size);
 IP_CHECK enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts,
                                         unsigned count, struct ip_error *err);
 

@@ -20,6 +20,7 @@ struct stream {
     const struct isa_form *form;
     const struct gen_pool *pool;
     struct gen_independence how;
+    unsigned weight;
     uint8_t first[ISA_OPERANDS_MAX], count[ISA_OPERANDS_MAX]; /* slice of the rotating registers */
     unsigned emitted;                                         /* instances so far */
     int32_t window_disp;                                      /* where this form's accesses begin */
@@ -34,6 +35,17 @@ static unsigned written_count(const struct isa_form *form, enum gen_file file) {
     return count;
 }
 
+/* The registers of one written operand: the same number for all, or one and a part of the others by weight.
+ */
+static unsigned share_of(const struct stream *streams, unsigned count, unsigned of, enum gen_file file,
+                         unsigned registers, unsigned shares) {
+    unsigned weights = 0;
+    for (unsigned s = 0; s < count; s++) {
+        weights += streams[s].form != NULL ? streams[s].weight * written_count(streams[s].form, file) : 0;
+    }
+    return weights == 0 ? registers / shares : 1 + (registers - shares) * streams[of].weight / weights;
+}
+
 /* Deals the rotating registers of each file to the written operands of all streams. */
 static enum ip_status streams_deal(struct stream *streams, unsigned count, struct ip_error *err) {
     const struct gen_pool *pool = streams[0].pool;
@@ -45,19 +57,20 @@ static enum ip_status streams_deal(struct stream *streams, unsigned count, struc
         if (shares == 0) {
             continue;
         }
-        unsigned share = pool->rotating_count[f] / shares;
-        if (share == 0) {
+        if (pool->rotating_count[f] < shares) {
             return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are",
                            streams[0].form != NULL ? streams[0].form->syntax : "the mix");
         }
-        unsigned dealt = 0;
+        unsigned dealt = 0; /* registers */
         for (unsigned s = 0; s < count; s++) {
             struct stream *stream = &streams[s];
+            unsigned share = share_of(streams, count, s, f, pool->rotating_count[f], shares);
             unsigned wanted = stream->how.registers != 0 ? stream->how.registers : share;
             for (unsigned o = 0; stream->form != NULL && o < stream->form->explicit_count; o++) {
                 const struct isa_operand *operand = &stream->form->operands[o];
                 if (gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) == f) {
-                    stream->first[o] = (uint8_t)(share * dealt++);
+                    stream->first[o] = (uint8_t)dealt;
+                    dealt += share;
                     stream->count[o] = (uint8_t)(wanted < share ? wanted : share);
                 }
             }
@@ -302,6 +315,20 @@ static int part_next(const struct stream *streams, const struct gen_part *parts,
     return next;
 }
 
+void gen_mix_draw(const struct gen_part *parts, unsigned count, char *buffer, size_t size) {
+    struct stream streams[GEN_PARTS_MAX];
+    memset(streams, 0, sizeof streams);
+    size_t used = 0;
+    for (int next; (next = part_next(streams, parts, count)) >= 0; streams[next].emitted++) {
+        if (used + 1 == size) {
+            memcpy(buffer + size - 4, "...", 4);
+            return;
+        }
+        buffer[used++] = (char)('a' + next);
+    }
+    buffer[used] = '\0';
+}
+
 static enum ip_status parts_check(const struct gen_part *parts, unsigned count, struct ip_error *err) {
     unsigned instances = 0;
     for (unsigned i = 0; i < count && instances <= INSTANCES_MAX; i++) {
@@ -341,6 +368,7 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
         streams[i] = (struct stream){.form = parts[i].form,
                                      .pool = &pool,
                                      .how = parts[i].how,
+                                     .weight = parts[i].weight,
                                      .window_disp = (int32_t)i * 2 * WINDOW_BYTES};
     }
     status = streams_deal(streams, count, err);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/pair.h - do two forms share ports? The interleaving experiment of Putigny 2014, 2.2.3. */
+/* probe/pair.h - do two forms share ports? The interleaving experiment of Putigny 2014, 2.2.3.
+ *
+ * First both run interleaved in proportion to their rates: if the sets of ports have |A| and |B| ports, the
+ * instances run at |A u B| a cycle. Where that leaves a doubt (the issue width is reached first, or the ports
+ * are bound unevenly), some of one run beside so many of the other that its ports are always busy: what they
+ * add to the time finds no room elsewhere. */
 #ifndef ISAPROBE_PROBE_PAIR_H
 #define ISAPROBE_PROBE_PAIR_H
 
@@ -10,16 +15,32 @@
 
 enum probe_sharing { PROBE_SHARING_NONE, PROBE_SHARING_SOME, PROBE_SHARING_ALL, PROBE_SHARING_UNKNOWN };
 
+enum { PROBE_PAIR_DRAWING = 64 };
+
+/* Some of one form beside many of the other. */
+struct probe_beside {
+    bool measured;
+    unsigned many, few;  /* instances */
+    double cycles, base; /* of the unit, and of the many alone */
+    double confined; /* how many of the few found room only on the ports of the many, 0 to 1; about 1: their
+                        ports are all among them */
+    char drawing[PROBE_PAIR_DRAWING]; /* the order: "aabaab" */
+};
+
 struct probe_pair {
     double a_cycles, b_cycles;                               /* throughput of each alone */
     unsigned a_count, b_count;                               /* instances in the interleaved unit */
     double together_cycles;                                  /* cycles of the unit */
     double expected_disjoint_cycles, expected_shared_cycles; /* max and sum of the parts */
-    double a_width, b_width; /* 1/throughput where that is an integer within 5 %, else 0 */
-    double union_width;      /* ports that at least one of them uses, 0 where unknown */
-    double shared_width;     /* ports that both use */
+    double issue_cycles;              /* of as many NOPs: what the issue width alone takes; NaN unknown */
+    double a_width, b_width;          /* 1/throughput where that is an integer within 5 %, else 0 */
+    double union_width;               /* ports that at least one of them uses, 0 where unknown */
+    double shared_width;              /* ports that both use, where the sharing is known */
+    double shared_least, shared_most; /* bounds of it, where the widths are known; else 0 */
     enum probe_sharing sharing;
-    bool issue_limited; /* the unit runs at the issue width: sharing may be hidden */
+    bool issue_limited;                         /* the unit runs at the issue width: sharing may be hidden */
+    struct probe_beside a_beside_b, b_beside_a; /* a few of the first named beside many of the second */
+    char drawing[PROBE_PAIR_DRAWING];           /* the order of the interleaved unit */
     enum hx_verdict verdict;
     double spread;
     char why[128];
@@ -28,5 +49,10 @@ struct probe_pair {
 IP_CHECK enum ip_status probe_pair_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                            const struct isa_form *form_a, const struct isa_form *form_b,
                                            struct probe_pair *result, struct ip_error *err);
+
+/* What the measurements say: fills sharing, widths, bounds and why. Pure. probe/pair_read.c. */
+void probe_pair_read(struct probe_pair *pair);
+/* Would the second experiment tell more? */
+bool probe_pair_open(const struct probe_pair *pair);
 
 #endif

@@ -174,7 +174,7 @@ static struct probe_pair pair_of(double a, double b, double together, double nop
     struct probe_pair result;
     struct ip_error err = {0};
     assert_int_equal(probe_pair_measure(&meter, &encoder, &form_a, &form_b, &result, &err), IP_OK);
-    assert_int_equal(script.calls, 2);
+    assert_true(script.calls == 2 || script.calls == 3); /* a second look where the first leaves a doubt */
     gen_encoder_fini(&encoder);
     return result;
 }
@@ -221,14 +221,22 @@ static void the_issue_width_can_hide_sharing(void **state) {
     (void)state;
     struct probe_pair pair = pair_of(0.25, 0.25, 0.17, 1.0 / 6);
     assert_true(pair.issue_limited);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_float_equal(pair.shared_least, 0.0, 1e-9);
+    assert_float_equal(pair.shared_most, 2.0, 1e-9); /* six ports of eight at least */
 }
 
 static void a_union_that_is_no_integer_is_not_guessed(void **state) {
     (void)state;
-    struct probe_pair pair = pair_of(1.0, 1.0, 0.65, 1.0 / 6);
+    /* Two and a half ports: three or four of them, one shared or none. */
+    struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 2.5, 1.0 / 6);
     assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
     assert_float_equal(pair.union_width, 0.0, 1e-9);
+    assert_float_equal(pair.shared_most, 1.0, 1e-9);
     assert_non_null(strstr(pair.why, "not near an integer"));
+    /* One and a half instances a cycle never come from one port. */
+    pair = pair_of(1.0, 1.0, 0.65, 1.0 / 6);
+    assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
 }
 
 static void an_unsteady_mix_is_not_interpreted(void **state) {
