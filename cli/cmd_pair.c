@@ -6,6 +6,7 @@
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/output.h"
+#include "cli/pair_words.h"
 #include "isa/decode.h"
 #include "probe/pair.h"
 
@@ -26,25 +27,13 @@ static const struct cli_column columns[] = {
     {.name = "shared_cycles"},
     {.name = "spread", .text_hidden = true},
     {.name = "issue_limited", .text_hidden = true},
+    {.name = "shared_least", .text_hidden = true},
+    {.name = "shared_most", .text_hidden = true},
+    {.name = "interleaving", .text_hidden = true},
     {.name = "why"},
     {.name = "status"},
     {.name = NULL},
 };
-
-/* How many ports, rounded for people; the exact figures are in CSV and JSON. */
-static const char *sharing_words(const struct probe_pair *pair, char *buffer, size_t size) {
-    if (pair->sharing == PROBE_SHARING_NONE) {
-        return "no port";
-    }
-    if (pair->sharing == PROBE_SHARING_UNKNOWN) {
-        return pair->issue_limited ? "hidden by the issue width" : "unknown";
-    }
-    if (pair->union_width > 0 && pair->shared_width < pair->union_width) {
-        (void)snprintf(buffer, size, "%.0f of %.0f ports", pair->shared_width, pair->union_width);
-        return buffer;
-    }
-    return pair->sharing == PROBE_SHARING_ALL ? "all ports" : "some ports";
-}
 
 static const char *sharing_name(enum probe_sharing sharing) {
     static const char *const names[] = {[PROBE_SHARING_NONE] = "none",
@@ -62,9 +51,10 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
                      const struct probe_pair *pair, struct cli_tally *tally) {
     char words[48], buffer[160];
     bool measured = pair->verdict != HX_VERDICT_FAULT;
+    bool bounded = pair->verdict == HX_VERDICT_OK && pair->a_width > 0 && pair->b_width > 0;
     cli_tally_add(tally, measured, pair->verdict);
     const char *sharing = !measured                           ? ""
-                          : output->format == CLI_FORMAT_TEXT ? sharing_words(pair, words, sizeof words)
+                          : output->format == CLI_FORMAT_TEXT ? cli_pair_sharing(pair, words, sizeof words)
                                                               : sharing_name(pair->sharing);
     const struct cli_value row[] = {
         cli_text(a->syntax),
@@ -83,6 +73,9 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
         cli_number(measured ? pair->expected_shared_cycles : NAN),
         cli_number(measured ? pair->spread : NAN),
         cli_bool(pair->issue_limited),
+        bounded ? cli_number(pair->shared_least) : cli_text(NULL),
+        bounded ? cli_number(pair->shared_most) : cli_text(NULL),
+        cli_text(pair->drawing),
         cli_text(measured && pair->verdict == HX_VERDICT_OK ? pair->why : ""),
         cli_text(cli_status_text(measured, pair->verdict, pair->why, buffer)),
     };
@@ -109,7 +102,16 @@ static enum ip_status pairs_run(struct cli_bench *bench, struct cli_forms *forms
                     return status;
                 }
             }
-            pair_row(output, a, b, &pair, tally);
+            bool in_words = total == 1 && output->format == CLI_FORMAT_TEXT && pair.verdict == HX_VERDICT_OK;
+            if (in_words) {
+                struct ip_text text = {0};
+                cli_pair_words(&text, a->syntax, b->syntax, &pair);
+                cli_tally_add(tally, true, pair.verdict);
+                cli_output_raw(output, &text);
+                ip_text_fini(&text);
+            } else {
+                pair_row(output, a, b, &pair, tally);
+            }
             cli_bench_progress(bench, "pairs", ++done, total);
         }
     }
@@ -161,9 +163,12 @@ const struct cli_command cli_cmd_pair = {
     .summary = "find out whether two forms share execution ports",
     .arguments = "FORM FORM",
     .description =
-        "Runs the two interleaved in proportion to their throughputs. together_cycles near disjoint_cycles\n"
-        "means that they share no port, near shared_cycles that they share all of them. A FORM that names\n"
-        "several forms is paired form by form.\n",
+        "Runs the two interleaved in proportion to their throughputs, and where that leaves a doubt a few "
+        "of\n"
+        "one beside many of the other, and says whether they share no port, some or all, with the numbers\n"
+        "behind it and the order of the instances. A FORM that names several forms is paired form by form, "
+        "in\n"
+        "a table.\n",
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 2,
     .max_arguments = 2,
