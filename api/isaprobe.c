@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/decode.h"
+#include "oncore/oncore.h"
 #include "results/export.h"
 
 _Static_assert((int)ISAPROBE_SYNTAX_MAX == (int)ISA_SYNTAX_MAX, "the public header has the size of a syntax");
@@ -175,6 +176,74 @@ double isaprobe_ports_cycles(const char *const *usages, size_t count) {
         }
     }
     return probe_ports_bound(all, known);
+}
+
+/* --- the on-core model ---------------------------------------------------------------------------------- */
+
+_Static_assert((int)ISAPROBE_PORTS_MAX > (int)CORE_PORTS_MAX, "the public header has room for all ports");
+
+struct isaprobe_model {
+    struct res_store *store;
+    struct core_costs costs;
+};
+
+enum isaprobe_status isaprobe_model_open(struct isaprobe_model **model, const char *path,
+                                         struct isaprobe_error *error) {
+    struct ip_error err = {0};
+    struct isaprobe_model *made = calloc(1, sizeof *made);
+    enum ip_status status = made == NULL ? ip_fail(&err, IP_NO_MEMORY, "out of memory for '%.200s'", path)
+                                         : res_store_open_readonly(&made->store, path, &err);
+    if (status == IP_OK) {
+        status = core_costs_open(&made->costs, made->store, &err);
+    }
+    if (status != IP_OK) {
+        isaprobe_model_close(made);
+        return told(error, &err);
+    }
+    *model = made;
+    return ISAPROBE_OK;
+}
+
+void isaprobe_model_close(struct isaprobe_model *model) {
+    if (model != NULL) {
+        core_costs_fini(&model->costs);
+        res_store_close(model->store);
+        free(model);
+    }
+}
+
+enum isaprobe_status isaprobe_model_predict(struct isaprobe_model *model, const uint8_t *code,
+                                            size_t code_bytes, bool loop,
+                                            struct isaprobe_prediction *prediction,
+                                            struct isaprobe_error *error) {
+    struct ip_error err = {0};
+    const struct core_options options = {.loop = loop};
+    struct core_prediction *found = calloc(1, sizeof *found);
+    enum ip_status status = found == NULL
+                                ? ip_fail(&err, IP_NO_MEMORY, "out of memory for a prediction")
+                                : core_predict(&model->costs, code, code_bytes, &options, found, &err);
+    if (status != IP_OK) {
+        free(found);
+        return told(error, &err);
+    }
+    *prediction = (struct isaprobe_prediction){
+        .cycles = found->cycles,
+        .bound = core_bound_name(found->binding),
+        .slots = found->slots,
+        .issue = found->bounds[CORE_BOUND_ISSUE],
+        .ports = found->bounds[CORE_BOUND_PORTS],
+        .chain = found->bounds[CORE_BOUND_CHAIN],
+        .instructions = found->block.count,
+        .missing = found->missing_count,
+    };
+    (void)core_ports_print(&model->costs, found->bottleneck, prediction->bottleneck);
+    if (found->missing_count > 0) {
+        memcpy(prediction->missing_form, found->block.items[found->missing[0]].cost->form.syntax,
+               sizeof prediction->missing_form);
+    }
+    core_prediction_fini(found);
+    free(found);
+    return ISAPROBE_OK;
 }
 
 /* --- exports -------------------------------------------------------------------------------------------- */

@@ -95,6 +95,37 @@ enum isaprobe_status isaprobe_code_form(const uint8_t *code, size_t code_bytes,
  * instance). NaN when one is not known or does not parse. */
 double isaprobe_ports_cycles(const char *const *usages, size_t count);
 
+/* --- the on-core model ---------------------------------------------------------------------------------- */
+
+/* Cycles of a block from a store (docs/oncore.md). A model keeps what it has looked up: one thread at a time.
+ */
+struct isaprobe_model;
+
+/* `path` is a store; exports lack what the model needs. Close *model. */
+enum isaprobe_status isaprobe_model_open(struct isaprobe_model **model, const char *path,
+                                         struct isaprobe_error *error);
+void isaprobe_model_close(struct isaprobe_model *model); /* NULL is fine */
+
+enum { ISAPROBE_PORTS_MAX = 33 };
+
+struct isaprobe_prediction {
+    double cycles;                       /* of one pass through the block; NaN: not one bound is known */
+    const char *bound;                   /* what binds: "issue", "ports", "chain" ... Static storage */
+    double slots;                        /* issue slots of one pass */
+    double issue, ports;                 /* the bounds of the issue width and of the ports; NaN: not known */
+    double chain;                        /* the longest cycle of dependences; NaN: not known */
+    char bottleneck[ISAPROBE_PORTS_MAX]; /* the set of ports that is fullest: "01" */
+    size_t instructions, missing;        /* missing: instructions that the store lacks, left out */
+    char missing_form[ISAPROBE_SYNTAX_MAX]; /* the first of them; "" */
+};
+
+/* Predicts `code`: with `loop` the body of a loop, else one of many copies in a row. Data are taken to be in
+ * the first-level cache, branches to be predicted. ISAPROBE_SYNTAX when the bytes are no code. */
+enum isaprobe_status isaprobe_model_predict(struct isaprobe_model *model, const uint8_t *code,
+                                            size_t code_bytes, bool loop,
+                                            struct isaprobe_prediction *prediction,
+                                            struct isaprobe_error *error);
+
 /* --- exports -------------------------------------------------------------------------------------------- */
 
 /* The table in one of the formats of 'isaprobe export': "uopsinfo-xml", "osaca", "llvm-exegesis",

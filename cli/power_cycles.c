@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 #include "cli/power_inputs.h"
 #include "generator/shapes.h"
 #include "isa/assemble.h"
+#include "oncore/oncore.h"
+#include "results/store.h"
 #include "scc_model/p54c.h"
 
 /* What registers and memory begin with, as in `measure`. */
@@ -75,6 +78,45 @@ static enum ip_status measured_cycles(void *self, const uint8_t *code, size_t co
     return IP_OK;
 }
 
+/* --- the on-core model as a source of cycles: tables, no measurement ---------------------------------------
+ */
+
+static enum ip_status predicted_cycles(void *self, const uint8_t *code, size_t code_bytes, double *cycles,
+                                       struct ip_error *err) {
+    struct core_costs *costs = self;
+    const struct core_options options = {.loop = true};
+    struct core_prediction prediction = {0};
+    enum ip_status status = core_predict(costs, code, code_bytes, &options, &prediction, err);
+    if (status == IP_OK && (prediction.missing_count > 0 || isnan(prediction.cycles))) {
+        const struct core_instruction *missing =
+            prediction.missing_count > 0 ? &prediction.block.items[prediction.missing[0]] : NULL;
+        status =
+            ip_fail(err, IP_UNSUPPORTED,
+                    "the store lacks what the model needs of '%.100s': isaprobe scan --parts "
+                    "latency,throughput,slots,ports \"%.100s\", or leave --store out to measure the loop",
+                    missing != NULL ? missing->cost->form.syntax : "any form",
+                    missing != NULL ? missing->cost->form.syntax : "FORM");
+    }
+    if (status == IP_OK) {
+        *cycles = prediction.cycles;
+    }
+    core_prediction_fini(&prediction);
+    return status;
+}
+
+/* Does the store hold the CPU that the machine's file describes? */
+static enum ip_status store_check(const struct pw_machine *machine, struct res_store *store,
+                                  struct ip_error *err) {
+    struct ip_text identity = {0};
+    enum ip_status status = res_machine_get(store, &identity, err);
+    if (status == IP_OK && machine->cpu[0] != '\0' && strcmp(machine->cpu, ip_text_string(&identity)) != 0) {
+        status = ip_fail(err, IP_USAGE, "machine '%s' describes another CPU (%.150s) than the store (%.150s)",
+                         machine->name, machine->cpu, ip_text_string(&identity));
+    }
+    ip_text_fini(&identity);
+    return status;
+}
+
 /* The loop is measured where this process runs: is that the CPU that the machine's file describes? */
 static enum ip_status cpu_check(const struct pw_machine *machine, const struct cli_settings *settings,
                                 struct ip_error *err) {
@@ -106,7 +148,15 @@ enum ip_status cli_power_cycles(double *cycles, const char *name, const char *so
     struct pw_cycles_source from = {
         .name = "this host", .bits = 64, .cycles = measured_cycles, .self = (void *)(uintptr_t)settings};
     enum ip_status status = IP_OK;
-    if (strcmp(settings->power.machine, "scc") == 0) {
+    struct res_store *store = NULL;
+    struct core_costs costs = {0};
+    if (settings->store != NULL) {
+        status = res_store_open_readonly(&store, settings->store, err);
+        status = status == IP_OK ? store_check(machine, store, err) : status;
+        status = status == IP_OK ? core_costs_open(&costs, store, err) : status;
+        from = (struct pw_cycles_source){
+            .name = "on-core model", .bits = 64, .cycles = predicted_cycles, .self = &costs};
+    } else if (strcmp(settings->power.machine, "scc") == 0) {
         status = scc_p54c_parse(&table, "P54C table", scc_p54c_csv(), err);
         from = scc_p54c_source(&table);
     } else {
@@ -120,6 +170,8 @@ enum ip_status cli_power_cycles(double *cycles, const char *name, const char *so
         status = from.cycles(from.self, (const uint8_t *)code.data, code.length, cycles, err);
     }
     ip_text_fini(&code);
+    core_costs_fini(&costs);
+    res_store_close(store);
     if (status == IP_OK && !settings->quiet) {
         cli_message("power", "%s takes %.2f cycles per iteration (%s)", name, *cycles, from.name);
     }

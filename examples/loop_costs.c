@@ -34,6 +34,22 @@ static void number_print(double number) {
     }
 }
 
+/* What the model says of the whole block; a table that is no store has no model. */
+static void prediction_print(const char *path, const uint8_t *code, size_t bytes) {
+    struct isaprobe_model *model = NULL;
+    struct isaprobe_prediction prediction;
+    struct isaprobe_error error;
+    if (isaprobe_model_open(&model, path, &error) != ISAPROBE_OK ||
+        isaprobe_model_predict(model, code, bytes, true, &prediction, &error) != ISAPROBE_OK) {
+        printf("no prediction: %s\n", error.text);
+    } else {
+        printf("as a loop: %.2f cycles, bound by: %s", prediction.cycles, prediction.bound);
+        printf(prediction.missing > 0 ? ", without %zu instructions such as %s\n" : "\n", prediction.missing,
+               prediction.missing_form);
+    }
+    isaprobe_model_close(model);
+}
+
 static int block_print(const struct isaprobe_table *table, const uint8_t *code, size_t bytes) {
     const char *usages[INSTRUCTIONS_MAX];
     size_t count = 0;
@@ -79,6 +95,9 @@ int main(int argc, char **argv) {
     }
     printf("%s, %zu forms\n", isaprobe_table_machine(table), isaprobe_table_size(table));
     int code_returned = block_print(table, code, bytes);
+    if (code_returned == 0) {
+        prediction_print(argv[1], code, bytes);
+    }
     isaprobe_table_close(table);
     return code_returned;
 }

@@ -37,6 +37,7 @@ gcc -std=c11 -Wall -Wextra -Werror -o "$place/loop_costs" examples/loop_costs.c 
 grep -q '^imul r64, r64 .* 3.00 .* 1\*p' "$place/said" || { cat "$place/said"; exit 1; }
 # IMUL and POPCNT share a port there.
 grep -q '^all 3: 3\.[0-9]* slots, ports need 2.00 cycles$' "$place/said" || { cat "$place/said"; exit 1; }
+grep -q '^as a loop: [0-9.]* cycles, bound by: [a-z]' "$place/said" || { cat "$place/said"; exit 1; }
 if "$place/loop_costs" "$place/cpu.db" 4801 >"$place/out" 2>"$place/said"; then exit 1; fi
 grep -q 'byte 0:' "$place/said"
 

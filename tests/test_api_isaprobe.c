@@ -105,6 +105,17 @@ static void test_export(void **state) {
     assert_non_null(strstr(error.text, "maqao-lua"));
 }
 
+/* The model wants a store, and says so; what it predicts is tested in test_oncore.c and by tests/install.sh. */
+static void test_model_errors(void **state) {
+    (void)state;
+    struct isaprobe_model *model = NULL;
+    struct isaprobe_error error;
+    assert_int_equal(isaprobe_model_open(&model, "/nonexistent/store.db", &error), ISAPROBE_FAILED);
+    assert_non_null(strstr(error.text, "/nonexistent/store.db"));
+    assert_null(model);
+    isaprobe_model_close(NULL);
+}
+
 static void test_errors(void **state) {
     (void)state;
     struct isaprobe_table *table = NULL;
@@ -123,6 +134,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_code, table_open, table_close),
         cmocka_unit_test_setup_teardown(test_export, table_open, table_close),
         cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_model_errors),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

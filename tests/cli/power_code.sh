@@ -13,3 +13,14 @@ echo "exit $?"
 isaprobe power --timer sim:tests/data/skl.sim --machine "$T/other.machine" --code "$T/loop.asm" --elements 1000 --bytes-per-iteration 0 --cycles 2 --format csv | sed -n 2p | cut -d, -f2,6
 sed "s/Imaginary family 6/$(isaprobe scan -q -t sim:tests/data/skl.sim -S "$T/cpu.db" --no-latency "imul r64, r64" && sqlite3 "$T/cpu.db" "SELECT identity FROM machine")/" "$T/other.machine" >"$T/same.machine"
 isaprobe power --timer sim:tests/data/skl.sim --machine "$T/same.machine" --code "$T/loop.asm" --elements 1000 --bytes-per-iteration 0 --format csv | sed -n 2p | cut -d, -f2
+# The whole way by tables: latency, slots and ports from a store, no measurement.
+echo "imul rax, rbx" >"$T/imul.asm"
+isaprobe scan -q --parts latency,throughput,slots,ports -t sim:tests/data/everything.sim -S "$T/every.db" "imul r64, r64"
+isaprobe power --machine tests/data/power/desktop.machine --store "$T/every.db" --code "$T/imul.asm" --elements 1000 --bytes-per-iteration 0 --format csv | sed -n 2p | cut -d, -f2,6 | sed 's/\(,[0-9]*\)\..*/\1/'
+echo "add rax, rbx" >"$T/add.asm"
+isaprobe power -q --machine tests/data/power/desktop.machine --store "$T/every.db" --code "$T/add.asm" --elements 1000 --bytes-per-iteration 0
+echo "exit $?"
+isaprobe power -q --machine "$T/other.machine" --store "$T/every.db" --code "$T/imul.asm" --elements 1000 --bytes-per-iteration 0
+echo "exit $?"
+isaprobe power -q --machine tests/data/power/desktop.machine --store "$T/absent.db" --code "$T/imul.asm" --elements 1000 --bytes-per-iteration 0
+echo "exit $?"
