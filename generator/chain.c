@@ -42,7 +42,8 @@ static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, i
     const struct isa_operand *operand = &form->operands[number];
     *end = (struct gen_end){GEN_PLACE_REGISTER, GEN_FILES, ISA_REG_NONE, -1};
     if (is_source && (link->src_address || operand->kind == ISA_OPERAND_AGEN)) {
-        if ((operand->kind != ISA_OPERAND_MEM && operand->kind != ISA_OPERAND_AGEN) || operand->implicit) {
+        if ((operand->kind != ISA_OPERAND_MEM && operand->kind != ISA_OPERAND_AGEN) || operand->implicit ||
+            operand->absolute) {
             return ip_fail(err, IP_UNSUPPORTED, "operand %s of '%s' has no address register to chain through",
                            isa_operand_name(form, (unsigned)number, name), form->syntax);
         }

@@ -88,6 +88,8 @@ static void memory_bind(struct isa_binding *binding, const struct gen_chain *cha
         return;
     }
     const struct isa_operand *operand = &plan->form->operands[o];
+    int32_t *disp = &binding->address.disp;
+    *disp = operand->absolute ? (int32_t)GEN_DATA_BASE : 0;
     if (isa_reg_is_vector(operand->reg_class)) {
         binding->address.index = (int8_t)constant_take(constants, &chain->pool, GEN_FILE_VECTOR);
     }
@@ -97,13 +99,13 @@ static void memory_bind(struct isa_binding *binding, const struct gen_chain *cha
     if (o == plan->dst || (o == plan->src && !plan->address && !plan->index)) {
         /* The chain's own memory: the load takes what the store left. */
         unsigned slot = o == plan->dst && !plan->in_place ? chain->memory_slot + 1 : at->number;
-        binding->address.disp = chain->memory_rotates ? (int32_t)(slot % chain->rotation) * LINE_BYTES : 0;
+        *disp += chain->memory_rotates ? (int32_t)(slot % chain->rotation) * LINE_BYTES : 0;
         return;
     }
     if (operand->write) {
-        binding->address.disp = STORE_DISP + (int32_t)(l * ROUND_STORES + round) * LINE_BYTES;
+        *disp += STORE_DISP + (int32_t)(l * ROUND_STORES + round) * LINE_BYTES;
     } else if (chain->memory) {
-        binding->address.disp = GEN_ROTATION_MAX * LINE_BYTES; /* behind the chain's own lines */
+        *disp += GEN_ROTATION_MAX * LINE_BYTES; /* behind the chain's own lines */
     }
 }
 
@@ -118,7 +120,9 @@ static void others_bind(struct gen_program *program, struct isa_binding *binding
             continue;
         }
         enum gen_file file = gen_file_of(operand->reg_class);
-        if (plan->scratch[o] != 0) {
+        if (file == GEN_FILES) {
+            binding->reg[o] = GEN_REG_SEGMENT;
+        } else if (plan->scratch[o] != 0) {
             binding->reg[o] = (uint8_t)gen_chain_slice(chain, file, plan->scratch[o] - 1u, round);
             if (gen_operand_is_consumed(plan->form, o)) {
                 gen_renew(&program->unit, &chain->pool, file, binding->reg[o], 0, true);

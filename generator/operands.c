@@ -64,7 +64,7 @@ uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *for
         return gpr == RDI ? GEN_DATA_BASE - 0x1800 : GEN_DATA_BASE;
     }
     if (form->prefix[0] == 'r' && gpr == RCX) {
-        return 4; /* repetitions of a string operation */
+        return GEN_REPETITIONS;
     }
     if (gen_form_divides(form)) {
         /* rdx:rax = 0x11, divisor 1: the quotient fits and the next division sees the same again. */

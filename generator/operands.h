@@ -9,6 +9,7 @@
 /* An immediate that fills its width, so that NASM picks the encoding that the form means. */
 int64_t gen_immediate(const struct isa_operand *operand);
 
+enum { GEN_REPETITIONS = 4 }; /* of a string operation with a prefix: RCX before each instance */
 /* What a fixed general-purpose register of the form must hold (a pointer for string operations, zero for the
  * upper half of a dividend, ...), else `otherwise`. */
 uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *form, unsigned gpr,

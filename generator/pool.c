@@ -72,11 +72,8 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
     }
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
-        if (operand->absolute) {
-            return ip_fail(err, IP_UNSUPPORTED,
-                           "'%s' takes a 64-bit absolute address, where no data is mapped", form->syntax);
-        }
-        if (!operand->implicit && operand->kind == ISA_OPERAND_REG &&
+        bool harmless = operand->reg_class == ISA_REG_SEGMENT && !operand->write;
+        if (!operand->implicit && operand->kind == ISA_OPERAND_REG && !harmless &&
             gen_file_of(operand->reg_class) == GEN_FILES) {
             return ip_fail(err, IP_UNSUPPORTED,
                            "'%s' takes a register that kernels must leave alone (segment, control or debug)",

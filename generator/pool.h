@@ -26,6 +26,7 @@ enum gen_file {
 enum {
     GEN_POOL_CONSTANTS = 3,
     GEN_REG_CONSTANT = 13, /* r13: never written; `test r13, r13` writes flags that depend on nothing */
+    GEN_REG_SEGMENT = 3,   /* ds: what a form that reads a segment register gets */
     GEN_REG_KEEPER = 5,    /* rbp: an operand whose value must survive while the chain passes through it */
 };
 

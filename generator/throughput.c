@@ -104,6 +104,9 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     stride = stream->how.stride > stride ? stream->how.stride : stride;
     int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
     binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
+    if (operand->absolute) {
+        binding->address.disp += (int32_t)GEN_DATA_BASE;
+    }
 }
 
 /* The register of each explicit operand of the next instance. */
@@ -124,6 +127,10 @@ static void instance_bind(struct isa_binding *binding, const struct stream *stre
             }
             enum gen_file file = gen_file_of(operand->reg_class);
             if (operand->write != (pass == 0)) {
+                continue;
+            }
+            if (file == GEN_FILES) {
+                binding->reg[o] = GEN_REG_SEGMENT;
                 continue;
             }
             if (stream->how.same_register && shared[file] >= 0 && !operand->mask) {

@@ -72,7 +72,7 @@ static bool operand_fill(ZydisEncoderOperand *out, const struct isa_form *form, 
             out->mem.index = isa_zydis_register(&index, (unsigned)address->index);
             out->mem.scale = address->scale;
         }
-        out->mem.displacement = op->absolute ? INT64_C(0x1122334400000000) + address->disp : address->disp;
+        out->mem.displacement = op->absolute ? (int64_t)(uint32_t)address->disp : address->disp;
         out->mem.size = (ZyanU16)(op->kind == ISA_OPERAND_AGEN ? 8 : op->bits / 8);
         return true;
     case ISA_OPERAND_IMM:

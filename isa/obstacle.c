@@ -9,6 +9,7 @@ static const struct rule {
     enum isa_obstacle obstacle;
     const char *note;
 } rules[] = {
+    /* What neither the category nor an attribute of the instruction tells. */
     {"ldmxcsr", ISA_OBSTACLE_STATE, "loads MXCSR from memory, which may unmask exceptions"},
     {"vldmxcsr", ISA_OBSTACLE_STATE, "loads MXCSR from memory, which may unmask exceptions"},
     {"fldcw", ISA_OBSTACLE_STATE, "loads the x87 control word from memory, which may unmask exceptions"},
@@ -17,7 +18,6 @@ static const struct rule {
     {"fxrstor*", ISA_OBSTACLE_STATE, "restores the x87 and SSE state from memory"},
     {"xrstor*", ISA_OBSTACLE_STATE, "restores processor state from memory"},
     {"popf*", ISA_OBSTACLE_STATE, "loads RFLAGS, with the trap flag, from the stack"},
-    {"std", ISA_OBSTACLE_STATE, "sets the direction flag, which compiled code needs clear"},
     {"wrfsbase", ISA_OBSTACLE_STATE, "moves the thread's local storage"},
     {"wrgsbase", ISA_OBSTACLE_STATE, "changes the base of GS"},
     {"wrpkru", ISA_OBSTACLE_STATE, "changes the protection keys"},
@@ -45,22 +45,14 @@ static const struct rule {
     {"incssp*", ISA_OBSTACLE_STATE, "moves the shadow stack"},
     {"rstorssp", ISA_OBSTACLE_STATE, "switches the shadow stack"},
     {"saveprevssp", ISA_OBSTACLE_STATE, "switches the shadow stack"},
-    {"setssbsy", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
-    {"clrssbsy", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
     {"wrss*", ISA_OBSTACLE_STATE, "writes the shadow stack"},
-    {"wruss*", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
     {"uiret", ISA_OBSTACLE_CONTROL_FLOW, "returns from a user interrupt"},
     {"clui", ISA_OBSTACLE_STATE, "masks user interrupts"},
     {"stui", ISA_OBSTACLE_STATE, "unmasks user interrupts"},
     {"senduipi", ISA_OBSTACLE_PRIVILEGED, "needs user interrupts set up by the system"},
     {"enqcmd*", ISA_OBSTACLE_PRIVILEGED, "needs a device to send the command to"},
-    {"cli", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
-    {"sti", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
-    {"rdpmc", ISA_OBSTACLE_PRIVILEGED, "needs counters that the system opens to programs (CR4.PCE)"},
     {"lgdt", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"}, /* Zydis says so of LIDT only */
-    {"swapgs", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
-    {"stac", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
-    {"clac", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+    {"rdpmc", ISA_OBSTACLE_PRIVILEGED, "needs counters that the system opens to programs (CR4.PCE)"},
 };
 
 static bool matches(const char *pattern, const char *name) {
@@ -119,6 +111,12 @@ static bool by_category(const ZydisDecodedInstruction *instruction, struct isa_f
     }
 }
 
+/* CLI and STI; all else that changes the interrupt flag is privileged or leaves the kernel. */
+static bool changes_interrupts(const ZydisDecodedInstruction *instruction) {
+    const ZydisAccessedFlags *flags = instruction->cpu_flags;
+    return flags != NULL && ((flags->modified | flags->set_0 | flags->set_1) & ZYDIS_CPUFLAG_IF) != 0;
+}
+
 void isa_obstacle_find(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
     form->obstacle = ISA_OBSTACLE_NONE;
     for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -131,6 +129,8 @@ void isa_obstacle_find(const ZydisDecodedInstruction *instruction, struct isa_fo
         return;
     if ((instruction->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0)
         set(form, ISA_OBSTACLE_PRIVILEGED, "needs CPL 0");
+    else if (changes_interrupts(instruction))
+        set(form, ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3");
     else if (writes_segment(form))
         set(form, ISA_OBSTACLE_STATE, "loads a segment register");
 }

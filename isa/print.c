@@ -54,8 +54,7 @@ static bool add_address(struct line *line, const struct isa_form *form, const st
     const char *separator = "";
     add(line, "[");
     if (op->kind == ISA_OPERAND_MEM && op->absolute) {
-        snprintf(number, sizeof number, "qword 0x%" PRIx64 "]",
-                 UINT64_C(0x1122334400000000) + (uint32_t)address->disp);
+        snprintf(number, sizeof number, "qword 0x%" PRIx32 "]", (uint32_t)address->disp);
         add(line, number);
         return true;
     }

@@ -49,7 +49,7 @@ static enum probe_path operand_path(const struct isa_operand *operand) {
 /* The source that `operand` is, if any: registers, masks and flags that are read, addresses. */
 static bool operand_is_source(const struct isa_operand *operand) {
     if (operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN) {
-        return !operand->implicit;
+        return !operand->implicit && !operand->absolute;
     }
     /* The rest of a general-purpose register of which 8 or 16 bits are written is kept. */
     bool kept = operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
@@ -63,8 +63,8 @@ static bool operand_is_destination(const struct isa_operand *operand) {
 
 /* Memory whose content passes from a store to a load: named by the form, and not scattered or gathered. */
 static bool operand_has_content(const struct isa_operand *operand) {
-    return operand->kind == ISA_OPERAND_MEM && !operand->implicit && !operand->absolute &&
-           operand->reg_class == ISA_REG_NONE && operand->bits != 0;
+    return operand->kind == ISA_OPERAND_MEM && !operand->implicit && operand->reg_class == ISA_REG_NONE &&
+           operand->bits != 0;
 }
 
 static void pair_init(struct probe_latency_pair *pair, int src, int dst, enum probe_path path) {

@@ -196,8 +196,15 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
     return IP_OK;
 }
 
-/* Two transfers, by way of the general-purpose registers, or of the flags where there is no other way out of
- * the x87 registers. */
+/* A file between two transfers: the general-purpose registers; the flags, where there is no other way out of
+ * the x87 registers; the masks, where there is none of 512 bits out of the vectors. */
+static bool file_is_between(const struct probe_transfer *first) {
+    return (first->to == PROBE_FILE_GPR && first->from != PROBE_FILE_GPR) ||
+           (first->to == PROBE_FILE_FLAGS && first->from == PROBE_FILE_X87) ||
+           (first->to == PROBE_FILE_MASK && first->from == PROBE_FILE_VECTOR);
+}
+
+/* Two transfers, one after the other. */
 static enum ip_status double_transfers_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, unsigned *found, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
@@ -205,9 +212,7 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
     const struct probe_transfers *transfers = &session->transfers;
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
-        bool by_flags = first->to == PROBE_FILE_FLAGS && first->from == PROBE_FILE_X87;
-        if ((first->to != PROBE_FILE_GPR && !by_flags) || first->from == PROBE_FILE_GPR ||
-            !probe_transfer_fits(first, form, pair->dst, -1)) {
+        if (!file_is_between(first) || !probe_transfer_fits(first, form, pair->dst, -1)) {
             continue;
         }
         for (size_t j = 0; j < transfers->count; j++) {

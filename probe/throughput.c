@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "generator/shapes.h"
 #include "generator/x87.h"
 #include "probe/batch.h"
@@ -273,6 +274,14 @@ static void result_settle(const struct session *session, size_t first, size_t co
     }
 }
 
+/* A string operation takes as long as it has to repeat. */
+static void repetitions_append(const struct isa_form *form, char *buffer, size_t size) {
+    size_t used = strlen(buffer);
+    if (form->prefix[0] == 'r' && gen_form_is_string(form)) {
+        snprintf(buffer + used, size - used, ", rcx %d", GEN_REPETITIONS);
+    }
+}
+
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                         struct isa_form *const *forms, size_t count,
                                         struct probe_throughput *results, struct ip_error *err) {
@@ -303,7 +312,11 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
             ordinary += !session.variants[end].how.slow_values;
             end++;
         }
-        result_settle(&session, i, ordinary, &found[session.variants[i].form]);
+        struct probe_throughput *result = &found[session.variants[i].form];
+        result_settle(&session, i, ordinary, result);
+        if (result->measured) {
+            repetitions_append(forms[session.variants[i].form], result->how, sizeof result->how);
+        }
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -106,6 +106,26 @@ static void chain_case(const char *const syntax[2], const struct gen_link given[
     gen_program_fini(&program);
 }
 
+/* Registers and addresses that only some forms have. */
+static void odd_operands(void **state) {
+    (void)state;
+    const struct gen_independence plain = {0};
+    throughput_case("mov m16, sreg", plain, "mov word [r14-6144], ds\nmov word [r14-6112], ds\n");
+    throughput_case("push fs", plain, "push fs\npush fs\nmov esp, 0x20034000\n");
+    throughput_case("mov al, moffs8", plain,
+                    "mov al, byte [qword 0x20014000]\nmov al, byte [qword 0x20014020]\n");
+    throughput_case("mov moffs64, rax", plain,
+                    "mov qword [qword 0x20012800], rax\nmov qword [qword 0x20012820], rax\n");
+    throughput_case("rep movsb", plain,
+                    "mov ecx, 0x4\nmov edi, 0x20012800\nmov esi, 0x20014000\nrep movsb\n"
+                    "mov ecx, 0x4\nmov edi, 0x20012800\nmov esi, 0x20014000\nrep movsb\n");
+    chain_case((const char *const[2]){"mov moffs64, rax", "mov rax, moffs64"},
+               (const struct gen_link[2]){{.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
+               "mov qword [qword 0x20014000], rax\nmov rax, qword [qword 0x20014000]\n");
+    chain_case((const char *const[2]){"mov rax, moffs64"},
+               (const struct gen_link[2]){{.src = 1, .dst = 0, .src_address = true}}, NULL);
+}
+
 static void chains(void **state) {
     (void)state;
     /* TOP goes round: the register that it comes to is marked empty first. */
@@ -460,8 +480,9 @@ static void slow_units(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(x87_units),         cmocka_unit_test(tile_units),    cmocka_unit_test(chains),
-        cmocka_unit_test(stack_is_balanced), cmocka_unit_test(quotients_fit), cmocka_unit_test(slow_units),
+        cmocka_unit_test(x87_units),    cmocka_unit_test(tile_units),        cmocka_unit_test(chains),
+        cmocka_unit_test(odd_operands), cmocka_unit_test(stack_is_balanced), cmocka_unit_test(quotients_fit),
+        cmocka_unit_test(slow_units),
     };
     return cmocka_run_group_tests(tests, table_setup, table_teardown);
 }

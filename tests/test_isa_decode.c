@@ -103,7 +103,7 @@ static void test_print_keeps_the_form(void **state) {
         {"jmp rel32", 0, "jmp near $+5"},
         {"jrcxz rel8", 0, "jrcxz $+2"},
         {"vgatherdps xmm{k}, vm32x", 0, "vgatherdps xmm1{k1}, [rsi+xmm7]"},
-        {"mov rax, moffs64", 0, "mov rax, qword [qword 0x1122334400000000]"},
+        {"mov rax, moffs64", 0, "mov rax, qword [qword 0x0]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct isa_form form, decoded;

@@ -191,7 +191,7 @@ static void test_obstacles(void **state) {
         {"wrmsr", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
         {"in al, dx", ISA_OBSTACLE_PRIVILEGED, "needs access to I/O ports"},
         {"wrfsbase r64", ISA_OBSTACLE_STATE, "moves the thread's local storage"},
-        {"std", ISA_OBSTACLE_STATE, "sets the direction flag, which compiled code needs clear"},
+        {"std", ISA_OBSTACLE_NONE, ""},
         {"mov sreg, r16", ISA_OBSTACLE_STATE, "loads a segment register"},
         {"tileloadd tmm, m", ISA_OBSTACLE_NONE, ""},
         {"frobnicate r64", ISA_OBSTACLE_UNENCODABLE, "NASM: parser: instruction expected"},
