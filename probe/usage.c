@@ -19,6 +19,8 @@ enum {
     SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
     STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
     STORES = 64,
+    BIAS_CYCLES = 32, /* of blockers alone */
+    BIAS_CLASSES_LEAST = 3,
 };
 
 static const double CYCLES_LEAST = 16;  /* of a unit: longer than the latencies of a form */
@@ -26,12 +28,14 @@ static const double CYCLES_SPARE = 1.5; /* blockers take longer than the copies 
 static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
 /* Looks at a reading: a doubtful one is taken again in another rhythm. */
 static const double CYCLES_LONGER[PROBE_USAGE_LOOKS] = {1, 1.37, 1.17, 1.53, 1.27};
+static const double BIAS_MOST = 0.03;
 static const double DOUBT = 0.2; /* of a count of µops to an integer: worth a second look */
 
 struct user {
     const struct hx_meter *meter;
     struct gen_encoder *encoder;
     const struct probe_portmap *map;
+    double bias;         /* cycles that are measured for one that is taken, by blockers alone */
     double store_cycles; /* of a store that shares its line with none before or behind it */
     struct probe_usage_subject *subjects;
     struct probe_usage *results;
@@ -200,7 +204,10 @@ static void experiment_size(struct probe_usage_experiment *experiment,
                             const struct probe_portmap *map, double longer) {
     unsigned width = ports_in(experiment->target);
     double cycles = 0;
-    experiment->copies = subject->alone < 1.05 ? COPIES_OF_FAST : COPIES;
+    /* More copies where they cost no time: what others wait for is longer. */
+    double chain = CHAIN_SPARE * subject->chain - CYCLES_LEAST;
+    bool fast = subject->alone < 1.05 || CYCLES_SPARE * COPIES_OF_FAST * subject->alone < chain;
+    experiment->copies = fast ? COPIES_OF_FAST : COPIES;
     for (; experiment->copies > 0; experiment->copies /= 2) {
         cycles = ceil(longer * least_cycles(subject, result, map, width, experiment->copies));
         if (cycles * width <= BLOCKERS_MAX) {
@@ -319,9 +326,9 @@ static void experiment_read(const struct user *user, struct probe_usage_experime
         blocked += experiment->blocked[p].uops;
     }
     double ports = experiment->store ? 1.0 / user->store_cycles : ports_in(experiment->target);
-    experiment->cycles = probe_mix_cycles(batch, experiment->slot);
+    experiment->cycles = probe_mix_cycles(batch, experiment->slot) / user->bias;
     if (experiment->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
-        experiment->cycles -= probe_mix_cycles(batch, experiment->base_slot) - blocked / ports;
+        experiment->cycles -= probe_mix_cycles(batch, experiment->base_slot) / user->bias - blocked / ports;
     }
     experiment->confined = (experiment->cycles * ports - blocked) / experiment->copies;
 }
@@ -425,10 +432,47 @@ static enum ip_status checks_measure(const struct user *user, struct ip_error *e
     return status;
 }
 
+static int compare(const void *a, const void *b) {
+    double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+/* Blockers alone take a known time. Noise lets the low quantiles of all samples come out too low by the same
+ * part, which counts for much where a form takes long: so the blockers set the scale. */
+static enum ip_status bias_measure(struct user *user, struct ip_error *err) {
+    const struct probe_portmap *map = user->map;
+    struct probe_batch batch = {0};
+    size_t slots[PROBE_PORTSET_CLASSES];
+    double ratios[PROBE_PORTSET_CLASSES];
+    size_t count = 0;
+    enum ip_status status = IP_OK;
+    for (unsigned c = 0; c < map->class_count && status == IP_OK; c++) {
+        const int *blocker = map->classes[c].blocker;
+        int member = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
+        const struct gen_part part =
+            probe_port_part(&map->members[member], BIAS_CYCLES * map->classes[c].width);
+        bool memory = map->classes[c].load || map->classes[c].store;
+        slots[c] = SIZE_MAX;
+        status = memory ? IP_OK : probe_mix_add(&batch, &part, 1, &slots[c], err);
+    }
+    status = status == IP_OK ? batch_run(user, &batch, err) : status;
+    for (unsigned c = 0; c < map->class_count && status == IP_OK; c++) {
+        double ratio = probe_mix_cycles(&batch, slots[c]) / BIAS_CYCLES;
+        if (fabs(ratio - 1) < BIAS_MOST) {
+            ratios[count++] = ratio;
+        }
+    }
+    qsort(ratios, count, sizeof *ratios, compare);
+    user->bias = count >= BIAS_CLASSES_LEAST ? ratios[count / 2] : 1;
+    probe_batch_fini(&batch);
+    return status;
+}
+
 static enum ip_status chunk_measure(struct user *user, struct ip_error *err) {
     enum ip_status status = alone_measure(user, err);
     status = status == IP_OK ? throughputs_measure(user, err) : status;
     status = status == IP_OK ? slots_measure(user, err) : status;
+    status = status == IP_OK ? bias_measure(user, err) : status;
     for (size_t i = 0; i < user->count; i++) {
         experiments_plan(&user->subjects[i], &user->results[i], user->map);
     }
