@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Port usage on small CPUs that are made to mislead: what cannot be told must not be told wrongly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "isa/decode.h"
+#include "tests/port_machine.h"
+#include "tests/port_proof.h"
+
+/* A machine whose last forms of the cast are the subjects; their truth is what its description says. */
+struct trial {
+    struct machine machine;
+    struct hx_sim_description description;
+    struct proof_ports pairs;
+    struct probe_usage usages[8];
+    struct isa_form *forms[8];
+};
+
+static void trial_run(struct trial *trial, const char *core, const struct cast *cast, size_t first,
+                      size_t count) {
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    memset(trial, 0, sizeof *trial);
+    machine_open(&trial->machine, core, cast);
+    ip_text_append(&text, core);
+    for (const struct cast *row = cast; row->form[0] != '\0'; row++) {
+        bool whole = strchr(row->ports, '*') != NULL || strncmp(row->ports, "none", 4) == 0;
+        ip_text_printf(&text, "form \"%s\" ports %s%s\n", row->form, whole ? "" : "1*p", row->ports);
+    }
+    assert_int_equal(
+        hx_sim_description_parse(&trial->description, "trial", text.data, text.length, NULL, &err), IP_OK);
+    ip_text_fini(&text);
+    if (machine_map(&trial->machine, "", &err) != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+    proof_ports_pair(&trial->description, &trial->machine.map, &trial->pairs);
+    for (size_t i = 0; i < count; i++) {
+        trial->forms[i] = isa_table_find(&trial->machine.table, cast[first + i].form);
+        assert_non_null(trial->forms[i]);
+    }
+    assert_int_equal(isa_forms_derive(trial->forms, count, &err), IP_OK);
+    struct hx_meter meter = hx_bench_meter(&trial->machine.bench);
+    assert_int_equal(probe_usage_measure(&meter, &trial->machine.bench.encoder, &trial->machine.map,
+                                         trial->forms, count, trial->usages, &err),
+                     IP_OK);
+}
+
+static void trial_end(struct trial *trial) {
+    hx_sim_description_fini(&trial->description);
+    machine_close(&trial->machine);
+}
+
+static enum proof_result result_of(const struct trial *trial, size_t i) {
+    return proof_judge(&trial->description, hx_sim_row_find(&trial->description, trial->forms[i], NULL),
+                       trial->forms[i], &trial->pairs, &trial->usages[i]);
+}
+
+static void all_are(const char *core, const struct cast *cast, size_t first, size_t count,
+                    enum proof_result expected) {
+    struct trial trial;
+    trial_run(&trial, core, cast, first, count);
+    assert_int_equal(trial.pairs.wrong, 0);
+    for (size_t i = 0; i < count; i++) {
+        char text[PROBE_USAGE_TEXT];
+        if (result_of(&trial, i) != expected) {
+            fail_msg("%s: %s, result %d, found %s, %s", trial.forms[i]->syntax, cast[first + i].ports,
+                     (int)result_of(&trial, i), probe_usage_print(&trial.machine.map, &trial.usages[i], text),
+                     trial.usages[i].why);
+        }
+    }
+    trial_end(&trial);
+}
+
+/* As many ports as issue slots: a uop for any of them costs what its slot costs. */
+static void test_hidden_by_the_issue(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"vpermd ymm, ymm, ymm", "5"},
+                                       {"kmovd k, k", "0"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"add r64, m64", "1*p0156+1*p89"},
+                                       {"add m64, r64", "1*p0156+1*p89+1*pA+1*pB"},
+                                       {"mov r32, m32", "1*p89"},
+                                       {"pext r64, r64, r64", "2*p1+1*p0156"},
+                                       {"mov r32, r32", "none slots 1"},
+                                       {"", ""}};
+    struct trial trial;
+    trial_run(&trial, CORE("4", "0156"), cast, 5, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(result_of(&trial, i), PROOF_AMBIGUOUS);
+        assert_true(trial.usages[i].hidden_most == 1);
+        assert_non_null(strstr(trial.usages[i].why, "0 to 1 uops may go to any of 4 ports"));
+    }
+    /* What is likely is printed: the load of "mov" feeds nothing that computes. */
+    assert_int_equal(trial.usages[0].term_count, 1);
+    assert_int_equal(trial.usages[1].term_count, 2);
+    assert_int_equal(trial.usages[3].term_count, 1);
+    trial_end(&trial);
+    /* With two slots more the same is plain. */
+    all_are(CORE("6", "0156"),
+            (const struct cast[]){cast[0], cast[1], cast[2], cast[3], cast[4], cast[5], cast[6], cast[7],
+                                  cast[8], cast[9], cast[11]},
+            6, 4, PROOF_EXACT);
+}
+
+/* No set has one port: a triangle of pairs. */
+static void test_no_single_port(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"shlx r64, r64, r64", "01"},
+                                       {"andn r64, r64, r64", "12"},
+                                       {"movsxd r64, r32", "02"},
+                                       {"pext r64, r64, r64", "2*p01+1*p12"},
+                                       {"mulx r64, r64, r64", "1*p02+1*p12"},
+                                       {"bextr r64, r64, r64", "3*p02"},
+                                       {"", ""}};
+    all_are(CORE("6", "0123"), cast, 3, 3, PROOF_EXACT);
+}
+
+/* Two clusters without a common port, with forms that reach into both. */
+static void test_two_clusters(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"andn r64, r64, r64", "0123"},
+                                       {"shlx r64, r64, r64", "12"},
+                                       {"vaddpd ymm, ymm, ymm", "67"},
+                                       {"vmulpd ymm, ymm, ymm", "45"},
+                                       {"vpermd ymm, ymm, ymm", "6"},
+                                       {"vandpd ymm, ymm, ymm", "4567"},
+                                       {"vcvttsd2si r64, xmm", "1*p67+1*p12"},
+                                       {"vcvtsi2sd xmm, xmm, r64", "1*p45+1*p0123"},
+                                       {"vhaddpd ymm, ymm, ymm", "2*p6+1*p45"},
+                                       {"", ""}};
+    all_are(CORE("6", "0123"), cast, 7, 3, PROOF_EXACT);
+}
+
+/* 256 bits are two uops everywhere: only the 128-bit forms show the sets. */
+static void test_narrow_units(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "6"},
+                                       {"vaddpd ymm, ymm, ymm", "2*p23"},
+                                       {"vaddpd xmm, xmm, xmm", "1*p23"},
+                                       {"vpermilpd ymm, ymm, imm8", "2*p12"},
+                                       {"vpermilpd xmm, xmm, imm8", "1*p12"},
+                                       {"vpsrld ymm, ymm, imm8", "2*p2"},
+                                       {"vpsrld xmm, xmm, imm8", "1*p2"},
+                                       {"vsubps ymm, ymm, ymm", "2*p23"},
+                                       {"vhaddpd ymm, ymm, ymm", "4*p12+2*p23"},
+                                       {"vmulpd xmm, xmm, m128", "1*p89+1*p23"},
+                                       {"", ""}};
+    all_are(CORE("6", "67"), cast, 7, 3, PROOF_EXACT);
+}
+
+/* Stores that take an integer port and one of the two that loads use. */
+static void test_store_shares_with_loads(void **state) {
+    (void)state;
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p7 p8 p9\nload-ports p45\n"
+        "store-address-ports p5\nform \"sub r64, imm8\" ports 1*p6789\nform \"j*\" ports 1*p6\n"
+        "fuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p6789\nform \"nop *\" ports none\n"
+        "form \"nop\" ports none\nform \"mov r64, m64\" ports 1*p45\nform \"mov m64, r64\" ports "
+        "1*p6789+1*p5\n";
+    static const struct cast cast[] = {{"popcnt r64, r64", "7"},
+                                       {"andn r64, r64, r64", "6789"},
+                                       {"shlx r64, r64, r64", "67"},
+                                       {"mov m32, r32", "1*p6789+1*p5"},
+                                       {"add m64, r64", "1*p6789+1*p45+1*p5"},
+                                       {"movsx r64, m8", "1*p6789+1*p45"},
+                                       {"", ""}};
+    all_are(core, cast, 3, 3, PROOF_EXACT);
+}
+
+/* A chain through memory is longer than the mix of a few copies: it must be waited for. */
+static void test_long_chains(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"lock add m64, r64", "2*p0156+1*p06+1*p89+1*pA+1*pB latency 24"},
+                                       {"add m32, r32", "1*p0156+1*p89+1*pA+1*pB latency 9"},
+                                       {"", ""}};
+    all_are(CORE("6", "0156"), cast, 4, 2, PROOF_EXACT);
+}
+
+/* What stands before a copy to renew what it uses up (a gather's mask, a string's pointers) is no part of it.
+ */
+static void test_renewals(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"vpermd ymm, ymm, ymm", "5"},
+                                       {"vaddpd ymm, ymm, ymm", "01"},
+                                       {"vandpd ymm, ymm, ymm", "015"},
+                                       {"kmovd k, k", "0"},
+                                       {"vpcmpeqd ymm, ymm, ymm", "01"},
+                                       {"mov r64, imm64", "0156"},
+                                       {"mov r32, imm32", "0156"},
+                                       {"vpgatherdd ymm, vm32y, ymm", "1*p0+1*p015+8*p89+1*p5 latency 20"},
+                                       {"lodsq", "1*p89+1*p0156"},
+                                       {"", ""}};
+    all_are(CORE("6", "0156"), cast, 10, 2, PROOF_EXACT);
+}
+
+/* Nobody's sets: two uops for {05}, which no one-uop form has. They must be marked, or be told by their
+ * unions. */
+static void test_unknown_sets(void **state) {
+    (void)state;
+    static const struct cast cast[] = {
+        {"popcnt r64, r64", "1"},        {"shlx r64, r64, r64", "06"},         {"andn r64, r64, r64", "15"},
+        {"movsxd r64, r32", "0156"},     {"vpermd ymm, ymm, ymm", "5"},        {"kmovd k, k", "0"},
+        {"pext r64, r64, r64", "3*p05"}, {"pdep r64, r64, r64", "4*p16+1*p0"}, {"", ""}};
+    struct trial trial;
+    trial_run(&trial, CORE("6", "0156"), cast, 6, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(result_of(&trial, i), PROOF_MARKED);
+    }
+    trial_end(&trial);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hidden_by_the_issue),
+        cmocka_unit_test(test_no_single_port),
+        cmocka_unit_test(test_two_clusters),
+        cmocka_unit_test(test_narrow_units),
+        cmocka_unit_test(test_store_shares_with_loads),
+        cmocka_unit_test(test_long_chains),
+        cmocka_unit_test(test_renewals),
+        cmocka_unit_test(test_unknown_sets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
