@@ -184,6 +184,10 @@ cov: ## line coverage of the library by the unit tests
 .PHONY: bench thesis
 bench: $(BUILD)/tests/bench/bench $(BUILD)/isaprobe ## how fast, how repeatable, how robust
 	@$< --isaprobe $(BUILD)/isaprobe $(BENCH_ARGS)
+# Needs a store of this CPU with ports (scan --parts latency,throughput,ports); BENCH_STORE names another than the default.
+.PHONY: bench-loops
+bench-loops: $(BUILD)/isaprobe ## the thesis's loops: predicted and measured
+	@bash tests/bench/loops.sh $(BUILD)/isaprobe $(if $(BENCH_STORE),--store $(BENCH_STORE))
 # Where the thesis's tables are kept; - for standard output only.
 THESIS_OUT ?= docs/thesis_results.md
 thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the loop buffer, on this CPU

@@ -33,7 +33,7 @@ struct cli_case {
     uint64_t fill;
     int bound; /* enum core_bound; -1: none */
     enum cli_apart apart;
-    bool missing, done, broken; /* broken: not one sensible prediction */
+    bool missing, done, retry, broken; /* broken: not one sensible prediction */
     bool splits, x87;
     char why[128];    /* what is missing, by form */
     char status[160]; /* of the measurement */

@@ -337,28 +337,6 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     return IP_OK;
 }
 
-/* A plain load's latency: the parameter, else that of the form itself. */
-static enum ip_status load_find(struct core_block *block, struct core_costs *costs, struct ip_error *err) {
-    static const uint8_t load[] = {0x48, 0x8b, 0x06}; /* mov rax, [rsi] */
-    block->load_cycles = probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
-    if (!isnan(block->load_cycles)) {
-        return IP_OK;
-    }
-    struct isa_form form;
-    size_t length = 0;
-    const struct core_cost *cost = NULL;
-    enum ip_status status = isa_decode(load, sizeof load, &form, NULL, &length, err);
-    if (status == IP_OK) {
-        status = core_costs_get(costs, &form, &cost, err);
-    }
-    for (unsigned i = 0; status == IP_OK && i < cost->latency_count; i++) {
-        if (cost->latencies[i].address) {
-            block->load_cycles = (double)cycles_round(cost->latencies[i].cycles);
-        }
-    }
-    return status;
-}
-
 enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, size_t code_bytes,
                                  struct core_costs *costs, struct ip_error *err) {
     struct core_block made = {.code = code, .code_bytes = code_bytes};
@@ -369,7 +347,10 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
     if (made.items == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a block of %zu bytes", code_bytes);
     }
-    enum ip_status status = load_find(&made, costs, err);
+    double load = probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
+    load = isnan(load) ? costs->load_cycles : load;
+    made.load_cycles = load > 0.0 ? (double)cycles_round((float)load) : NAN;
+    enum ip_status status = IP_OK;
     for (size_t offset = 0; offset < code_bytes && status == IP_OK;) {
         status = instruction_read(&made, costs, offset, err);
         offset += status == IP_OK ? made.items[made.count - 1].length : 0;

@@ -193,14 +193,23 @@ enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *f
     return IP_OK;
 }
 
+enum ip_status core_form_read(struct res_store *store, const char *syntax, struct res_form *form, bool *there,
+                              struct ip_error *err) {
+    enum ip_status status = res_form_known(store, syntax, 0, false, there, err);
+    return status == IP_OK && *there ? res_form_get(store, syntax, form, err) : status;
+}
+
 /* The terms of a plain load or store, which any x86-64 CPU has. */
 static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, struct core_term *terms,
-                                  unsigned *count, uint32_t *ports, struct ip_error *err) {
+                                  unsigned *count, uint32_t *ports, double *load, struct ip_error *err) {
     struct res_form known = {0};
-    struct ip_error reason;
-    enum ip_status status = res_form_get(costs->store, syntax, &known, &reason);
-    if (status != IP_OK) {
-        return status == IP_FAILED ? IP_OK : ip_fail(err, status, "%s", reason.text);
+    bool there = false;
+    enum ip_status status = core_form_read(costs->store, syntax, &known, &there, err);
+    if (status != IP_OK || !there) {
+        return status;
+    }
+    for (size_t i = 0; i < known.pair_count && load != NULL && isnan(*load); i++) {
+        *load = strcmp(known.pairs[i].path, "address") == 0 ? known.pairs[i].value.cycles : NAN;
     }
     if (known.ports.known && known.ports.usage[0] != '\0' && strcmp(known.ports.verdict, "ok") == 0 &&
         *count == 0) {
@@ -224,12 +233,14 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
         made.port_count = (unsigned)strnlen(names, CORE_PORTS_MAX);
         memcpy(made.port_names, names, made.port_count);
     }
+    made.load_cycles = probe_core_get(&made.core, PROBE_CORE_LOAD_BASE);
     for (size_t i = 0; i < sizeof loads / sizeof loads[0] && status == IP_OK; i++) {
-        status = plain_terms(&made, loads[i], made.load_terms, &made.load_term_count, &made.load_ports, err);
+        status = plain_terms(&made, loads[i], made.load_terms, &made.load_term_count, &made.load_ports,
+                             &made.load_cycles, err);
     }
     for (size_t i = 0; i < sizeof stores / sizeof stores[0] && status == IP_OK; i++) {
-        status =
-            plain_terms(&made, stores[i], made.store_terms, &made.store_term_count, &made.store_ports, err);
+        status = plain_terms(&made, stores[i], made.store_terms, &made.store_term_count, &made.store_ports,
+                             NULL, err);
     }
     if (status == IP_OK) {
         status = core_width_find(&made, err);

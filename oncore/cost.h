@@ -70,8 +70,10 @@ struct core_cost {
     struct core_latency latencies[CORE_PAIRS_MAX];
     unsigned latency_count;
     bool latency_known;
-    double eliminated;    /* >= 0: done at rename, and a chain takes so many cycles a link; -1: no */
-    bool same_breaks;     /* with one register for both sources the result does not wait for it */
+    double modifies;   /* from memory to the same place, through the form; NaN: not measured */
+    double forwarded;  /* from the data of a store on its way to what a load of it gives; NaN: not measured */
+    double eliminated; /* >= 0: done at rename, and a chain takes so many cycles a link; -1: no */
+    bool same_breaks;  /* with one register for both sources the result does not wait for it */
     bool same_eliminated; /* ... and takes no port */
     char why[128];        /* what is missing or composed; "" */
 };
@@ -85,6 +87,7 @@ struct core_costs {
     size_t index_size;
     char port_names[CORE_PORTS_MAX + 1];
     unsigned port_count;
+    double load_cycles; /* of a plain load, from its address; NaN: unknown */
     uint32_t load_ports, store_ports;
     struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
     unsigned load_term_count, store_term_count;

@@ -46,7 +46,7 @@ void core_cost_describe(struct core_cost *cost) {
             cost->action = actions[i].action;
         }
     }
-    cost->slots = cost->cycles = cost->unit_cycles = NAN;
+    cost->slots = cost->cycles = cost->unit_cycles = cost->modifies = cost->forwarded = NAN;
     cost->eliminated = -1.0;
     cost->unit = -1;
 }
@@ -74,12 +74,38 @@ static int operand_by_name(const struct isa_form *form, const char *name) {
     return -1;
 }
 
+/* The way of stored data through the load, without the operation behind it, which the way from the address
+ * tells. */
+static void forwarded_fill(struct core_cost *cost, const struct res_form *known, double load_cycles) {
+    for (size_t i = 0; i < known->pair_count; i++) {
+        const struct res_pair *through = &known->pairs[i];
+        if (strcmp(through->path, "content") != 0 || strcmp(through->src, through->dst) == 0) {
+            continue;
+        }
+        for (size_t k = 0; k < known->pair_count; k++) {
+            const struct res_pair *address = &known->pairs[k];
+            bool same = strcmp(address->path, "address") == 0 && strcmp(address->src, through->src) == 0 &&
+                        strcmp(address->dst, through->dst) == 0;
+            double cycles = through->value.cycles - (address->value.cycles - load_cycles);
+            if (same && !isnan(cycles)) {
+                cost->forwarded =
+                    isnan(cost->forwarded) ? fmax(0.0, cycles) : fmin(cost->forwarded, fmax(0.0, cycles));
+            }
+        }
+    }
+}
+
 static void latency_fill(struct core_cost *cost, const struct res_form *known) {
     double least = INFINITY, same_most = -1.0;
     for (size_t i = 0; i < known->pair_count; i++) {
         const struct res_pair *pair = &known->pairs[i];
         int src = operand_by_name(&cost->form, pair->src), dst = operand_by_name(&cost->form, pair->dst);
-        if (isnan(pair->value.cycles) || src < 0 || dst < 0 || cost->latency_count == CORE_PAIRS_MAX) {
+        bool content = strcmp(pair->path, "content") == 0;
+        if (content && src >= 0 && src == dst && !isnan(pair->value.cycles)) {
+            cost->modifies = pair->value.cycles;
+        }
+        if (content || isnan(pair->value.cycles) || src < 0 || dst < 0 ||
+            cost->latency_count == CORE_PAIRS_MAX) {
             continue;
         }
         cost->latencies[cost->latency_count++] =
@@ -149,10 +175,10 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
         if (!core_twin_syntax(&cost->form, syntax)) {
             return IP_OK;
         }
-        struct ip_error reason;
-        status = res_form_get(costs->store, syntax, &twin, &reason);
-        if (status != IP_OK) {
-            return status == IP_FAILED ? IP_OK : ip_fail(err, status, "%s", reason.text);
+        bool there = false;
+        status = core_form_read(costs->store, syntax, &twin, &there, err);
+        if (status != IP_OK || !there) {
+            return status;
         }
         bool usable =
             twin.ports.known && twin.ports.usage[0] != '\0' && strcmp(twin.ports.verdict, "ok") == 0;
@@ -180,6 +206,16 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
     return IP_OK;
 }
 
+/* A form that loads takes a load port, and one that stores a store's: a usage without them is incomplete. */
+static bool memory_told(const struct core_costs *costs, const struct core_cost *cost) {
+    uint32_t ports = 0;
+    for (unsigned i = 0; i < cost->term_count; i++) {
+        ports |= cost->terms[i].ports;
+    }
+    return (!cost->loads || costs->load_ports == 0 || (ports & costs->load_ports) != 0) &&
+           (!cost->stores || costs->store_ports == 0 || (ports & costs->store_ports) != 0);
+}
+
 static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cost,
                                  const struct res_form *known, struct ip_error *err) {
     const struct res_ports *ports = &known->ports;
@@ -189,6 +225,11 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
     if (usable) {
         status = core_ports_parse(costs, ports->usage, cost->terms, &cost->term_count, err);
         cost->source = CORE_SOURCE_MEASURED;
+        usable = status == IP_OK && memory_told(costs, cost);
+        cost->term_count = usable ? cost->term_count : 0;
+    }
+    if (usable || status != IP_OK) {
+        /* nothing to add */
     } else if (cost->eliminated < 0.0 || cost->loads || cost->stores) {
         status = compose(costs, cost, &composed, err);
     }
@@ -218,6 +259,35 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
     return IP_OK;
 }
 
+/* The twin's latencies; what was a register and is memory now comes a load later. */
+static enum ip_status latency_compose(struct core_costs *costs, struct core_cost *cost,
+                                      struct ip_error *err) {
+    char syntax[ISA_SYNTAX_MAX];
+    int memory = isa_form_memory_operand(&cost->form);
+    if (cost->latency_known || memory < 0 || isnan(costs->load_cycles) ||
+        !core_twin_syntax(&cost->form, syntax)) {
+        return IP_OK;
+    }
+    struct res_form twin = {0};
+    bool there = false;
+    enum ip_status status = core_form_read(costs->store, syntax, &twin, &there, err);
+    if (status != IP_OK || !there) {
+        return status;
+    }
+    latency_fill(cost, &twin);
+    cost->eliminated = -1.0;
+    cost->same_breaks = cost->same_eliminated = false;
+    for (unsigned i = 0; i < cost->latency_count; i++) {
+        struct core_latency *pair = &cost->latencies[i];
+        if (pair->src == memory) {
+            pair->address = true;
+            pair->cycles += (float)costs->load_cycles;
+        }
+    }
+    res_form_fini(&twin);
+    return IP_OK;
+}
+
 /* Which unpipelined unit: vector forms that are slower than their ports share one, scalar ones another; a
  * form of which only the throughput is known has one of its own. */
 static int unit_find(const struct core_costs *costs, const struct core_cost *cost) {
@@ -240,26 +310,29 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
         return status;
     }
     struct res_form known = {0};
-    struct ip_error reason = {0};
-    status = res_form_get(costs->store, cost->form.syntax, &known, &reason);
-    if (status != IP_OK && status != IP_FAILED) {
-        return ip_fail(err, status, "%s", reason.text);
+    bool there = false;
+    status = core_form_read(costs->store, cost->form.syntax, &known, &there, err);
+    if (status != IP_OK) {
+        return status;
     }
-    bool there = status == IP_OK;
     if (there) {
         cost->cycles = known.throughput.cycles;
         latency_fill(cost, &known);
+        forwarded_fill(cost, &known, costs->load_cycles);
     } else {
         known.throughput.cycles = known.slots.cycles = NAN;
         known.ports =
             (struct res_ports){.slots = NAN, .cycles = NAN, .expected_cycles = NAN, .unit_cycles = NAN};
     }
-    status = ports_fill(costs, cost, &known, err);
+    status = latency_compose(costs, cost, err);
+    if (status == IP_OK) {
+        status = ports_fill(costs, cost, &known, err);
+    }
     if (status == IP_OK) {
         cost->unit = unit_find(costs, cost);
-        cost->slots = !isnan(known.slots.cycles)  ? known.slots.cycles
-                      : !isnan(known.ports.slots) ? known.ports.slots
-                                                  : slots_guess(costs, cost);
+        bool counted = !isnan(known.slots.cycles) && strcmp(known.slots.verdict, "ok") == 0;
+        bool mixed = !isnan(known.ports.slots) && strcmp(known.ports.verdict, "ok") == 0;
+        cost->slots = counted ? known.slots.cycles : mixed ? known.ports.slots : slots_guess(costs, cost);
         cost->slots = fmax(1.0, round(cost->slots));
         if (!cost->known) {
             (void)snprintf(cost->why, sizeof cost->why, "%s",

@@ -12,6 +12,10 @@ void core_cost_describe(struct core_cost *cost);
 IP_CHECK enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost,
                                        struct ip_error *err);
 
+/* What the store knows of a form; *there is false when it does not have it. Finish the form when it is. */
+IP_CHECK enum ip_status core_form_read(struct res_store *store, const char *syntax, struct res_form *form,
+                                       bool *there, struct ip_error *err);
+
 /* The issue width, when no parameter tells it: from the port map, or from the NOP sentinel of the runs. */
 IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err);
 

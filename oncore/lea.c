@@ -35,8 +35,9 @@ static enum ip_status addition_ports(struct core_costs *costs, struct core_cost 
     for (size_t i = 0; i < sizeof likely / sizeof likely[0] && cost->term_count == 0 && status == IP_OK;
          i++) {
         struct res_form form = {0};
-        struct ip_error reason;
-        if (res_form_get(costs->store, likely[i], &form, &reason) != IP_OK) {
+        bool there = false;
+        status = core_form_read(costs->store, likely[i], &form, &there, err);
+        if (status != IP_OK || !there) {
             continue;
         }
         if (form.ports.known && form.ports.usage[0] != '\0' && strcmp(form.ports.verdict, "ok") == 0) {

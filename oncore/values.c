@@ -297,12 +297,22 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
 double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
                            const struct core_store *store) {
     const struct isa_form *form = &load->cost->form;
-    if (!store->general || isa_form_vector_bits(form) != 0) {
+    bool general = isa_form_vector_bits(form) == 0;
+    bool indexed = store->indexed || (!load->stack && load->binding.address.index >= 0);
+    bool modify = load->loads && load->stores;
+    /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.
+     */
+    if (modify && !isnan(load->cost->modifies) && !indexed) {
+        return fmax(0.0, load->cost->modifies - (double)load->to_store);
+    }
+    if (!modify && !isnan(load->cost->forwarded) && !indexed && store->general == general) {
+        return load->cost->forwarded;
+    }
+    if (!store->general || !general) {
         return forwarding->vector;
     }
     bool immediate = form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM;
-    bool modifies = load->loads && load->stores && !immediate;
+    bool modifies = modify && !immediate;
     bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
-    bool indexed = store->indexed || (!load->stack && load->binding.address.index >= 0);
     return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
 }

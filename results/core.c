@@ -153,9 +153,9 @@ enum ip_status res_port_names_get(struct res_store *store, char names[64], struc
         seen[*at & 127] = true;
     }
     unsigned count = 0;
-    for (char name = '0'; name <= 'z'; name++) {
-        if (seen[(unsigned)name] && count < 63) {
-            names[count++] = name;
+    for (int name = '0'; name <= 'z'; name++) {
+        if (seen[name] && count < 63) {
+            names[count++] = (char)name;
         }
     }
     names[count] = '\0';

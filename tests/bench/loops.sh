@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The inner loops of dot product, DAXPY, matrix-vector and matrix product as gcc compiles them: predicted from the store
+# and measured with data in L1.
+#   tests/bench/loops.sh PROGRAM [OPTION of validate ...]      such as --store FILE
+set -euo pipefail
+
+program=$1
+shift
+here=$(dirname "${BASH_SOURCE[0]}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# inner_loop: reads a function's listing, prints the bytes of its shortest loop that multiplies, without the branch at its end.
+inner_loop() {
+    awk -F '\t' '
+        /^ *[0-9a-f]+:\t/ {
+            address = $1; gsub(/[ :]/, "", address); n++
+            at[address] = n; bytes[n] = $2; gsub(/ /, "", bytes[n]); text[n] = $3
+            if ($3 ~ /^j[a-z]+ +[0-9a-f]+/) {
+                split($3, word, " ")
+                if (word[2] in at) {
+                    first = at[word[2]]; good = 0
+                    for (i = first; i < n; i++) if (text[i] ~ /mul|fmadd/) good = 1
+                    if (good && (best == 0 || n - first < best)) {
+                        best = n - first; hex = ""
+                        for (i = first; i < n; i++) hex = hex bytes[i]
+                    }
+                }
+            }
+        }
+        END { print hex }'
+}
+
+echo hex,kernel >"$work/loops.csv"
+for flags in "-O2" "-O3" "-O2 -march=native" "-O3 -march=native" "-O3 -march=native -ffast-math"; do
+    # shellcheck disable=SC2086
+    gcc $flags -c -o "$work/loops.o" "$here/loops.c"
+    for function in dot daxpy matvec matmul; do
+        hex=$(objdump -d --insn-width=16 --disassemble="$function" "$work/loops.o" | inner_loop)
+        [[ -n $hex ]] && echo "$hex,$function $flags" >>"$work/loops.csv"
+    done
+done
+# What the store lacks of these loops is measured into it first.
+while IFS=, read -r hex _; do
+    [[ $hex == hex ]] || "$program" predict --quiet --loop --measure --hex "$hex" "$@" >/dev/null || [[ $? == 4 ]]
+done <"$work/loops.csv"
+"$program" validate --quiet --notion loop --mca none --blocks --format csv "$@" "$work/loops.csv" >"$work/result.csv"
+printf '%-36s  %9s  %8s  %7s  %s\n' loop predicted measured error status
+awk -F , 'NR == FNR { if (FNR > 1) name[FNR] = $2; next }
+    FNR > 1 { gsub(/\r/, ""); printf "%-36s  %9.2f  %8.2f  %+6.1f%%  %s %s\n", name[$1], $4, $6, $8, $5, $11
+              count++; e = $8 < 0 ? -$8 : $8; if (e <= 5) good++ }
+    END { printf "%d of %d loops within 5 %%\n", good, count }' "$work/loops.csv" "$work/result.csv"
