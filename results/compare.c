@@ -310,7 +310,9 @@ enum ip_status res_compare(const struct res_sheet *a, const struct res_sheet *b,
         res_comparison_fini(&made);
         return ip_fail(err, IP_NO_MEMORY, "out of memory for comparing %zu forms", a->count);
     }
-    qsort(made.classes, made.class_count, sizeof *made.classes, class_compare);
+    if (made.class_count > 0) {
+        qsort(made.classes, made.class_count, sizeof *made.classes, class_compare);
+    }
     res_comparison_fini(comparison);
     *comparison = made;
     return IP_OK;

@@ -129,23 +129,23 @@ static enum ip_status llvm_mc_run(const struct ip_text *source, struct ip_text *
 
 /* An instruction whose first operand is the register, as a format for its name. */
 static const struct {
-    enum isa_reg_class reg_class;
     const char *line;
+    enum isa_reg_class reg_class;
     unsigned count;
 } probes[] = {
-    {ISA_REG_GPR64, "push %s", 16},
-    {ISA_REG_GPR32, "bswap %s", 16},
-    {ISA_REG_GPR16, "push %s", 16},
-    {ISA_REG_GPR8, "mov %s, 1", 16},
-    {ISA_REG_GPR8H, "mov %s, 1", 4},
-    {ISA_REG_XMM, "vmovaps %s, [rax]", 32},
-    {ISA_REG_YMM, "vmovaps %s, [rax]", 32},
-    {ISA_REG_ZMM, "vmovaps %s, [rax]", 32},
-    {ISA_REG_MMX, "movd %s, [rax]", 8},
-    {ISA_REG_MASK, "kmovw %s, [rax]", 8},
-    {ISA_REG_X87, "fld %s", 8},
-    {ISA_REG_TILE, "tilezero %s", 8},
-    {ISA_REG_SEGMENT, "mov %s, [rax]", 6},
+    {"push %s", ISA_REG_GPR64, 16},
+    {"bswap %s", ISA_REG_GPR32, 16},
+    {"push %s", ISA_REG_GPR16, 16},
+    {"mov %s, 1", ISA_REG_GPR8, 16},
+    {"mov %s, 1", ISA_REG_GPR8H, 4},
+    {"vmovaps %s, [rax]", ISA_REG_XMM, 32},
+    {"vmovaps %s, [rax]", ISA_REG_YMM, 32},
+    {"vmovaps %s, [rax]", ISA_REG_ZMM, 32},
+    {"movd %s, [rax]", ISA_REG_MMX, 8},
+    {"kmovw %s, [rax]", ISA_REG_MASK, 8},
+    {"fld %s", ISA_REG_X87, 8},
+    {"tilezero %s", ISA_REG_TILE, 8},
+    {"mov %s, [rax]", ISA_REG_SEGMENT, 6},
 };
 
 struct question {
