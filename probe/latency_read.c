@@ -6,6 +6,7 @@
 
 #include "harness/stats.h"
 #include "probe/latency_session.h"
+#include "probe/outside.h"
 
 enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 
@@ -282,6 +283,35 @@ static void equals_median_take(const struct latency_session *session, struct pro
     }
 }
 
+/* Marks a pair whose value looks good but is not to be trusted: the least may be among what was disturbed
+ * when that is the chain of the form alone, or most of the others. */
+static void pair_doubt(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
+                       size_t end) {
+    const struct isa_form *form = session->forms[session->experiments[begin].form];
+    size_t disturbed = 0, others = 0;
+    bool direct = false;
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        if (experiment->same_register || experiment->slow || is_chain_to_itself(experiment, pair)) {
+            continue;
+        }
+        bool bad = session->batch.stats[experiment->slot].verdict == HX_VERDICT_DISTURBED;
+        direct = direct || (bad && experiment->via_count == 0);
+        disturbed += bad;
+        others += !bad;
+    }
+    if (!pair->measured || pair->verdict != HX_VERDICT_OK) {
+        return;
+    }
+    if (probe_is_outside(form, pair->cycles, pair->why, sizeof pair->why)) {
+        pair->verdict = HX_VERDICT_UNSTABLE;
+    } else if (direct || disturbed > others) {
+        pair->verdict = HX_VERDICT_DISTURBED;
+        snprintf(pair->why, sizeof pair->why, "disturbed: %zu of %zu chains were never undisturbed",
+                 disturbed, disturbed + others);
+    }
+}
+
 /* After every chain was looked at alone: what all chains of a pair say together. */
 static void session_pairs_settle(struct latency_session *session) {
     for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
@@ -298,6 +328,7 @@ static void session_pairs_settle(struct latency_session *session) {
         } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {
             equals_median_take(session, pair, begin, end);
         }
+        pair_doubt(session, pair, begin, end);
     }
 }
 

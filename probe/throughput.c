@@ -10,6 +10,7 @@
 #include "generator/shapes.h"
 #include "generator/x87.h"
 #include "probe/batch.h"
+#include "probe/outside.h"
 
 /* Instances in a unit: a multiple of every number of registers below but the largest, which the generator
  * rounds for itself. */
@@ -282,6 +283,46 @@ static void repetitions_append(const struct isa_form *form, char *buffer, size_t
     }
 }
 
+static bool same_way(const struct variant *a, const struct variant *b) {
+    return a->branch == b->branch && a->how.break_flags == b->how.break_flags &&
+           a->how.break_registers == b->how.break_registers && a->how.x87_frees == b->how.x87_frees;
+}
+
+/* Is there a way to make the instances independent of which no sample was undisturbed? It may be the fastest.
+ */
+static const struct variant *way_missed(const struct session *session, size_t first, size_t count) {
+    const struct variant *variants = session->variants + first;
+    for (size_t i = 0; i < count; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < count && !seen; j++) {
+            enum hx_verdict verdict = session->batch.stats[variants[j].slot].verdict;
+            seen = same_way(&variants[i], &variants[j]) && verdict != HX_VERDICT_DISTURBED;
+        }
+        if (!seen) {
+            return &variants[i];
+        }
+    }
+    return NULL;
+}
+
+/* Marks a value that looks good but is not to be trusted. */
+static void result_doubt(const struct session *session, size_t first, size_t count,
+                         const struct isa_form *form, struct probe_throughput *result) {
+    if (!result->measured || result->verdict != HX_VERDICT_OK) {
+        return;
+    }
+    const struct variant *missed = way_missed(session, first, count);
+    if (probe_is_outside(form, result->cycles, result->why, sizeof result->why)) {
+        result->verdict = HX_VERDICT_UNSTABLE;
+    } else if (missed != NULL) {
+        char how[sizeof result->how];
+        how_name(missed, how, sizeof how);
+        result->verdict = HX_VERDICT_DISTURBED;
+        snprintf(result->why, sizeof result->why,
+                 "disturbed: never undisturbed with %.60s, which may be faster", how);
+    }
+}
+
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                         struct isa_form *const *forms, size_t count,
                                         struct probe_throughput *results, struct ip_error *err) {
@@ -312,11 +353,13 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
             ordinary += !session.variants[end].how.slow_values;
             end++;
         }
-        struct probe_throughput *result = &found[session.variants[i].form];
+        size_t number = session.variants[i].form;
+        struct probe_throughput *result = &found[number];
         result_settle(&session, i, ordinary, result);
         if (result->measured) {
-            repetitions_append(forms[session.variants[i].form], result->how, sizeof result->how);
+            repetitions_append(forms[number], result->how, sizeof result->how);
         }
+        result_doubt(&session, i, ordinary, forms[number], result);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -238,6 +238,35 @@ static void an_unsteady_chain_is_not_passed_off_as_steady(void **state) {
     gen_encoder_fini(&machine.bench.encoder);
 }
 
+/* A meter by which chains of the form alone, the first of each pair, are disturbed. */
+static enum ip_status direct_disturbed_measure(void *self, const struct gen_kernel *const *kernels,
+                                               size_t count, struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        bool disturbed = i == *(const size_t *)self;
+        stats[i] = (struct hx_stat){.cycles = disturbed ? NAN : 3.0,
+                                    .verdict = disturbed ? HX_VERDICT_DISTURBED : HX_VERDICT_OK};
+    }
+    return IP_OK;
+}
+
+static void without_the_chain_of_the_form_alone_a_pair_is_marked(void **state) {
+    (void)state;
+    for (size_t disturbed = 0; disturbed < 2; disturbed++) {
+        struct machine machine = {.meter = {.measure = direct_disturbed_measure, .self = &disturbed}};
+        struct isa_form form;
+        struct probe_latency latency;
+        measure(&machine, "imul r64, r64", &form, &latency);
+        const struct probe_latency_pair *pair = pair_find(&form, &latency, "op1", "op1");
+        assert_true(pair->measured);
+        assert_int_equal(pair->verdict, disturbed == 0 ? HX_VERDICT_DISTURBED : HX_VERDICT_OK);
+        assert_int_equal(pair->why[0] != '\0', disturbed == 0);
+        probe_latency_fini(&latency);
+        gen_encoder_fini(&machine.bench.encoder);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(general_purpose_and_flags),
@@ -249,6 +278,7 @@ int main(void) {
         cmocka_unit_test(a_form_that_the_cpu_lacks_says_so),
         cmocka_unit_test(the_stack_pointer_is_not_chained),
         cmocka_unit_test(an_unsteady_chain_is_not_passed_off_as_steady),
+        cmocka_unit_test(without_the_chain_of_the_form_alone_a_pair_is_marked),
     };
     return cmocka_run_group_tests(tests, machine_setup, machine_teardown);
 }

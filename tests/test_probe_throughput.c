@@ -128,6 +128,54 @@ static enum ip_status constant_measure(void *self, const struct gen_kernel *cons
     return IP_OK;
 }
 
+/* The first half of the kernels keeps its registers, the second has them broken. */
+static enum ip_status half_disturbed_measure(void *self, const struct gen_kernel *const *kernels,
+                                             size_t count, struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels;
+    (void)err;
+    size_t spared = *(const size_t *)self;
+    for (size_t i = 0; i < count; i++) {
+        bool disturbed = i >= count / 2 + spared;
+        stats[i] = (struct hx_stat){.cycles = disturbed ? NAN : 1.0,
+                                    .verdict = disturbed ? HX_VERDICT_DISTURBED : HX_VERDICT_OK};
+    }
+    return IP_OK;
+}
+
+static void what_was_disturbed_in_one_way_is_marked(void **state) {
+    (void)state;
+    for (size_t spared = 0; spared < 2; spared++) {
+        struct isa_form form;
+        form_make(&form, "addpd xmm, xmm");
+        struct isa_form *forms[1] = {&form};
+        struct hx_meter meter = {.measure = half_disturbed_measure, .self = &spared};
+        struct gen_encoder encoder = {0};
+        struct probe_throughput result = {0};
+        struct ip_error err = {0};
+        assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+        assert_float_equal(result.cycles, 1.0, 1e-9);
+        assert_int_equal(result.verdict, spared == 0 ? HX_VERDICT_DISTURBED : HX_VERDICT_OK);
+        gen_encoder_fini(&encoder);
+    }
+}
+
+static void what_takes_too_long_for_a_core_is_marked(void **state) {
+    (void)state;
+    static const struct {
+        const char *syntax;
+        double cycles;
+        enum hx_verdict verdict;
+    } cases[] = {{"str r64", 2400.0, HX_VERDICT_UNSTABLE},
+                 {"str r64", 120.0, HX_VERDICT_OK},
+                 {"movnti m64, r64", 2400.0, HX_VERDICT_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct script script = {.answers = {{cases[i].cycles, cases[i].cycles}}};
+        struct probe_throughput result = throughput_of(&script, cases[i].syntax);
+        assert_int_equal(result.verdict, cases[i].verdict);
+        assert_int_equal(result.why[0] != '\0', cases[i].verdict != HX_VERDICT_OK);
+    }
+}
+
 static void a_bad_verdict_is_passed_on(void **state) {
     (void)state;
     struct hx_stat stat = {.cycles = 1.5, .spread = 0.4, .verdict = HX_VERDICT_UNSTABLE, .why = "too wide"};
@@ -266,6 +314,8 @@ int main(void) {
         cmocka_unit_test(the_minimum_is_taken),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
         cmocka_unit_test(a_clearly_smaller_unsteady_value_is_reported),
+        cmocka_unit_test(what_was_disturbed_in_one_way_is_marked),
+        cmocka_unit_test(what_takes_too_long_for_a_core_is_marked),
         cmocka_unit_test(a_bad_verdict_is_passed_on),
         cmocka_unit_test(forms_that_read_flags_are_tried_with_flags_broken),
         cmocka_unit_test(disjoint_ports),
