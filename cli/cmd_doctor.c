@@ -5,6 +5,7 @@
 #include "cli/bench.h"
 #include "cli/output.h"
 #include "harness/host.h"
+#include "harness/port_events.h"
 #include "isa/assemble.h"
 
 static const struct cli_column columns[] = {
@@ -159,6 +160,21 @@ static bool timer_line(struct doctor *doctor, const char *specification) {
     return cli_bench_close(&bench, status, &err) == IP_OK;
 }
 
+/* Events that count the uops of each port: a second opinion for `ports`, which does without. */
+static void port_counter_line(struct doctor *doctor) {
+    struct hx_port_events events;
+    hx_port_events_open(&events, doctor->settings->timer, doctor->settings->cpu, NULL);
+    if (events.count > 0) {
+        line(doctor, "port counters", "ok", "", "%u ports are counted: 'ports' compares with them",
+             events.count);
+    } else {
+        line(doctor, "port counters", "degraded",
+             "'ports' works without: it infers from time alone, and checks itself",
+             "no event counts the uops of a port here");
+    }
+    hx_port_events_close(&events);
+}
+
 /* True when the timer that --timer names (tsc by default) works. */
 static bool timer_lines(struct doctor *doctor) {
     const char *wanted = doctor->settings->timer != NULL ? doctor->settings->timer : "tsc";
@@ -201,6 +217,7 @@ static int doctor_run(const struct cli_command *command, struct cli_settings *se
     if (settings->root == NULL) {
         bool nasm = nasm_line(&doctor);
         bool timer = timer_lines(&doctor);
+        port_counter_line(&doctor);
         if (!nasm || !timer) {
             cli_message(command->name, "%s: nothing can be measured here",
                         nasm ? "the timer does not work" : "NASM does not work");

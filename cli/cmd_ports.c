@@ -6,6 +6,7 @@
 #include "cli/forms.h"
 #include "cli/output.h"
 #include "cli/portmap.h"
+#include "probe/counted.h"
 #include "probe/usage.h"
 
 enum { CHUNK = 64 }; /* forms between two progress lines */
@@ -19,13 +20,15 @@ static const struct cli_column columns[] = {
     {.name = "throughput_from_ports"},
     {.name = "slower_than_ports", .text_hidden = true},
     {.name = "residual"},
+    {.name = "counted", .text_hidden = true},
     {.name = "status"},
     {.name = NULL},
 };
 
 static void form_row(struct cli_output *output, const struct isa_form *form, const struct probe_portmap *map,
-                     const struct probe_usage *usage, struct cli_tally *tally) {
-    char ports[PROBE_USAGE_TEXT], status[160] = "ok";
+                     const struct probe_usage *usage, const struct probe_counted *counted,
+                     struct cli_tally *tally) {
+    char ports[PROBE_USAGE_TEXT], status[2 * PROBE_COUNTED_TEXT] = "ok", events[PROBE_COUNTED_TEXT];
     bool measured = usage->verdict != PROBE_USAGE_UNKNOWN;
     /* Nothing measured because of noise is not to be trusted either: not the same as nothing to measure. */
     enum hx_verdict verdict = !measured                          ? usage->meter
@@ -41,6 +44,13 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
     } else if (usage->slower) {
         (void)snprintf(status, sizeof status, "ok; slower than its ports");
     }
+    if (counted->measured && usage->verdict == PROBE_USAGE_OK) { /* a second opinion, where there is one */
+        bool agrees = probe_counted_agrees(counted, usage);
+        size_t used = strlen(status);
+        (void)snprintf(status + used, sizeof status - used,
+                       agrees ? "; counters agree" : "; counters disagree: %s",
+                       probe_counted_print(counted, events));
+    }
     const struct cli_value row[] = {
         cli_text(form->syntax),
         cli_text(form->extension),
@@ -50,24 +60,30 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
         cli_number(usage->verdict == PROBE_USAGE_OK ? usage->expected_cycles : NAN),
         cli_bool(usage->slower),
         cli_number(measured ? usage->residual : NAN),
+        cli_text(counted->measured ? probe_counted_print(counted, events) : NULL),
         cli_text(status),
     };
     cli_output_row(output, row, NULL);
 }
 
-static enum ip_status usages_run(struct cli_bench *bench, const struct cli_forms *forms,
-                                 const struct probe_portmap *map, struct cli_output *output,
-                                 struct cli_tally *tally, struct ip_error *err) {
+static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events *events,
+                                 const struct cli_forms *forms, const struct probe_portmap *map,
+                                 struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
     for (size_t at = 0; at < forms->count; at += CHUNK) {
         struct probe_usage usages[CHUNK];
+        struct probe_counted counted[CHUNK];
         size_t count = forms->count - at < CHUNK ? forms->count - at : CHUNK;
         enum ip_status status = probe_usage_measure(&bench->meter, &bench->bench.encoder, map,
                                                     forms->items + at, count, usages, err);
+        if (status == IP_OK) {
+            status =
+                probe_counted_measure(events, &bench->bench.encoder, forms->items + at, count, counted, err);
+        }
         if (status != IP_OK) {
             return status;
         }
         for (size_t i = 0; i < count; i++) {
-            form_row(output, forms->items[at + i], map, &usages[i], tally);
+            form_row(output, forms->items[at + i], map, &usages[i], &counted[i], tally);
         }
         cli_bench_progress(bench, "forms", at + count, forms->count);
     }
@@ -93,7 +109,10 @@ static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settin
             status = cli_portmap_get(&bench, settings, &forms->table, store, false, &map, &measured, err);
         }
         if (status == IP_OK) {
-            status = usages_run(&bench, forms, &map, output, tally, err);
+            struct hx_port_events events;
+            hx_port_events_open(&events, settings->timer, settings->cpu, &bench.bench.references);
+            status = usages_run(&bench, &events, forms, &map, output, tally, err);
+            hx_port_events_close(&events);
         }
         status = cli_bench_close(&bench, status, err);
     }
@@ -134,7 +153,9 @@ const struct cli_command cli_cmd_ports = {
     .description =
         "Finds the port map first (see portmap), then runs each form beside forms that keep a set of ports\n"
         "busy. 1*p01+2*p5: one uop that may go to port 0 or 1, and two for port 5. What the answer cannot\n"
-        "explain is marked as inconsistent, and its ports are left out.\n",
+        "explain is marked as inconsistent, and its ports are left out. Where the machine counts the uops "
+        "of\n"
+        "each port, the counts are compared with it, and the status says whether they agree.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,

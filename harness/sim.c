@@ -40,6 +40,24 @@ static void sim_close(struct hx_timer *timer) {
     }
 }
 
+/* "FILE#p1": the uops of a port are counted instead of time. Copies FILE; returns "1", or NULL: time. */
+static const char *event_split(const char *argument, char *path, size_t size) {
+    const char *mark = strrchr(argument, '#');
+    bool event = mark != NULL && mark[1] == 'p' && mark[2] != '\0' && mark[3] == '\0';
+    (void)snprintf(path, size, "%.*s", event ? (int)(mark - argument) : (int)strlen(argument), argument);
+    return event ? mark + 2 : NULL;
+}
+
+static enum ip_status event_choose(struct hx_sim_description *description, const char *port,
+                                   struct ip_error *err) {
+    const char *at = strchr(description->ports, *port);
+    if (!description->port_counters || at == NULL) {
+        return ip_fail(err, IP_CAPABILITY, "timer sim: this CPU does not count the uops of port %s", port);
+    }
+    description->counted_ports = 1u << (at - description->ports);
+    return IP_OK;
+}
+
 static enum ip_status sim_open(struct hx_timer *timer, const char *argument, struct ip_error *err) {
     if (argument[0] == '\0') {
         return ip_fail(err, IP_USAGE, "timer sim: name the description of the CPU, as in sim:FILE");
@@ -48,7 +66,15 @@ static enum ip_status sim_open(struct hx_timer *timer, const char *argument, str
     if (sim == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated CPU");
     }
-    enum ip_status status = hx_sim_description_read(&sim->description, argument, err);
+    char path[1024];
+    const char *event = event_split(argument, path, sizeof path);
+    enum ip_status status = hx_sim_description_read(&sim->description, path, err);
+    if (status == IP_OK && event != NULL) {
+        status = event_choose(&sim->description, event, err);
+        if (status != IP_OK) {
+            hx_sim_description_fini(&sim->description);
+        }
+    }
     if (status != IP_OK) {
         free(sim);
         return status;
@@ -162,6 +188,10 @@ static enum ip_status sample(struct sim *sim, struct runnable *runnable, uint32_
     }
     const struct hx_sim_cost *cost = &runnable->cost[neighbour];
     double passes = runnable->code->passes > 1 ? runnable->code->passes : 1;
+    if (sim->description.counted_ports != 0) {
+        *ticks = passes * iterations * cost->uops_per_iteration;
+        return IP_OK;
+    }
     *ticks = hx_sim_noise_ticks(&sim->noise, &sim->description,
                                 cost->fixed_cycles + passes * iterations * cost->cycles_per_iteration);
     return IP_OK;

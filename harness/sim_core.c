@@ -20,6 +20,7 @@ struct memory_cell {
 struct loop_history {
     int64_t ends[SIM_ITERATIONS_MAX + 1]; /* retire cycle of each iteration */
     uint64_t signatures[SIM_ITERATIONS_MAX + 1];
+    uint64_t uops[SIM_ITERATIONS_MAX + 1]; /* on counted ports */
 };
 
 struct core {
@@ -317,17 +318,27 @@ static void range_run(struct core *c, const struct hx_sim_program *p, size_t beg
     }
 }
 
+static uint64_t uops_counted(const struct core *c) {
+    uint64_t count = 0;
+    for (unsigned p = 0; p < c->d->ports_count; p++) {
+        count += (c->d->counted_ports >> p & 1u) != 0 ? c->ports.port[p].taken : 0;
+    }
+    return count;
+}
+
 /* Runs iterations until they repeat, or to the limit: then the later half is averaged. */
 static void loop_run(struct core *c, const struct hx_sim_program *p, struct loop_history *h,
                      struct hx_sim_cost *cost) {
     size_t size = p->loop_end + 1 - p->loop_begin, n = 0;
     unsigned period = 0;
     h->ends[0] = c->retire_cycle;
+    h->uops[0] = uops_counted(c);
     h->signatures[0] = core_signature(c);
     while (period == 0 && n < SIM_ITERATIONS_MAX && (n < 8 || n * size < SIM_INSTRUCTIONS_MAX) &&
            !c->ports.failed) {
         range_run(c, p, p->loop_begin, p->loop_end + 1, true);
         h->ends[++n] = c->retire_cycle;
+        h->uops[n] = uops_counted(c);
         if (c->d->uneven == 0) { /* a random binding never repeats */
             h->signatures[n] = core_signature(c);
             period = period_find(h->signatures, n + 1);
@@ -335,6 +346,7 @@ static void loop_run(struct core *c, const struct hx_sim_program *p, struct loop
     }
     size_t window = period > 0 ? period : n - n / 2;
     cost->cycles_per_iteration = (double)(h->ends[n] - h->ends[n - window]) / (double)window;
+    cost->uops_per_iteration = (double)(h->uops[n] - h->uops[n - window]) / (double)window;
     cost->fixed_cycles = (double)h->ends[n] - (double)n * cost->cycles_per_iteration;
 }
 

@@ -21,6 +21,7 @@ void hx_sim_program_fini(struct hx_sim_program *program);
 /* cycles(n) = fixed + n * per_iteration. */
 struct hx_sim_cost {
     double fixed_cycles, cycles_per_iteration;
+    double uops_per_iteration; /* on the ports that the description says to count */
 };
 
 struct hx_sim_widths {

@@ -229,6 +229,12 @@ static enum ip_status fuse_line(struct parser *p, struct ip_error *err) {
     return IP_OK;
 }
 
+static enum ip_status counters_line(struct parser *p, struct ip_error *err) {
+    (void)err;
+    p->d->port_counters = true;
+    return IP_OK;
+}
+
 static enum ip_status import_line(struct parser *p, struct ip_error *err) {
     char file[256], path[1024];
     if (p->d->ports_count == 0) {
@@ -293,9 +299,11 @@ static enum ip_status directive(struct parser *p, struct ip_error *err) {
         const char *name;
         enum ip_status (*parse)(struct parser *, struct ip_error *);
     } lines[] = {
-        {"ports", ports_line},         {"policy", policy_line}, {"drift", drift_line},
-        {"neighbour", neighbour_line}, {"form", form_line},     {"default", default_line},
-        {"fault", fault_line},         {"fuse", fuse_line},     {"ports-csv", import_line},
+        {"ports", ports_line},      {"policy", policy_line},
+        {"drift", drift_line},      {"neighbour", neighbour_line},
+        {"form", form_line},        {"default", default_line},
+        {"fault", fault_line},      {"fuse", fuse_line},
+        {"ports-csv", import_line}, {"port-counters", counters_line},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (hx_sim_line_is(line, lines[i].name)) {

@@ -107,6 +107,7 @@ int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now,
     if (!mark(port, cycle)) {
         ports->failed = true;
     }
+    port->taken++;
     port->load = load(ports, port) + 1;
     ports->load_max = port->load > ports->load_max ? port->load : ports->load_max;
     return cycle;

@@ -9,7 +9,8 @@
 struct hx_sim_port {
     uint64_t *busy; /* owned; bit c: a µop starts in cycle c */
     size_t words;
-    uint64_t load; /* µops so far, but not fewer than LOAD_LAG behind the most loaded port */
+    uint64_t taken; /* µops so far */
+    uint64_t load;  /* µops so far, but not fewer than LOAD_LAG behind the most loaded port */
 };
 
 struct hx_sim_ports {

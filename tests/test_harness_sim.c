@@ -356,7 +356,7 @@ static void what_does_not_run_says_why(void **state) {
                                       "form \"jmp *\" ports 1*p6\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ip_text code = {0};
-        struct hx_sim_cost cost = {-1, -1};
+        struct hx_sim_cost cost = {-1, -1, 0};
         char why[96];
         loop_make(&code, cases[i].body, cases[i].bytes, 1);
         assert_int_equal(run_code(&machine, &code, (struct hx_sim_widths){4, 4}, &cost, why),

@@ -5,3 +5,9 @@ isaprobe ports --timer sim:tests/data/skl.sim --format json "mulx r64, r64, r64"
 # No truth to be had: ud2 faults.
 isaprobe ports --quiet --timer sim:tests/data/skl.sim "ud2"
 echo "exit $?"
+# A CPU that counts the uops of its ports: a second opinion.
+sed '/^seed/a port-counters' tests/data/skl.sim >"$T/counted.sim"
+isaprobe ports --quiet --timer "sim:$T/counted.sim" "imul r64, r64" "mov m64, r64"
+isaprobe ports --quiet --timer "sim:$T/counted.sim" --format csv "imul r64, r64" | rounded
+isaprobe doctor --timer "sim:$T/counted.sim" --format csv | grep "^port counters"
+isaprobe doctor --timer sim:tests/data/skl.sim --format csv | grep "^port counters"

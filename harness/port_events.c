@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/port_events.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/stats.h"
+
+enum { ROUNDS = 9, SPECIFICATION_MAX = 1100 };
+
+static bool event_open(struct hx_port_events *events, const char *specification, char name, int cpu,
+                       const struct hx_references *references) {
+    struct ip_error ignored; /* an event that is not there is no error */
+    struct hx_timer *timer = &events->timers[events->count];
+    if (events->count == HX_PORT_EVENTS_MAX ||
+        hx_timer_open(timer, specification, references, cpu, &ignored) != IP_OK) {
+        return false;
+    }
+    events->names[events->count++] = name;
+    return true;
+}
+
+void hx_port_events_open(struct hx_port_events *events, const char *specification, int cpu,
+                         const struct hx_references *references) {
+    static const char digits[] = "0123456789ABCDEF";
+    static const char *const silicon[] = {"papi:UOPS_DISPATCHED_PORT:PORT_", "papi:UOPS_DISPATCHED:PORT_",
+                                          "papi:UOPS_EXECUTED_PORT:PORT_"};
+    char name[SPECIFICATION_MAX];
+    memset(events, 0, sizeof *events);
+    bool simulated = specification != NULL && strncmp(specification, "sim:", 4) == 0;
+    for (unsigned port = 0; simulated && digits[port] != '\0'; port++) {
+        (void)snprintf(name, sizeof name, "%s#p%c", specification, digits[port]);
+        (void)event_open(events, name, digits[port], cpu, references);
+    }
+    if (simulated || (specification != NULL && strncmp(specification, "replay", 6) == 0)) {
+        return;
+    }
+    for (size_t s = 0; s < sizeof silicon / sizeof *silicon && events->count == 0; s++) {
+        for (unsigned port = 0; digits[port] != '\0'; port++) {
+            (void)snprintf(name, sizeof name, "%s%u", silicon[s], port);
+            if (!event_open(events, name, digits[port], cpu, references) && port == 0) {
+                break; /* a machine that does not count port 0 by this name counts none by it */
+            }
+        }
+    }
+}
+
+void hx_port_events_close(struct hx_port_events *events) {
+    for (unsigned i = 0; i < events->count; i++) {
+        hx_timer_close(&events->timers[i]);
+    }
+    memset(events, 0, sizeof *events);
+}
+
+enum ip_status hx_port_events_count(struct hx_port_events *events, const struct gen_kernel *kernel,
+                                    double counts[HX_PORT_EVENTS_MAX], struct ip_error *err) {
+    for (unsigned i = 0; i < events->count; i++) {
+        double values[HX_SAMPLE_ROWS * ROUNDS];
+        struct hx_samples samples = {0};
+        const struct hx_job job = {.kernel = kernel, .rounds = ROUNDS, .iterations = 100};
+        hx_samples_place(&samples, values, ROUNDS);
+        enum ip_status status = events->timers[i].ops->run(&events->timers[i], &job, 1, &samples, err);
+        if (status != IP_OK) {
+            return status;
+        }
+        double forms = (double)(kernel->longer.copies - kernel->shorter.copies) * samples.iterations *
+                       kernel->forms_per_unit;
+        hx_sort(samples.longer, ROUNDS);
+        hx_sort(samples.shorter, ROUNDS);
+        counts[i] =
+            samples.outcome == HX_OUTCOME_OK
+                ? (hx_quantile(samples.longer, ROUNDS, 0.5) - hx_quantile(samples.shorter, ROUNDS, 0.5)) /
+                      forms
+                : NAN;
+    }
+    return IP_OK;
+}
