@@ -9,10 +9,11 @@
 #include "generator/x87.h"
 
 enum {
-    WINDOW_BYTES = 0x800, /* loads walk through so many bytes from the base on ... */
-    STORE_DISP = -0x1800, /* ... stores from here on: other page offsets, so that they do not alias */
-    STRIDE_MIN = 32,      /* at 64 loads would meet in one bank of the L1 cache */
-    INSTANCES_MAX = 2000  /* in a unit: so many pushes stay within the stack pages */
+    WINDOW_BYTES = 0x800,   /* loads walk through so many bytes from the base on ... */
+    STORE_DISP = -0x1800,   /* ... stores from here on: other page offsets, so that they do not alias */
+    STRIDE_MIN = 32,        /* at 64 loads would meet in one bank of the L1 cache */
+    INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
+    LOOP_INSTRUCTIONS = 48, /* in the shorter loop of independent instances */
 };
 
 /* Where the operands of one form find their registers. */
@@ -274,6 +275,13 @@ static enum ip_status forms_check(const struct isa_form *const *forms, unsigned 
     return status;
 }
 
+/* Loops so small that they stay in the µop cache: of one that loses a line to the other thread of its core,
+ * the rest of each iteration comes from the decoders. */
+static uint32_t copies_choose(const struct gen_program *program) {
+    size_t lines = program->unit.count;
+    return lines == 0 || lines > LOOP_INSTRUCTIONS ? 1 : (uint32_t)((LOOP_INSTRUCTIONS + lines - 1) / lines);
+}
+
 enum ip_status gen_throughput_program(struct gen_program *program, const struct isa_form *form,
                                       const struct gen_independence *how, unsigned count,
                                       struct ip_error *err) {
@@ -305,6 +313,7 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         status = instance_emit(&made, &stream, err);
     }
+    made.copies = copies_choose(&made);
     return program_finish(program, &made, status, err);
 }
 

@@ -188,6 +188,12 @@ static bool stat_steady(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_OK && stat->spread <= STEADY_SPREAD;
 }
 
+/* The most that the form can take: what the batches saw, and what the longer loop alone says where the
+ * lengths disagree (the gap is relative to that, and part of the spread). */
+static double stat_upper(const struct hx_stat *stat) {
+    return fmax(stat->high, stat->spread < 1.0 ? stat->cycles / (1.0 - stat->spread) : INFINITY);
+}
+
 /* A steady value beats an unsteady one, unless all that the unsteady one saw is clearly smaller: then the
  * form is faster than the steady variant, and the result has to say that it is not sure by how much. Among
  * equals the smaller. */
@@ -201,7 +207,7 @@ static bool stat_beats(const struct hx_stat *stat, const struct probe_throughput
     }
     const struct hx_stat *unsteady = steady ? &best->stat : stat;
     const struct hx_stat *other = steady ? stat : &best->stat;
-    bool unsteady_wins = unsteady->high * (1.0 + CLEARLY) < other->cycles;
+    bool unsteady_wins = stat_upper(unsteady) * (1.0 + CLEARLY) < other->cycles;
     return steady ? !unsteady_wins : unsteady_wins;
 }
 
