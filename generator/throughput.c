@@ -276,10 +276,12 @@ static enum ip_status forms_check(const struct isa_form *const *forms, unsigned 
 }
 
 /* Loops so small that they stay in the µop cache: of one that loses a line to the other thread of its core,
- * the rest of each iteration comes from the decoders. */
-static uint32_t copies_choose(const struct gen_program *program) {
+ * the rest of each iteration comes from the decoders. A chain through the flags ends where the loop counts:
+ * loops of half that size, so that several fit the reorder buffer. */
+static uint32_t copies_choose(const struct gen_program *program, bool flags_chained) {
     size_t lines = program->unit.count;
-    return lines == 0 || lines > LOOP_INSTRUCTIONS ? 1 : (uint32_t)((LOOP_INSTRUCTIONS + lines - 1) / lines);
+    size_t wanted = flags_chained ? LOOP_INSTRUCTIONS / 2 : LOOP_INSTRUCTIONS;
+    return lines == 0 || lines > wanted ? 1 : (uint32_t)((wanted + lines - 1) / lines);
 }
 
 enum ip_status gen_throughput_program(struct gen_program *program, const struct isa_form *form,
@@ -313,7 +315,7 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         status = instance_emit(&made, &stream, err);
     }
-    made.copies = copies_choose(&made);
+    made.copies = copies_choose(&made, form->flags_read != 0 && !how->break_flags);
     return program_finish(program, &made, status, err);
 }
 
