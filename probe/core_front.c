@@ -15,6 +15,8 @@ enum {
     L1I_STEP = 4096,
     L1I_MAX = 96 * 1024,
     DENSE_MAX = 56, /* instructions in a window */
+    LOST_MAX = 2,   /* points of a sweep that cannot be trusted, and the others still can */
+    FINE = 8,       /* points between two of the list of sizes */
     FEW = 4,        /* windows that any µop cache holds */
 };
 
@@ -62,8 +64,15 @@ static void dense_write(const void *self, unsigned x, struct gen_program *progra
     windows_write(program, FEW, x, 1);
 }
 
+/* x is a number of windows, or its place in a list. */
+struct capacity {
+    unsigned density;
+    const unsigned *list; /* NULL: none */
+};
+
 static void capacity_write(const void *self, unsigned x, struct gen_program *program) {
-    windows_write(program, x, *(const unsigned *)self, 1);
+    const struct capacity *capacity = self;
+    windows_write(program, capacity->list != NULL ? capacity->list[x] : x, capacity->density, 1);
 }
 
 struct front {
@@ -121,10 +130,11 @@ static enum ip_status dense_measure(struct front *front, struct ip_error *err) {
     if (curve->lost > curve->count) {
         return too_few(session, "uop_cache_window", err);
     }
-    size_t staying = 0;
-    while (staying < curve->count &&
-           curve->points[staying].y < curve->points[staying].x / session->width + DECODED_MORE) {
-        staying++;
+    /* The last that is as fast as its slots: a point before it can be slow by itself. */
+    size_t staying = curve->count;
+    while (staying > 0 &&
+           curve->points[staying - 1].y >= curve->points[staying - 1].x / session->width + DECODED_MORE) {
+        staying--;
     }
     if (staying == curve->count) {
         front->dense = DENSE_MAX;
@@ -136,54 +146,85 @@ static enum ip_status dense_measure(struct front *front, struct ip_error *err) {
                       "%d windows of 64 bytes: more instructions are decoded again and again", FEW);
 }
 
+/* How many windows of a density stay in the µop cache: 0 none, INFINITY all up to `end`, NaN not known. */
+static enum ip_status windows_measure(struct front *front, unsigned density, double end, double *windows,
+                                      struct ip_error *err) {
+    static const unsigned list[] = {4,  6,   8,   12,  16,  24,  32,  48,   64,
+                                    96, 128, 192, 256, 384, 512, 768, 1024, 1536};
+    unsigned count = sizeof list / sizeof list[0];
+    while (count > 1 && list[count - 1] > end) {
+        count--;
+    }
+    struct core_curve *curve = front->curve;
+    struct capacity capacity = {density, list};
+    const struct core_sweep sweep = {capacity_write, &capacity};
+    enum ip_status status = core_sweep_run(front->session, &sweep, 0, count - 1, 1, curve, err);
+    *windows = NAN;
+    if (status != IP_OK || curve->lost > LOST_MAX) {
+        front->session->tally->untrusted += status == IP_OK;
+        return status;
+    }
+    size_t staying = probe_departure(curve->points, curve->count, 0.1, 1.3);
+    if (staying == curve->count || staying == 0) {
+        *windows = staying == 0 ? 0 : INFINITY;
+        return IP_OK;
+    }
+    double level = curve->points[staying - 1].y, top = curve->points[curve->count - 1].y;
+    unsigned low = list[(size_t)curve->points[staying - 1].x], high = list[(size_t)curve->points[staying].x];
+    unsigned step = (high - low + FINE - 1) / FINE;
+    *windows = low;
+    capacity.list = NULL;
+    status = core_sweep_run(front->session, &sweep, low, high, step, curve, err);
+    for (size_t i = 0; i < curve->count && status == IP_OK; i++) {
+        if (curve->points[i].y > level + 0.1 * (top - level)) {
+            break;
+        }
+        *windows = curve->points[i].x;
+    }
+    return status;
+}
+
 static enum ip_status capacity_measure(struct front *front, struct ip_error *err) {
     struct core_session *session = front->session;
-    struct core_curve *curve = front->curve;
-    double slots = 0, bytes = 0, step = 0;
+    double slots = 0, bytes = 0;
     unsigned best = 0;
     double end = front->l1i > 0 ? front->l1i / WINDOW : L1I_MAX / WINDOW;
-    for (unsigned i = 0; i < DENSITIES; i++) {
-        front->windows[i] = NAN;
-        if (densities[i] > front->dense) {
-            front->windows[i] = 0;
-            continue;
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < DENSITIES && status == IP_OK; i++) {
+        front->windows[i] = 0;
+        if (densities[i] <= front->dense) {
+            status = windows_measure(front, densities[i], end, &front->windows[i], err);
         }
-        const struct core_sweep sweep = {capacity_write, &densities[i]};
-        step = fmax(8, floor(end / 32 / 8) * 8);
-        enum ip_status status =
-            core_sweep_run(session, &sweep, (unsigned)step, (unsigned)end, (unsigned)step, curve, err);
-        if (status != IP_OK) {
-            return status;
-        }
-        if (curve->lost > curve->count) {
-            continue;
-        }
-        size_t staying = probe_departure(curve->points, curve->count, 0.1, 1.3);
-        if (staying == curve->count) {
-            front->windows[i] = INFINITY;
-            continue;
-        }
-        front->windows[i] = staying > 0 ? curve->points[staying - 1].x : 0;
-        bytes = fmax(bytes, front->windows[i] * WINDOW);
-        if (front->windows[i] * densities[i] > slots) {
-            slots = front->windows[i] * densities[i];
-            best = i;
+        if (isfinite(front->windows[i])) {
+            bytes = fmax(bytes, front->windows[i] * WINDOW);
+            best = front->windows[i] * densities[i] > slots ? i : best;
+            slots = fmax(slots, front->windows[i] * densities[i]);
         }
     }
+    if (status != IP_OK) {
+        return status;
+    }
     if (slots == 0) {
-        enum ip_status status =
-            core_learn(session, "uop_cache_slots", NAN, NAN, err,
+        bool known = false;
+        for (unsigned d = 0; d < DENSITIES; d++) {
+            known = known || !isnan(front->windows[d]);
+        }
+        if (!known) {
+            status = too_few(session, "uop_cache_slots", err);
+            return status == IP_OK ? too_few(session, "uop_cache_bytes", err) : status;
+        }
+        status =
+            core_learn(session, "uop_cache_slots", NAN, NAN, err, "%s",
                        front->dense == 0 ? "not seen: the decoders are as fast, or there is none"
                                          : "not seen: nothing changes before the instruction cache is full");
         return status == IP_OK ? core_learn(session, "uop_cache_bytes", NAN, NAN, err, "as uop_cache_slots")
                                : status;
     }
-    double spread = step / front->windows[best];
-    enum ip_status status = core_learn(session, "uop_cache_slots", slots, spread, err,
-                                       "%.0f windows of %u instructions, one with a length-changing prefix",
-                                       front->windows[best], densities[best]);
-    return status == IP_OK ? core_learn(session, "uop_cache_bytes", bytes, spread, err,
-                                        "the largest loop that the µop cache held, of those that it did not")
+    status = core_learn(session, "uop_cache_slots", slots, 1 / front->windows[best], err,
+                        "%.0f windows of %u instructions, one with a length-changing prefix",
+                        front->windows[best], densities[best]);
+    return status == IP_OK ? core_learn(session, "uop_cache_bytes", bytes, WINDOW / bytes, err,
+                                        "the most code that the µop cache held, of those that it did not")
                            : status;
 }
 

@@ -36,26 +36,17 @@ void core_memory_fill(struct gen_program *program, uint64_t value) {
     }
 }
 
-/* Beyond nine bytes operand-size prefixes lengthen it; without an immediate they change no length. */
+/* Lengthened by operand-size prefixes: a displacement would take room in a µop cache, and without an
+ * immediate such a prefix changes no length. */
 void core_nops(struct ip_lines *lines, unsigned bytes, unsigned count) {
-    static const char *const nops[] = {
-        "0x90",
-        "0x66,0x90",
-        "0x0f,0x1f,0x00",
-        "0x0f,0x1f,0x40,0x00",
-        "0x0f,0x1f,0x44,0x00,0x00",
-        "0x66,0x0f,0x1f,0x44,0x00,0x00",
-        "0x0f,0x1f,0x80,0x00,0x00,0x00,0x00",
-        "0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00",
-        "0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00",
-    };
-    enum { PLAIN = sizeof nops / sizeof nops[0] };
-    char prefixes[5 * 6 + 1] = "";
-    for (unsigned i = PLAIN; i < bytes && i < 15; i++) {
+    static const char *const shortest[] = {"0x90", "0x66,0x90", "0x0f,0x1f,0x00"};
+    enum { PLAIN = sizeof shortest / sizeof shortest[0], LONGEST = 15 };
+    char prefixes[(LONGEST - PLAIN) * 5 + 1] = "";
+    for (unsigned i = PLAIN; i < bytes && i < LONGEST; i++) {
         strcat(prefixes, "0x66,");
     }
     for (unsigned i = 0; i < count; i++) {
-        ip_lines_printf(lines, "db %s%s", prefixes, nops[bytes <= PLAIN ? bytes - 1 : PLAIN - 1]);
+        ip_lines_printf(lines, "db %s%s", prefixes, shortest[bytes < PLAIN ? bytes - 1 : PLAIN - 1]);
     }
 }
 
