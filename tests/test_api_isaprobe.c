@@ -105,7 +105,8 @@ static void test_export(void **state) {
     assert_non_null(strstr(error.text, "maqao-lua"));
 }
 
-/* The model wants a store, and says so; what it predicts is tested in test_oncore.c and by tests/install.sh. */
+/* The model wants a store, and says so; what it predicts is tested in test_oncore.c and by tests/install.sh.
+ */
 static void test_model_errors(void **state) {
     (void)state;
     struct isaprobe_model *model = NULL;

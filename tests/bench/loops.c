@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of Putigny's thesis, for tests/bench/loops.sh: the inner loop of each function is predicted and measured. */
+/* The loops of Putigny's thesis, for tests/bench/loops.sh: the inner loop of each function is predicted and
+ * measured. */
 #include <stddef.h>
 
 double dot(const double *restrict x, const double *restrict y, size_t n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every reader of exports on any text; the first byte chooses the format. What is read keeps to its limits. */
+/* Every reader of exports on any text; the first byte chooses the format. What is read keeps to its limits.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
