@@ -8,20 +8,33 @@
 /* Kernels between two looks at the signal flag: a fraction of a second of measuring. */
 enum { GROUP = 512 };
 
-static enum ip_status measure_interruptibly(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                            struct hx_stat *stats, struct ip_error *err) {
-    struct cli_bench *bench = self;
+typedef enum ip_status meter_run(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
+                                 size_t count, struct hx_stat *stats, struct ip_error *err);
+
+static enum ip_status run_interruptibly(struct cli_bench *bench, meter_run *run,
+                                        const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
     for (size_t at = 0; at < count; at += GROUP) {
         if (cli_signal() != 0) {
             return ip_fail(err, IP_FAILED, "interrupted");
         }
         size_t group = count - at < GROUP ? count - at : GROUP;
-        enum ip_status status = hx_measure(&bench->inner, kernels + at, group, stats + at, err);
+        enum ip_status status = run(&bench->inner, kernels + at, group, stats + at, err);
         if (status != IP_OK) {
             return status;
         }
     }
     return IP_OK;
+}
+
+static enum ip_status measure_interruptibly(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                            struct hx_stat *stats, struct ip_error *err) {
+    return run_interruptibly(self, hx_measure, kernels, count, stats, err);
+}
+
+static enum ip_status screen_interruptibly(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                           struct hx_stat *stats, struct ip_error *err) {
+    return run_interruptibly(self, hx_screen, kernels, count, stats, err);
 }
 
 enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings *settings,
@@ -44,7 +57,8 @@ enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings
         plan->spread_limit /= 2;
     }
     bench->inner = hx_bench_meter(&bench->bench);
-    bench->meter = (struct hx_meter){measure_interruptibly, bench};
+    bench->meter =
+        (struct hx_meter){.measure = measure_interruptibly, .screen = screen_interruptibly, .self = bench};
     bench->progress = !settings->quiet && isatty(STDERR_FILENO) != 0;
     (void)clock_gettime(CLOCK_MONOTONIC, &bench->begin);
     return IP_OK;

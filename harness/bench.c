@@ -27,11 +27,12 @@ enum {
 static const double WIDTH_TOLERANCE = 0.08;
 
 static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_encoder *encoder,
-                                      const char *title, const char *line, uint32_t copies,
+                                      const char *title, const char *line, uint32_t copies, unsigned uses,
                                       struct ip_error *err) {
     struct gen_program program;
     gen_program_init(&program);
     (void)snprintf(program.title, sizeof program.title, "%s", title);
+    program.uses = uses;
     ip_lines_add(&program.unit, line);
     enum ip_status status = program.unit.failed
                                 ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
@@ -46,10 +47,16 @@ static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_enco
 static enum ip_status references_build(struct hx_bench *bench, struct ip_error *err) {
     enum ip_status status =
         reference_build(&bench->references.chain, &bench->encoder, "reference: dependent add, one cycle each",
-                        "add rax, rax", CHAIN_COPIES, err);
+                        "add rax, rax", CHAIN_COPIES, 0, err);
     if (status == IP_OK) {
-        status = reference_build(&bench->references.sentinel, &bench->encoder,
-                                 "sentinel: long NOPs, the issue width", GEN_LONG_NOP, SENTINEL_COPIES, err);
+        status =
+            reference_build(&bench->references.sentinel, &bench->encoder,
+                            "sentinel: long NOPs, the issue width", GEN_LONG_NOP, SENTINEL_COPIES, 0, err);
+    }
+    if (status == IP_OK && __builtin_cpu_supports("avx") != 0) {
+        status = reference_build(&bench->references.vector, &bench->encoder,
+                                 "reference: the chain, vectors filled first", "add rax, rax", CHAIN_COPIES,
+                                 GEN_USES_YMM, err);
     }
     return status;
 }
@@ -119,6 +126,37 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
     return IP_OK;
 }
 
+/* How much longer the call of a kernel is that fills wide vector registers first. */
+static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samples *samples,
+                                          struct ip_error *err) {
+    const struct gen_kernel *kernel = &bench->references.vector;
+    struct hx_job jobs[CALIBRATION_BATCHES];
+    if (kernel->longer.bytes == NULL || bench->recorder != NULL ||
+        strcmp(bench->timer.ops->unit, "ticks") != 0) {
+        return IP_OK;
+    }
+    for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
+        jobs[i] = (struct hx_job){.kernel = kernel, .rounds = CALIBRATION_ROUNDS};
+    }
+    enum ip_status status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
+    double extras[CALIBRATION_BATCHES];
+    size_t count = 0;
+    for (size_t i = 0; i < CALIBRATION_BATCHES && status == IP_OK; i++) {
+        if (samples[i].outcome == HX_OUTCOME_OK) {
+            struct hx_estimate estimate =
+                hx_estimate_batch(kernel, &bench->references, &samples[i], CALIBRATION_ROUNDS);
+            double bound = estimate.cycles / (1.0 - estimate.gap);
+            extras[count++] = (bound - estimate.cycles) * kernel->longer.copies * samples[i].iterations;
+        }
+    }
+    if (status == IP_OK && count > 0) {
+        hx_sort(extras, count);
+        double extra = hx_median(extras, count);
+        bench->references.vector_call_cycles = extra > 0.0 ? extra : 0.0;
+    }
+    return status;
+}
+
 static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
     struct hx_samples samples[CALIBRATION_BATCHES];
     double *values =
@@ -136,6 +174,9 @@ static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
         const struct timespec pause = {0, 20000000};
         (void)nanosleep(&pause, NULL);
         status = calibration_take(bench, samples, err);
+    }
+    if (status == IP_OK) {
+        status = vector_call_measure(bench, samples, err);
     }
     free(values);
     return status;
@@ -184,6 +225,7 @@ void hx_bench_close(struct hx_bench *bench) {
     hx_timer_close(&bench->timer);
     gen_kernel_fini(&bench->references.chain);
     gen_kernel_fini(&bench->references.sentinel);
+    gen_kernel_fini(&bench->references.vector);
     gen_encoder_fini(&bench->encoder);
     memset(bench, 0, sizeof *bench);
 }

@@ -120,6 +120,9 @@ static uint32_t iterations_choose(struct hx_child *child, const struct hx_placed
             break; /* a very slow kernel: warm enough */
         }
     }
+    if (now >= target) {
+        return 2; /* as few as there can be */
+    }
     /* Twice: the first run of so many iterations may still touch new pages. */
     (void)sample_take(child, placed->longer, 10, on_demand, kernel, wreck);
     uint64_t more = sample_take(child, placed->longer, 10, on_demand, kernel, wreck);
@@ -195,24 +198,34 @@ static void job_run(struct hx_child *child, uint32_t number) {
     result->iterations = job->iterations != 0 ? job->iterations : chosen;
     uint32_t warm_iterations = result->iterations / 2 + 2;
     bool on_demand = kernel->map_on_demand;
+    uint32_t every = job->reference_every > 1 ? job->reference_every : 1;
     /* Round 0 warms the chain, the sentinel and the final number of iterations, and is overwritten. */
     for (uint32_t pass = 0; pass <= job->rounds && wreck == 0; pass++) {
         uint32_t i = pass == 0 ? 0 : pass - 1;
-        references_warm(child, kernel, &wreck);
-        row[2][i] =
-            sample_take(child, child->reference.shorter, result->reference_iterations, false, chain, &wreck);
-        row[3][i] =
-            sample_take(child, child->reference.longer, result->reference_iterations, false, chain, &wreck);
-        /* After the chain's scalar code the vector units take a while to wake. If the shorter run alone paid
-         * for that, the difference would come out up to 5 % too small. */
-        (void)sample_take(child, placed->shorter, warm_iterations, on_demand, kernel, &wreck);
+        bool references = pass == 0 || i % every == 0;
+        if (references) {
+            references_warm(child, kernel, &wreck);
+            row[2][i] = sample_take(child, child->reference.shorter, result->reference_iterations, false,
+                                    chain, &wreck);
+            row[3][i] = sample_take(child, child->reference.longer, result->reference_iterations, false,
+                                    chain, &wreck);
+            /* After the chain's scalar code the vector units take a while to wake. If the shorter run alone
+             * paid for that, the difference would come out up to 5 % too small. */
+            (void)sample_take(child, placed->shorter, warm_iterations, on_demand, kernel, &wreck);
+        }
         row[0][i] = sample_take(child, placed->shorter, result->iterations, on_demand, kernel, &wreck);
         row[1][i] = sample_take(child, placed->longer, result->iterations, on_demand, kernel, &wreck);
-        references_warm(child, kernel, &wreck);
-        row[4][i] =
-            sample_take(child, child->sentinel.shorter, result->sentinel_iterations, false, sentinel, &wreck);
-        row[5][i] =
-            sample_take(child, child->sentinel.longer, result->sentinel_iterations, false, sentinel, &wreck);
+        if (references) {
+            references_warm(child, kernel, &wreck);
+            row[4][i] = sample_take(child, child->sentinel.shorter, result->sentinel_iterations, false,
+                                    sentinel, &wreck);
+            row[5][i] = sample_take(child, child->sentinel.longer, result->sentinel_iterations, false,
+                                    sentinel, &wreck);
+        } else {
+            for (size_t kind = 2; kind < HX_TICK_KINDS; kind++) {
+                row[kind][i] = row[kind][i - 1];
+            }
+        }
     }
     result->wreck = wreck;
     result->done = true;

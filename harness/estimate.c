@@ -94,7 +94,8 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     double copies = (double)references->chain.shorter.copies /
                     (references->chain.longer.copies - references->chain.shorter.copies);
     double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds) - copies;
-    double bound = (longer - overhead) * chain_cycles /
+    double extra = kernel->wakes_vectors ? references->vector_call_cycles / chain_cycles : 0.0;
+    double bound = (longer - overhead - extra) * chain_cycles /
                    ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);
     /* One loop in both lengths: the first pass through a large one is slower than the others, and the
      * difference is right because of that. */

@@ -11,6 +11,9 @@
 
 enum {
     KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
+    SCREEN_ROUNDS = 4,
+    SCREEN_CYCLES = 1500,
+    SCREEN_LOOKS = 3, /* at a kernel that looks disturbed */
 };
 
 /* A batch is void when its NOPs took this much longer than the issue width allows: someone else used the
@@ -30,6 +33,7 @@ void hx_plan_init(struct hx_plan *plan) {
         .spread_limit = 0.006,
         .trust_limit = 0.10,
         .target_cycles = 12000,
+        .reference_every = 1,
     };
 }
 
@@ -81,6 +85,20 @@ static bool sentinel_off(const struct hx_bench *bench, const struct hx_estimate 
     return bench->sentinel_suspect || !(estimate->sentinel_cycles <= bench->sentinel_cycles * SENTINEL_SLACK);
 }
 
+/* Runs the jobs of all open kernels, and records them where that is wanted. */
+static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
+    struct hx_bench *bench = chunk->bench;
+    enum ip_status status =
+        bench->timer.ops->run(&bench->timer, chunk->jobs, chunk->open_count, chunk->store.samples, err);
+    if (status == IP_OK && bench->recorder != NULL) {
+        status = hx_recorder_add(bench->recorder, chunk->jobs, chunk->store.samples, chunk->open_count, err);
+    }
+    if (status == IP_OK) {
+        bench->kernels_run += chunk->open_count;
+    }
+    return status;
+}
+
 /* Takes one batch of every open kernel and keeps open those that need more. */
 static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     struct hx_bench *bench = chunk->bench;
@@ -89,17 +107,13 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         chunk->jobs[i] = (struct hx_job){.kernel = chunk->kernels[chunk->open[i]],
                                          .iterations = plan->iterations,
                                          .rounds = plan->rounds,
-                                         .target_cycles = plan->target_cycles};
+                                         .target_cycles = plan->target_cycles,
+                                         .reference_every = plan->reference_every};
     }
-    enum ip_status status =
-        bench->timer.ops->run(&bench->timer, chunk->jobs, chunk->open_count, chunk->store.samples, err);
-    if (status == IP_OK && bench->recorder != NULL) {
-        status = hx_recorder_add(bench->recorder, chunk->jobs, chunk->store.samples, chunk->open_count, err);
-    }
+    enum ip_status status = jobs_run(chunk, err);
     if (status != IP_OK) {
         return status;
     }
-    bench->kernels_run += chunk->open_count;
     size_t left = 0;
     for (size_t i = 0; i < chunk->open_count; i++) {
         size_t number = chunk->open[i];
@@ -138,7 +152,8 @@ static enum ip_status chunk_open(struct chunk *chunk, size_t count, struct ip_er
     if (chunk->open_count == 0) {
         return IP_OK;
     }
-    return store_open(&chunk->store, chunk->open_count, chunk->bench->plan.rounds, err);
+    uint32_t rounds = chunk->bench->plan.rounds;
+    return store_open(&chunk->store, chunk->open_count, rounds > SCREEN_ROUNDS ? rounds : SCREEN_ROUNDS, err);
 }
 
 static void chunk_close(struct chunk *chunk) {
@@ -214,8 +229,78 @@ static enum ip_status bench_measure(void *self, const struct gen_kernel *const *
     return status;
 }
 
+/* A value from one batch; its spread is not known. */
+static void stat_look(struct hx_stat *stat, const struct hx_estimate *estimate, bool accepted) {
+    memset(stat, 0, sizeof *stat);
+    stat->screened = true;
+    stat->cycles = stat->low = stat->high = estimate->cycles;
+    stat->spread = NAN;
+    stat->ticks_per_cycle = estimate->ticks_per_cycle;
+    stat->sentinel_cycles = estimate->sentinel_cycles;
+    stat->verdict = accepted ? HX_VERDICT_OK : HX_VERDICT_DISTURBED;
+}
+
+/* Looks once at every open kernel and keeps open those that looked disturbed. */
+static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
+    struct hx_bench *bench = chunk->bench;
+    for (size_t i = 0; i < chunk->open_count; i++) {
+        chunk->jobs[i] = (struct hx_job){.kernel = chunk->kernels[chunk->open[i]],
+                                         .iterations = bench->plan.iterations,
+                                         .rounds = SCREEN_ROUNDS,
+                                         .target_cycles = SCREEN_CYCLES,
+                                         .reference_every = SCREEN_ROUNDS};
+    }
+    enum ip_status status = jobs_run(chunk, err);
+    size_t left = 0;
+    for (size_t i = 0; i < chunk->open_count && status == IP_OK; i++) {
+        size_t number = chunk->open[i];
+        struct hx_samples *samples = &chunk->store.samples[i];
+        if (samples->outcome != HX_OUTCOME_OK) {
+            stat_fault(&chunk->stats[number], samples->outcome, samples->why);
+            continue;
+        }
+        struct hx_estimate estimate =
+            hx_estimate_batch(chunk->kernels[number], &bench->references, samples, SCREEN_ROUNDS);
+        bool accepted = !estimate.clock_moved && !sentinel_off(bench, &estimate);
+        stat_look(&chunk->stats[number], &estimate, accepted);
+        if (!accepted) {
+            chunk->open[left++] = number;
+        }
+    }
+    chunk->open_count = left;
+    return status;
+}
+
+static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kernel *const *kernels,
+                                   size_t count, struct hx_stat *stats, struct ip_error *err) {
+    struct chunk chunk = {.bench = bench, .kernels = kernels, .stats = stats};
+    enum ip_status status = chunk_open(&chunk, count, err);
+    for (unsigned i = 0; i < SCREEN_LOOKS && status == IP_OK && chunk.open_count > 0; i++) {
+        status = chunk_look(&chunk, err);
+    }
+    chunk_close(&chunk);
+    return status;
+}
+
+static enum ip_status bench_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                   struct hx_stat *stats, struct ip_error *err) {
+    struct hx_bench *bench = self;
+    enum ip_status status = IP_OK;
+    for (size_t at = 0; at < count && status == IP_OK; at += KERNELS_PER_CHUNK) {
+        size_t some = count - at < KERNELS_PER_CHUNK ? count - at : KERNELS_PER_CHUNK;
+        status = chunk_screen(bench, kernels + at, some, stats + at, err);
+    }
+    return status;
+}
+
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {
-    return (struct hx_meter){.measure = bench_measure, .self = bench};
+    return (struct hx_meter){.measure = bench_measure, .screen = bench_screen, .self = bench};
+}
+
+enum ip_status hx_screen(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,
+                         struct hx_stat *stats, struct ip_error *err) {
+    return meter->screen != NULL ? meter->screen(meter->self, kernels, count, stats, err)
+                                 : hx_measure(meter, kernels, count, stats, err);
 }
 
 enum ip_status hx_measure(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,

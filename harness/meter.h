@@ -33,6 +33,7 @@ struct hx_stat {
     double ticks_per_cycle; /* of the bracketing chain */
     double sentinel_cycles; /* cycles of one long NOP beside it */
     uint32_t batches, retakes;
+    bool screened;        /* one cheap look (hx_screen), no measurement: good for comparing only */
     uint64_t kernel_hash; /* names the kernel in an evidence log (results/evidence.h); 0: none was kept */
     char why[128];        /* "" when OK */
 };
@@ -46,8 +47,9 @@ struct hx_plan {
     double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.006 */
     double
         trust_limit; /* report as unstable above; default 0.10 (Putigny 2014: no value with more than 10 %) */
-    uint32_t target_cycles; /* length of the long run and of the chain's; default 12000 */
-    uint32_t iterations;    /* fixed number of iterations, 0: from target_cycles */
+    uint32_t target_cycles;   /* length of the long run and of the chain's; default 12000 */
+    uint32_t reference_every; /* chain and sentinel in every so many rounds; default 1 */
+    uint32_t iterations;      /* fixed number of iterations, 0: from target_cycles */
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */
 
@@ -57,6 +59,9 @@ struct hx_meter {
     enum ip_status (*measure)(void *self, const struct gen_kernel *const *kernels, size_t count,
                               struct hx_stat *stats, struct ip_error *err);
     void *self;
+    /* NULL: this meter cannot look cheaply. */
+    enum ip_status (*screen)(void *self, const struct gen_kernel *const *kernels, size_t count,
+                             struct hx_stat *stats, struct ip_error *err);
 };
 
 /* The meter over a timer. */
@@ -96,5 +101,11 @@ struct hx_meter hx_bench_meter(struct hx_bench *bench);
 
 IP_CHECK enum ip_status hx_measure(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
                                    size_t count, struct hx_stat *stats, struct ip_error *err);
+
+/* One cheap look at each kernel, a tenth of a measurement or less: enough to see which of many deserve one. A
+ * fault is final. Else `screened` is set, and the verdict says whether the look was disturbed. Measures where
+ * the meter knows nothing cheaper. */
+IP_CHECK enum ip_status hx_screen(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
+                                  size_t count, struct hx_stat *stats, struct ip_error *err);
 
 #endif

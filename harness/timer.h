@@ -41,7 +41,9 @@ struct hx_job {
     uint32_t iterations; /* of the loop, for each sample; 0: the timer chooses so that a long run takes about
                             target_cycles */
     uint32_t rounds;     /* samples of each length */
-    uint32_t target_cycles; /* how long a longer run should take, about; 0: 6000 */
+    uint32_t target_cycles;   /* how long a longer run should take, about; 0: 6000 */
+    uint32_t reference_every; /* chain and sentinel run in every so many rounds, whose samples stand for the
+                                 rounds behind too; 0 and 1: in each */
 };
 
 /* What came back. Arrays are allocated by the caller of hx_timer_run: `rounds` values each. */
@@ -80,6 +82,8 @@ struct hx_timer_ops {
 struct hx_references {
     struct gen_kernel chain;    /* dependent `add r, r`: one cycle each */
     struct gen_kernel sentinel; /* long NOPs: the issue width */
+    struct gen_kernel vector;   /* the chain with wide vector registers filled first; empty: not here */
+    double vector_call_cycles;  /* that its call takes more than the chain's */
 };
 
 struct hx_timer {

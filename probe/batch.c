@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/batch.h"
+#include "probe/rivals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ void probe_batch_fini(struct probe_batch *batch) {
         gen_program_fini(&batch->programs[i]);
     }
     free(batch->programs);
+    free(batch->rivals);
     free(batch->stats);
     memset(batch, 0, sizeof *batch);
 }
@@ -28,12 +30,23 @@ enum ip_status probe_batch_add(struct probe_batch *batch, struct gen_program *pr
             return ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", capacity);
         }
         batch->programs = programs;
+        struct probe_rival *rivals = realloc(batch->rivals, capacity * sizeof *rivals);
+        if (rivals == NULL) {
+            gen_program_fini(program);
+            return ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", capacity);
+        }
+        batch->rivals = rivals;
         batch->capacity = capacity;
     }
     *slot = batch->count;
+    batch->rivals[batch->count] = (struct probe_rival){0};
     batch->programs[batch->count++] = *program;
     memset(program, 0, sizeof *program);
     return IP_OK;
+}
+
+void probe_batch_rival(struct probe_batch *batch, size_t slot, const struct probe_rival *rival) {
+    batch->rivals[slot] = *rival;
 }
 
 static void stat_fault(struct hx_stat *stat, const char *why) {
@@ -62,7 +75,7 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
         }
     }
     if (status == IP_OK) {
-        status = hx_measure(meter, pointers, count, stats, err);
+        status = probe_rivals_measure(meter, batch->rivals + first, pointers, count, stats, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (pointers[i] == NULL) {

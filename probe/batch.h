@@ -9,8 +9,19 @@
 #include "generator/program.h"
 #include "harness/meter.h"
 
+/* Which experiments are rivals: of those of one set only the least decides, so that all but the likely
+ * winners need no more than a cheap look (hx_screen). Their statistics then have `screened` set. */
+struct probe_rival {
+    uint32_t set;  /* 0: no rival, measured in any case */
+    uint32_t team; /* members of a team tell the same thing, and their median speaks for it; 0: a team of its
+                      own */
+    double offset; /* in cycles, taken off before rivals are compared */
+    double floor;  /* what is then left below this is no result, and comes last */
+};
+
 struct probe_batch {
     struct gen_program *programs; /* owned; emptied once their kernels are built */
+    struct probe_rival *rivals;   /* owned; of each program */
     struct hx_stat *stats;        /* owned; valid after probe_batch_measure */
     size_t count, capacity;
 };
@@ -21,6 +32,9 @@ void probe_batch_fini(struct probe_batch *batch); /* an all-zero batch is fine a
  * position in `stats`. */
 IP_CHECK enum ip_status probe_batch_add(struct probe_batch *batch, struct gen_program *program, size_t *slot,
                                         struct ip_error *err);
+
+/* Makes the experiment at `slot` a rival of the others of its set; all of them stand together. */
+void probe_batch_rival(struct probe_batch *batch, size_t slot, const struct probe_rival *rival);
 
 /* Encodes, builds and measures everything that was added; once per batch. */
 IP_CHECK enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_meter *meter,

@@ -28,6 +28,7 @@ void probe_latency_fini(struct probe_latency *latency) {
 
 static void session_fini(struct latency_session *session) {
     probe_transfers_fini(&session->transfers);
+    probe_batch_fini(&session->calibration);
     probe_batch_fini(&session->batch);
     free(session->experiments);
     for (size_t i = 0; session->results != NULL && i < session->count; i++) {
@@ -125,13 +126,17 @@ static enum ip_status session_run(struct latency_session *session, const struct 
         }
     }
     if (status == IP_OK) {
-        status = probe_transfers_chains_add(&session->transfers, &session->batch, err);
+        status = probe_transfers_chains_add(&session->transfers, &session->calibration, err);
     }
     if (status == IP_OK) {
+        status = probe_batch_measure(&session->calibration, meter, encoder, err);
+    }
+    if (status == IP_OK) {
+        probe_transfers_calibrate(&session->transfers, session->calibration.stats);
+        latency_rivals_set(session);
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     if (status == IP_OK) {
-        probe_transfers_calibrate(&session->transfers, session->batch.stats);
         latency_session_read(session);
     }
     return status;

@@ -25,8 +25,8 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define DIRECT_CYCLES   0.08
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
-static double round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
-                         double cycles, bool *exact) {
+static double round_rest_of(const struct latency_session *session,
+                            const struct latency_experiment *experiment, double cycles, bool *exact) {
     *exact = true;
     cycles -= experiment->keeper_cycles;
     for (unsigned i = 0; i < experiment->via_count; i++) {
@@ -34,11 +34,21 @@ static double round_rest(const struct latency_session *session, const struct lat
         cycles -= transfer->cycles;
         *exact = *exact && transfer->pinned;
     }
-    return cycles > 0.0 ? cycles : 0.0;
+    return cycles;
 }
 
+/* Not less than nothing. */
+static double round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
+                         double cycles, bool *exact) {
+    return fmax(round_rest_of(session, experiment, cycles, exact), 0.0);
+}
+
+/* Can the chain tell something: do its transfers run, and was it measured and not only looked at? */
 static bool transfers_run(const struct latency_session *session,
                           const struct latency_experiment *experiment) {
+    if (session->batch.stats[experiment->slot].screened) {
+        return false;
+    }
     for (unsigned i = 0; i < experiment->via_count; i++) {
         if (!session->transfers.items[experiment->via[i]].usable) {
             return false;
@@ -329,6 +339,30 @@ static void session_pairs_settle(struct latency_session *session) {
             equals_median_take(session, pair, begin, end);
         }
         pair_doubt(session, pair, begin, end);
+    }
+}
+
+/* Of the chains of a pair that are closed by transfers the least decides; of those that close through the
+ * same flag, the median. A chain without transfers is a fact of its own. */
+void latency_rivals_set(struct latency_session *session) {
+    uint32_t pairs = 0;
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        if (i == 0 || experiment->form != experiment[-1].form || experiment->pair != experiment[-1].pair) {
+            pairs++;
+        }
+        if (experiment->via_count == 0 || experiment->slow) {
+            continue;
+        }
+        const struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        bool exact = false;
+        struct probe_rival rival = {.set = 2 * pairs + experiment->same_register,
+                                    .offset = -round_rest_of(session, experiment, 0.0, &exact)};
+        if (session->forms[experiment->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
+            rival.team = experiment_flag(session, experiment);
+            rival.floor = INDEPENDENT_CYCLES;
+        }
+        probe_batch_rival(&session->batch, experiment->slot, &rival);
     }
 }
 

@@ -32,6 +32,7 @@ struct latency_session {
     size_t count;
     struct probe_latency *results;
     struct probe_transfers transfers;
+    struct probe_batch calibration; /* the chains of the transfers */
     struct probe_batch batch;
     struct latency_experiment *experiments;
     size_t experiment_count, experiment_capacity;
@@ -41,6 +42,9 @@ struct latency_session {
  * none, the pair says why. The chains of a pair stand together in `experiments`. */
 IP_CHECK enum ip_status latency_chains_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, struct ip_error *err);
+
+/* Says which chains are rivals, now that the transfers are calibrated. */
+void latency_rivals_set(struct latency_session *session);
 
 /* Fills the pairs from the statistics of the batch; the transfers are calibrated. */
 void latency_session_read(struct latency_session *session);

@@ -106,6 +106,8 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     status = probe_batch_add(&session->batch, &program, &variant->slot, err);
     if (status == IP_OK) {
         session->count++;
+        probe_batch_rival(&session->batch, variant->slot,
+                          &(struct probe_rival){.set = (uint32_t)form_index + 1});
     }
     return status;
 }
@@ -244,14 +246,14 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
     if (variant->branch == BRANCH_NONE && how->registers == 0 && !how->break_flags && !how->break_registers) {
         result->plain_cycles = stat->cycles;
     }
-    if (!stat_beats(stat, result)) {
+    if (stat->screened || !stat_beats(stat, result)) {
         return;
     }
     result_set(result, variant, stat);
 }
 
 static bool stat_equals(const struct hx_stat *stat, double least) {
-    return stat->verdict == HX_VERDICT_OK && stat->cycles >= least &&
+    return !stat->screened && stat->verdict == HX_VERDICT_OK && stat->cycles >= least &&
            stat->cycles <= least * (1.0 + EQUAL_VARIANTS);
 }
 

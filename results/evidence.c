@@ -113,6 +113,19 @@ static enum ip_status log_measure(void *self, const struct gen_kernel *const *ke
     return status;
 }
 
+/* A look is no evidence, unless it is the last: a fault. */
+static enum ip_status log_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                 struct hx_stat *stats, struct ip_error *err) {
+    struct res_log *log = self;
+    enum ip_status status = hx_screen(&log->inner, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (kernels[i] != NULL && !stats[i].screened) {
+            status = log_add(log, kernels[i], &stats[i].kernel_hash, err);
+        }
+    }
+    return status;
+}
+
 struct hx_meter res_log_meter(struct res_log *log) {
-    return (struct hx_meter){.measure = log_measure, .self = log};
+    return (struct hx_meter){.measure = log_measure, .screen = log_screen, .self = log};
 }
