@@ -112,8 +112,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     const struct isa_address *from = &instruction->binding.address;
     *store =
         (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
-    store->base = (uint16_t)(instruction->stack ? 1 + RSP : from->base + 1 + 256 * (from->index + 1));
-    store->displacement = from->disp;
+    store->base = (int8_t)(instruction->stack ? RSP : from->base);
     store->value = unknown(values);
     store->general = isa_form_vector_bits(form) == 0;
     store->indexed = !instruction->stack && from->index >= 0;
@@ -299,13 +298,15 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     const struct isa_form *form = &load->cost->form;
     bool general = isa_form_vector_bits(form) == 0;
     bool indexed = store->indexed || (!load->stack && load->binding.address.index >= 0);
+    int base = load->stack ? RSP : load->binding.address.base;
+    bool elsewhere = store->base != base; /* the same address by another register: not foreseen */
     bool modify = load->loads && load->stores;
     /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.
      */
-    if (modify && !isnan(load->cost->modifies) && !indexed) {
+    if (modify && !isnan(load->cost->modifies) && !indexed && !elsewhere) {
         return fmax(0.0, load->cost->modifies - (double)load->to_store);
     }
-    if (!modify && !isnan(load->cost->forwarded) && !indexed && store->general == general) {
+    if (!modify && !isnan(load->cost->forwarded) && !indexed && !elsewhere && store->general == general) {
         return load->cost->forwarded;
     }
     if (!store->general || !general) {
@@ -314,5 +315,5 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     bool immediate = form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM;
     bool modifies = modify && !immediate;
     bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
-    return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
+    return modifies || extends || indexed || elsewhere ? forwarding->far : forwarding->renamed;
 }

@@ -19,8 +19,7 @@ enum { CORE_STORES_KEPT = 64 };
 struct core_store {
     struct core_word address, value;
     uint16_t bytes;
-    uint16_t base; /* 1 + the base register, 256 times 1 + the index: how it was addressed */
-    int32_t displacement;
+    int8_t base;  /* register, -1: none */
     bool general; /* from a general register or an immediate */
     bool indexed;
     uint64_t serial;
