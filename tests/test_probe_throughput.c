@@ -210,6 +210,50 @@ static void forms_that_read_flags_are_tried_with_flags_broken(void **state) {
     assert_true(flags.kernels > plain.kernels);
 }
 
+/* Kernels whose memory differs from their registers have slow operands; they take longer here. */
+static enum ip_status slow_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                   struct hx_stat *stats, struct ip_error *err) {
+    (void)self;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        bool slow = kernels[i] != NULL && memcmp(kernels[i]->memory_fill, kernels[i]->vector_fill, 64) != 0;
+        double cycles = slow ? 9.0 : 4.0;
+        stats[i] = (struct hx_stat){.cycles = cycles, .low = cycles, .high = cycles, .batches = 3};
+    }
+    return IP_OK;
+}
+
+static struct probe_throughput slow_throughput_of(const char *syntax) {
+    struct isa_form form;
+    form_make(&form, syntax);
+    struct isa_form *forms[1] = {&form};
+    struct hx_meter meter = {.measure = slow_measure};
+    struct gen_encoder encoder = {0};
+    struct probe_throughput result = {0};
+    struct ip_error err = {0};
+    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    gen_encoder_fini(&encoder);
+    return result;
+}
+
+static void slow_operands_stand_for_themselves(void **state) {
+    (void)state;
+    struct probe_throughput divpd = slow_throughput_of("divpd xmm, xmm");
+    assert_float_equal(divpd.cycles, 4.0, 1e-9);
+    assert_float_equal(divpd.slow_cycles, 9.0, 1e-9);
+    assert_float_equal(slow_throughput_of("vsqrtps ymm, ymm").slow_cycles, 9.0, 1e-9);
+    assert_true(isnan(slow_throughput_of("addpd xmm, xmm").slow_cycles));
+}
+
+static void what_a_kernel_chose_is_told(void **state) {
+    (void)state;
+    struct script repeats = {.answers = {{8.0, 8.0}}}, plain = {.answers = {{1.0, 1.0}}};
+    assert_non_null(strstr(throughput_of(&repeats, "rep stosb").how, ", rcx 4"));
+    assert_null(strstr(throughput_of(&plain, "stosb").how, "rcx"));
+    struct script frees = {.answers = {{1.0, 0.5}}}; /* the second half of the variants are those */
+    assert_non_null(strstr(throughput_of(&frees, "fld m32").how, "stack freed"));
+}
+
 /* The two forms are said to take `a` and `b` cycles alone, and `together` for each instance in the mix. The
  * forms themselves do not matter to the script, but their kernels must exist and be as many for both. */
 static struct probe_pair pair_of(double a, double b, double together, double nops) {
@@ -318,6 +362,8 @@ int main(void) {
         cmocka_unit_test(what_takes_too_long_for_a_core_is_marked),
         cmocka_unit_test(a_bad_verdict_is_passed_on),
         cmocka_unit_test(forms_that_read_flags_are_tried_with_flags_broken),
+        cmocka_unit_test(slow_operands_stand_for_themselves),
+        cmocka_unit_test(what_a_kernel_chose_is_told),
         cmocka_unit_test(disjoint_ports),
         cmocka_unit_test(equal_ports),
         cmocka_unit_test(nested_ports),
