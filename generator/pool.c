@@ -76,7 +76,7 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
         if (!operand->implicit && operand->kind == ISA_OPERAND_REG && !harmless &&
             gen_file_of(operand->reg_class) == GEN_FILES) {
             return ip_fail(err, IP_UNSUPPORTED,
-                           "'%s' takes a register that kernels must leave alone (segment, control or debug)",
+                           "'%s' takes a register that kernels must leave alone (segment, control, debug or bound)",
                            form->syntax);
         }
     }

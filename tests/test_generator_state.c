@@ -336,6 +336,7 @@ static void divide(uint64_t registers[16], uint64_t divisor, unsigned bits, bool
     unsigned __int128 dividend = (unsigned __int128)high << bits | (registers[RAX] & mask);
     if (divisor == 0) {
         fail_msg("%s: division by zero", where);
+        return;
     }
     uint64_t quotient, remainder;
     bool fits;
