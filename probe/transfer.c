@@ -305,11 +305,12 @@ bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa
     if (!transfer->usable || !worlds_mix(transfer->world, probe_form_world(form))) {
         return false;
     }
+    /* Loads and stores close no port. A store that is wider than the result takes the zeros above it. */
     if (dst >= 0 && (!operand_flows(form, dst, other, transfer->src) ||
-                     !vector_width_fits(&other->operands[transfer->src], &form->operands[dst]))) {
+                     (transfer->to != PROBE_FILE_MEMORY &&
+                      !vector_width_fits(&other->operands[transfer->src], &form->operands[dst])))) {
         return false;
     }
-    /* A load closes no port. */
     return src < 0 || (operand_flows(other, transfer->dst, form, src) &&
                        (transfer->from == PROBE_FILE_MEMORY ||
                         vector_width_fits(&other->operands[transfer->dst], &form->operands[src])));
