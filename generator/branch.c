@@ -39,6 +39,21 @@ static const struct preparation *preparation_find(const char *condition, bool ta
     return NULL;
 }
 
+/* LOOP counts rcx down and is taken until that is zero, LOOPE and LOOPNE also only with and without ZF. So
+ * many iterations nobody runs. */
+static bool counts_down(const char *mnemonic) {
+    return strncmp(mnemonic, "loop", 4) == 0;
+}
+
+static void count_prepare(struct gen_program *program, const char *mnemonic, bool taken) {
+    bool equal = strcmp(mnemonic, "loope") == 0, unequal = strcmp(mnemonic, "loopne") == 0;
+    ip_lines_add(&program->init, "mov rcx, 0x7fffffffffffffff");
+    ip_lines_add(&program->init, "mov r13d, 1");
+    if (equal || unequal) {
+        ip_lines_add(&program->unit, equal == taken ? "cmp r13, r13" : "test r13, r13");
+    }
+}
+
 static void conditional_prepare(struct gen_program *program, const struct preparation *preparation) {
     ip_lines_add(&program->init, "mov r13d, 1");
     ip_lines_add(&program->init, "mov r12d, 0");
@@ -63,13 +78,14 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
     bool by_counter = length >= 4 && strcmp(mnemonic + length - 3, "cxz") == 0; /* jecxz, jrcxz */
     const struct preparation *preparation =
         mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(mnemonic + 1, taken) : NULL;
-    if (!relative || !(unconditional || by_counter || preparation != NULL)) {
+    bool loops = counts_down(mnemonic);
+    if (!relative || !(unconditional || by_counter || loops || preparation != NULL)) {
         return ip_fail(
             err, IP_UNSUPPORTED,
-            "'%s' is no jump to an offset; branch chains are made of JMP and the conditional jumps",
+            "'%s' is no jump to an offset; branch chains are made of JMP, LOOP and the conditional jumps",
             form->syntax);
     }
-    if (unconditional && !taken) {
+    if ((unconditional || strcmp(mnemonic, "loop") == 0) && !taken) {
         return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
     }
     struct gen_program made;
@@ -77,7 +93,9 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
     made.forms_per_unit = BRANCHES;
     (void)snprintf(made.title, sizeof made.title, "branches: %s, %s", form->syntax,
                    taken ? "taken" : "not taken");
-    if (by_counter) {
+    if (loops) {
+        count_prepare(&made, mnemonic, taken);
+    } else if (by_counter) {
         ip_lines_add(&made.init, taken ? "mov ecx, 0" : "mov ecx, 1");
     } else if (preparation != NULL) {
         conditional_prepare(&made, preparation);

@@ -117,6 +117,16 @@ static enum ip_status x87_plan(struct gen_link_plan *plan, struct ip_error *err)
     return IP_OK;
 }
 
+/* XGETBV faults unless rcx is 0: what a chain leaves there would not be. (A dividend may be anything.) */
+static bool demands_value(const struct isa_form *form, int src) {
+    const struct gen_pool any = {0};
+    const struct isa_operand *operand = &form->operands[src];
+    bool fixed = gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class) && operand->reg >= 0;
+    unsigned gpr = fixed ? (unsigned)operand->reg : 0;
+    return fixed && !gen_form_divides(form) &&
+           gen_fixed_value(&any, form, gpr, 1) == gen_fixed_value(&any, form, gpr, 2);
+}
+
 static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_link *links, unsigned count,
                                 unsigned l, struct ip_error *err) {
     const struct gen_link *link = &links[l];
@@ -126,6 +136,11 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     if (gen_form_is_stack(form) || gen_form_is_string(form)) {
         status = ip_fail(err, IP_UNSUPPORTED,
                          "'%s' moves an implicit pointer, so that a chain of it would leave the data pages",
+                         form->syntax);
+    }
+    if (status == IP_OK && demands_value(form, link->src)) {
+        status = ip_fail(err, IP_UNSUPPORTED,
+                         "'%s' faults unless its source holds one certain value, which a chain does not keep",
                          form->syntax);
     }
     if (status == IP_OK) {

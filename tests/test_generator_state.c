@@ -83,6 +83,26 @@ static void tile_units(void **state) {
     gen_program_fini(&program);
 }
 
+static void loops(void **state) {
+    (void)state;
+    struct isa_form loop = form_of("loop rel8"), loope = form_of("loope rel8");
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_branch_program(&program, &loop, false, &err), IP_UNSUPPORTED);
+    assert_int_equal(gen_branch_program(&program, &loop, true, &err), IP_OK);
+    assert_string_equal(program.init.items[0], "mov rcx, 0x7fffffffffffffff");
+    assert_int_equal(program.unit.count, program.forms_per_unit);
+    assert_string_equal(program.unit.items[0], "loop $+2");
+    gen_program_fini(&program);
+    assert_int_equal(gen_branch_program(&program, &loope, true, &err), IP_OK);
+    assert_string_equal(program.unit.items[0], "cmp r13, r13"); /* ZF: taken */
+    assert_string_equal(program.unit.items[1], "loope $+2");
+    gen_program_fini(&program);
+    assert_int_equal(gen_branch_program(&program, &loope, false, &err), IP_OK);
+    assert_string_equal(program.unit.items[0], "test r13, r13");
+    gen_program_fini(&program);
+}
+
 static void chain_case(const char *const syntax[2], const struct gen_link given[2], const char *expected) {
     struct isa_form forms[2];
     struct gen_link links[2];
@@ -122,6 +142,9 @@ static void odd_operands(void **state) {
     chain_case((const char *const[2]){"mov moffs64, rax", "mov rax, moffs64"},
                (const struct gen_link[2]){{.src = 1, .dst = 0}, {.src = 1, .dst = 0}},
                "mov qword [qword 0x20014000], rax\nmov rax, qword [qword 0x20014000]\n");
+    /* It faults unless rcx is 0. */
+    chain_case((const char *const[2]){"xgetbv", "movsxd r64, r32"},
+               (const struct gen_link[2]){{.src = 0, .dst = 2}, {.src = 1, .dst = 0}}, NULL);
     chain_case((const char *const[2]){"mov rax, moffs64"},
                (const struct gen_link[2]){{.src = 1, .dst = 0, .src_address = true}}, NULL);
 }
@@ -481,9 +504,14 @@ static void slow_units(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(x87_units),    cmocka_unit_test(tile_units),        cmocka_unit_test(chains),
-        cmocka_unit_test(odd_operands), cmocka_unit_test(stack_is_balanced), cmocka_unit_test(quotients_fit),
+        cmocka_unit_test(x87_units),
+        cmocka_unit_test(tile_units),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(odd_operands),
+        cmocka_unit_test(stack_is_balanced),
+        cmocka_unit_test(quotients_fit),
         cmocka_unit_test(slow_units),
+        cmocka_unit_test(loops),
     };
     return cmocka_run_group_tests(tests, table_setup, table_teardown);
 }
