@@ -188,7 +188,7 @@ static enum ip_status capacity_measure(struct front *front, struct ip_error *err
     struct core_session *session = front->session;
     double slots = 0, bytes = 0;
     unsigned best = 0;
-    double end = front->l1i > 0 ? front->l1i / WINDOW : L1I_MAX / WINDOW;
+    double end = (front->l1i > 0 ? front->l1i : L1I_MAX) / WINDOW;
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < DENSITIES && status == IP_OK; i++) {
         front->windows[i] = 0;

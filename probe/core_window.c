@@ -77,7 +77,7 @@ static void vectors_fill(struct gen_program *program) {
 
 static void filler_lines(struct ip_lines *lines, const struct filler *filler, unsigned chain,
                          unsigned count) {
-    unsigned kinds = 0;
+    unsigned kinds = 1;
     while (kinds < 4 && filler->lines[kinds] != NULL) {
         kinds++;
     }

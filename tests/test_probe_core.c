@@ -62,7 +62,7 @@ static void core_measure(const char *const *replacements, const char *const *gro
 
 static void assert_value(const struct probe_core *core, enum probe_core_key key, double expected) {
     double value = probe_core_get(core, key);
-    if (!(fabs(value - expected) <= 0.01 * expected)) {
+    if (!(fabs(value - expected) <= 0.004 * expected)) {
         fail_msg("%s is %g (%s), not %g", probe_core_key_name(key), value, core->values[key].how, expected);
     }
 }
