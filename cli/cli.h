@@ -45,7 +45,7 @@ struct cli_settings {
     bool not_taken;
 
     const char *file, *hex, *hex_list;
-    bool count;
+    bool count, coverage;
     const char *root, *save;
 
     const char *store, *list, *parts;

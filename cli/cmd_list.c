@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/coverage.h"
 #include "cli/forms.h"
 #include "cli/output.h"
 #include "isa/decode.h"
@@ -89,7 +90,7 @@ static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_set
     if (status == IP_OK && settings->argument_count == 0) {
         status = cli_forms_select(forms, "*", 0, err);
     }
-    if (status == IP_OK && settings->verbose && !settings->count) {
+    if (status == IP_OK && (settings->verbose || settings->coverage) && !settings->count) {
         status = isa_forms_derive(forms->items, forms->count, err);
     }
     return status;
@@ -98,9 +99,10 @@ static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_set
 static int list_run(const struct cli_command *command, struct cli_settings *settings) {
     struct cli_output output;
     int code = cli_output_open(&output, command, settings,
-                               settings->count     ? count_columns
-                               : settings->verbose ? verbose_columns
-                                                   : plain_columns);
+                               settings->count      ? count_columns
+                               : settings->coverage ? cli_coverage_columns
+                               : settings->verbose  ? verbose_columns
+                                                    : plain_columns);
     if (code != CLI_EXIT_OK) {
         return code;
     }
@@ -111,6 +113,10 @@ static int list_run(const struct cli_command *command, struct cli_settings *sett
     } else if (settings->count) {
         const struct cli_value row[] = {cli_integer((int64_t)forms.count)};
         cli_output_row(&output, row, NULL);
+    } else if (settings->coverage) {
+        if (cli_coverage_write(&output, &forms, settings, &err) != IP_OK) {
+            code = cli_report(command->name, &err);
+        }
     } else {
         for (size_t i = 0; i < forms.count; i++) {
             const struct isa_form *form = forms.items[i];
@@ -131,6 +137,11 @@ static const struct cli_option options[] = {
      offsetof(struct cli_settings, verbose), 0, 0, NULL},
     {"count", 'n', NULL, "print only how many forms there are", CLI_KIND_FLAG,
      offsetof(struct cli_settings, count), 0, 0, NULL},
+    {"coverage", 'c', NULL,
+     "for each extension: forms known, runnable here, measured; and why others are not", CLI_KIND_FLAG,
+     offsetof(struct cli_settings, coverage), 0, 0, NULL},
+    {"store", 'S', "FILE", "with --coverage: the store; by default that of this CPU", CLI_KIND_FILE,
+     offsetof(struct cli_settings, store), 0, 0, NULL},
     {0},
 };
 
