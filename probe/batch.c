@@ -56,6 +56,45 @@ static void stat_fault(struct hx_stat *stat, const char *why) {
     snprintf(stat->why, sizeof stat->why, "%s", why);
 }
 
+static bool is_void(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_UNSTABLE || stat->verdict == HX_VERDICT_DISTURBED;
+}
+
+/* Measures again what noise made void; `again` and `fresh` are scratch of `count`. */
+static enum ip_status void_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
+                                   const struct gen_kernel **again, struct hx_stat *fresh,
+                                   const struct hx_meter *meter, struct ip_error *err) {
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (pointers[i] != NULL && is_void(&stats[i])) {
+            again[left++] = pointers[i];
+        }
+    }
+    enum ip_status status = left > 0 ? hx_measure(meter, again, left, fresh, err) : IP_OK;
+    for (size_t i = count; i > 0 && status == IP_OK; i--) {
+        if (pointers[i - 1] != NULL && is_void(&stats[i - 1])) {
+            left--;
+            stats[i - 1] = fresh[left].verdict == HX_VERDICT_OK ? fresh[left] : stats[i - 1];
+        }
+    }
+    return status;
+}
+
+static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
+                                    unsigned retries, const struct hx_meter *meter, struct ip_error *err) {
+    const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
+    struct hx_stat *fresh = calloc(count, sizeof *fresh);
+    enum ip_status status = again == NULL || fresh == NULL
+                                ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
+                                : IP_OK;
+    for (unsigned r = 0; r < retries && status == IP_OK; r++) {
+        status = void_measure(pointers, count, stats, again, fresh, meter, err);
+    }
+    free(again);
+    free(fresh);
+    return status;
+}
+
 /* Builds and measures experiments [first, first + count). `kernels` and `pointers` are scratch of `count`. */
 static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t first, size_t count,
                                           struct gen_kernel *kernels, const struct gen_kernel **pointers,
@@ -76,6 +115,9 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
     }
     if (status == IP_OK) {
         status = probe_rivals_measure(meter, batch->rivals + first, pointers, count, stats, err);
+    }
+    if (status == IP_OK && batch->retries > 0) {
+        status = voids_measure(pointers, count, stats, batch->retries, meter, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (pointers[i] == NULL) {

@@ -24,6 +24,8 @@ struct probe_batch {
     struct probe_rival *rivals;   /* owned; of each program */
     struct hx_stat *stats;        /* owned; valid after probe_batch_measure */
     size_t count, capacity;
+    unsigned retries; /* what came out unstable or disturbed is measured so many times more: noise comes and
+                         goes */
 };
 
 void probe_batch_fini(struct probe_batch *batch); /* an all-zero batch is fine and empty */

@@ -13,6 +13,8 @@ enum {
     ALONE_INSTANCES = 24, /* of a form in its throughput kernel */
     NOP_INSTANCES = 96,   /* beside some of the form: issue slots */
     SLOT_INSTANCES = 4,
+    NOP_KERNELS = 3, /* of different lengths: all else stands on the issue width */
+    NOP_MORE = 24,
 };
 
 static const double WIDTH_TOLERANCE = 0.06; /* of 1/throughput to an integer, relative */
@@ -76,6 +78,7 @@ double probe_mix_cycles(const struct probe_batch *batch, size_t slot) {
 enum ip_status probe_mixes_measure(const struct probe_mapper *mapper, struct probe_batch *batch,
                                    struct ip_error *err) {
     mapper->map->kernels += batch->count;
+    batch->retries = PROBE_MIX_RETRIES;
     return batch->count > 0 ? probe_batch_measure(batch, mapper->meter, mapper->encoder, err) : IP_OK;
 }
 
@@ -128,9 +131,14 @@ static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *s
 static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *slots, struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     struct probe_batch batch = {0};
-    size_t nops = SIZE_MAX;
+    size_t nops[NOP_KERNELS];
     struct gen_part parts[2] = {{.form = NULL, .count = NOP_INSTANCES}};
-    enum ip_status status = probe_mix_add(&batch, parts, 1, &nops, err);
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < NOP_KERNELS && status == IP_OK; i++) {
+        parts[0].count = NOP_INSTANCES + NOP_MORE * i;
+        status = probe_mix_add(&batch, parts, 1, &nops[i], err);
+    }
+    parts[0].count = NOP_INSTANCES;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         slots[i] = SIZE_MAX;
         if (map->members[i].width != 0) {
@@ -140,10 +148,13 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *s
     }
     status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
     if (status == IP_OK) {
-        map->issue_width = NOP_INSTANCES / probe_mix_cycles(&batch, nops);
-        if (!isfinite(map->issue_width)) {
-            status =
-                ip_fail(err, IP_UNTRUSTED, "the issue width cannot be measured: %s", batch.stats[nops].why);
+        for (unsigned i = 0; i < NOP_KERNELS; i++) {
+            double width = (NOP_INSTANCES + NOP_MORE * i) / probe_mix_cycles(&batch, nops[i]);
+            map->issue_width = width > map->issue_width ? width : map->issue_width;
+        }
+        if (!(map->issue_width > 0)) {
+            status = ip_fail(err, IP_UNTRUSTED, "the issue width cannot be measured: %s",
+                             batch.stats[nops[0]].why);
         }
     }
     size_t hidden = 0;

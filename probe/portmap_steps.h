@@ -7,6 +7,9 @@
 #include "probe/batch.h"
 #include "probe/portmap.h"
 
+/* Of a void mix: a single one that is missing can spoil all that is inferred. */
+enum { PROBE_MIX_RETRIES = 1 };
+
 /* What the steps share. */
 struct probe_mapper {
     const struct hx_meter *meter;

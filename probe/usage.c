@@ -43,6 +43,7 @@ struct user {
 };
 
 static enum ip_status batch_run(const struct user *user, struct probe_batch *batch, struct ip_error *err) {
+    batch->retries = PROBE_MIX_RETRIES;
     return batch->count > 0 ? probe_batch_measure(batch, user->meter, user->encoder, err) : IP_OK;
 }
 

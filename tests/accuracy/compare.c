@@ -158,10 +158,15 @@ static bool difference_parse(char *line, struct true_difference *difference) {
     if (reference_fields_split(line, fields, 4) != 4 || fields[3][0] == '\0') {
         return false;
     }
-    difference->latency = strcmp(fields[1], "latency") == 0;
-    if (!difference->latency && strcmp(fields[1], "throughput") != 0) {
+    static const char *const WHAT[] = {"latency", "throughput", "ports"};
+    unsigned what = 0;
+    while (what < 3 && strcmp(fields[1], WHAT[what]) != 0) {
+        what++;
+    }
+    if (what == 3) {
         return false;
     }
+    difference->what = (enum true_what)what;
     snprintf(difference->form, sizeof difference->form, "%s", fields[0]);
     snprintf(difference->measured, sizeof difference->measured, "%s", fields[2]);
     return true;
@@ -190,8 +195,9 @@ enum ip_status true_differences_read(struct true_differences *list, const char *
         }
         number++;
         if (number > 1 && !difference_parse(line, &found.items[found.count++])) {
-            status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
-                                "expected form,latency|throughput,measured,evidence; none may be empty");
+            status =
+                ip_fail_at(err, IP_SYNTAX, path, number, 0,
+                           "expected form,latency|throughput|ports,measured,evidence; none may be empty");
         }
     }
     ip_text_fini(&text);
@@ -205,7 +211,7 @@ enum ip_status true_differences_read(struct true_differences *list, const char *
 
 /* The same range to the letter, or a throughput within the tolerance of the comparison itself. */
 static bool difference_holds(const struct true_difference *difference, const struct comparison *comparison) {
-    if (difference->latency) {
+    if (difference->what == TRUE_LATENCY) {
         return strcmp(difference->measured, comparison->ours) == 0;
     }
     double reviewed = strtod(difference->measured, NULL), ours = strtod(comparison->ours, NULL);
@@ -219,10 +225,22 @@ void true_differences_apply(struct true_differences *list, const char *form, boo
     }
     for (size_t i = 0; i < list->count; i++) {
         struct true_difference *difference = &list->items[i];
-        if (difference->latency == latency && strcmp(difference->form, form) == 0 &&
-            difference_holds(difference, comparison)) {
+        if (difference->what == (latency ? TRUE_LATENCY : TRUE_THROUGHPUT) &&
+            strcmp(difference->form, form) == 0 && difference_holds(difference, comparison)) {
             difference->met = true;
             comparison->result = COMPARE_TRUE_DIFFERENCE;
         }
     }
+}
+
+bool true_differences_ports(struct true_differences *list, const char *form, const char *usage) {
+    for (size_t i = 0; i < list->count; i++) {
+        struct true_difference *difference = &list->items[i];
+        if (difference->what == TRUE_PORTS && strcmp(difference->form, form) == 0 &&
+            strcmp(difference->measured, usage) == 0) {
+            difference->met = true;
+            return true;
+        }
+    }
+    return false;
 }

@@ -38,8 +38,8 @@ void compare_throughput(struct comparison *comparison, const struct reference_ro
 /* A reviewed true difference of the CPU at hand: it holds only for the value that was reviewed. */
 struct true_difference {
     char form[ISA_SYNTAX_MAX];
-    bool latency; /* else throughput */
-    char measured[COMPARE_TEXT_MAX];
+    enum true_what { TRUE_LATENCY, TRUE_THROUGHPUT, TRUE_PORTS } what;
+    char measured[2 * COMPARE_TEXT_MAX];
     bool met; /* a row of this run was counted under it */
 };
 struct true_differences {
@@ -50,6 +50,8 @@ void true_differences_fini(struct true_differences *list);
 /* Reads the CSV file (form,what,measured,evidence); IP_SYNTAX names the line. */
 IP_CHECK enum ip_status true_differences_read(struct true_differences *list, const char *path,
                                               struct ip_error *err);
+/* Is this port usage of this form on the list? */
+bool true_differences_ports(struct true_differences *list, const char *form, const char *usage);
 /* Turns a difference that is on the list, with the value that is on the list, into COMPARE_TRUE_DIFFERENCE.
  */
 void true_differences_apply(struct true_differences *list, const char *form, bool latency,

@@ -2,6 +2,7 @@
 /* accuracy - compares what isaprobe measures on this CPU with a published table (docs/accuracy.md).
  *
  *   accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv
+ *   accuracy --ports [--sample N] [--repeat N] [--store FILE] [--wide FILE] [...] REFERENCE.csv
  *
  * Exit: 0 compared (or the reference is not there: says so), 1 failed, 2 usage, 3 this host cannot measure.
  */
@@ -19,14 +20,11 @@
 #include "probe/latency.h"
 #include "probe/throughput.h"
 #include "tests/accuracy/compare.h"
+#include "tests/accuracy/options.h"
+#include "tests/accuracy/ports.h"
 #include "tests/accuracy/reference.h"
 
 enum { PASSES = 10, PAUSE_MS = 700, BUDGET_S = 100 };
-
-struct options {
-    const char *timer, *differences, *reference, *form;
-    bool all;
-};
 
 struct run {
     struct reference reference;
@@ -77,7 +75,8 @@ static enum ip_status run_prepare(struct run *run, const struct options *options
     }
     for (size_t i = 0; i < run->reference.count; i++) {
         struct isa_form *form = run->reference.rows[i].form;
-        if (form != NULL && (options->form == NULL || strcmp(form->syntax, options->form) == 0)) {
+        if (run->reference.rows[i].scope == REFERENCE_IN_SCOPE &&
+            (options->form == NULL || strcmp(form->syntax, options->form) == 0)) {
             run->forms[run->count] = form;
             run->rows[run->count++] = i;
         }
@@ -270,12 +269,13 @@ static void report_scope(const struct run *run) {
     for (size_t i = 0; i < run->reference.count; i++) {
         counts[run->reference.rows[i].scope]++;
     }
-    size_t scope = counts[REFERENCE_IN_SCOPE] + counts[REFERENCE_UNMAPPED];
-    printf("%zu rows: %zu with memory and %zu of 512 bits are not compared; of the %zu others %zu are in the "
-           "tables (%.1f %%)\n",
-           run->reference.count, counts[REFERENCE_MEMORY], counts[REFERENCE_512], scope,
-           counts[REFERENCE_IN_SCOPE],
-           scope != 0 ? 100.0 * (double)counts[REFERENCE_IN_SCOPE] / (double)scope : 0.0);
+    size_t mapped = run->reference.count - counts[REFERENCE_UNMAPPED];
+    printf("%zu rows, of which %zu are in the tables (%.1f %%); of these %zu with memory and %zu of 512 bits "
+           "are "
+           "not compared\n",
+           run->reference.count, mapped,
+           run->reference.count != 0 ? 100.0 * (double)mapped / (double)run->reference.count : 0.0,
+           counts[REFERENCE_MEMORY], counts[REFERENCE_512]);
     for (size_t i = 0; i < run->reference.count; i++) {
         if (run->reference.rows[i].scope == REFERENCE_UNMAPPED) {
             printf("  not in the tables  %s: %s\n", run->reference.rows[i].name, run->reference.rows[i].why);
@@ -286,18 +286,20 @@ static void report_scope(const struct run *run) {
 static void report_unmet(const struct run *run) {
     for (size_t i = 0; i < run->differences.count; i++) {
         const struct true_difference *difference = &run->differences.items[i];
-        if (!difference->met) {
+        if (!difference->met && difference->what != TRUE_PORTS) {
             printf("  note: the list of true differences has %s of %s at %s, which this run did not see\n",
-                   difference->latency ? "the latency" : "the throughput", difference->form,
+                   difference->what == TRUE_LATENCY ? "the latency" : "the throughput", difference->form,
                    difference->measured);
         }
     }
 }
 
 static int usage(FILE *stream, int code) {
-    fputs("usage: accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv\n"
-          "Compares latency and throughput on this CPU with a published table.\n",
-          stream);
+    fputs(
+        "usage: accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv\n"
+        "       accuracy --ports [--sample N] [--repeat N] [--store FILE] [--wide FILE] [...] REFERENCE.csv\n"
+        "Compares latency and throughput, or port usage, on this CPU with a published table.\n",
+        stream);
     return code;
 }
 
@@ -308,9 +310,17 @@ static int exit_code(enum ip_status status) {
 /* Returns -1 to go on, or an exit code. */
 static int options_parse(struct options *options, int argc, char **argv) {
     static const struct option LONG[] = {
-        {"timer", required_argument, NULL, 't'}, {"differences", required_argument, NULL, 'd'},
-        {"all", no_argument, NULL, 'a'},         {"form", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+        {"timer", required_argument, NULL, 't'},
+        {"differences", required_argument, NULL, 'd'},
+        {"all", no_argument, NULL, 'a'},
+        {"form", required_argument, NULL, 'f'},
+        {"ports", no_argument, NULL, 'p'},
+        {"sample", required_argument, NULL, 's'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"store", required_argument, NULL, 'S'},
+        {"wide", required_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "h", LONG, NULL)) != -1;) {
         switch (option) {
@@ -326,6 +336,21 @@ static int options_parse(struct options *options, int argc, char **argv) {
         case 'f':
             options->form = optarg;
             options->all = true;
+            break;
+        case 'p':
+            options->ports = true;
+            break;
+        case 's':
+            options->sample = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 'r':
+            options->repeat = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 'S':
+            options->store = optarg;
+            break;
+        case 'w':
+            options->wide = optarg;
             break;
         case 'h':
             return usage(stdout, 0);
@@ -352,6 +377,13 @@ int main(int argc, char **argv) {
     }
     struct run run = {0};
     struct ip_error err = {0};
+    if (options.ports) {
+        enum ip_status ended = ports_compare(&options, &err);
+        if (ended != IP_OK) {
+            fprintf(stderr, "accuracy: %s%s%s\n", err.place, err.place[0] != '\0' ? ": " : "", err.text);
+        }
+        return ended == IP_OK && fflush(stdout) == 0 ? 0 : exit_code(ended);
+    }
     enum ip_status status = run_prepare(&run, &options, &err);
     if (status == IP_OK) {
         status = run_measure(&run, &options, &err);

@@ -92,6 +92,7 @@ static bool row_parse(char *line, struct reference_row *row) {
     memset(row, 0, sizeof *row);
     snprintf(row->name, sizeof row->name, "%s", fields[0]);
     snprintf(row->extension, sizeof row->extension, "%s", fields[1]);
+    snprintf(row->ports, sizeof row->ports, "%s", fields[7]);
     row->throughput = fields[4][0] != '\0' ? strtod(fields[4], NULL) : NAN;
     return range_parse(fields[2], &row->latency);
 }
@@ -162,15 +163,34 @@ static bool suffix_is_opcode(const char *suffix) {
     return true;
 }
 
-/* An operand of the reference in our words, or NULL. */
+/* "M128" is m128, "M64_1to8" m64b8, "Moffs8" moffs8. False: no memory operand. */
+static bool memory_word(const char *operand, char *word, size_t size) {
+    unsigned bits = 0, broadcast = 0;
+    int used = 0;
+    if (sscanf(operand, "Moffs%u%n", &bits, &used) == 1 && operand[used] == '\0') {
+        snprintf(word, size, "moffs%u", bits);
+        return true;
+    }
+    if (sscanf(operand, "M%u_1to%u%n", &bits, &broadcast, &used) == 2 && operand[used] == '\0') {
+        snprintf(word, size, "m%ub%u", bits, broadcast);
+        return true;
+    }
+    if (sscanf(operand, "M%u%n", &bits, &used) == 1 && operand[used] == '\0') {
+        snprintf(word, size, "m%u", bits);
+        return true;
+    }
+    return false;
+}
+
+/* A register or immediate of the reference in our words, or NULL. */
 static const char *operand_word(const char *operand) {
     static const char *const WORDS[][2] = {
-        {"R8l", "r8"},      {"R8h", "r8h"},   {"R16", "r16"},   {"R32", "r32"},  {"R64", "r64"},
-        {"XMM", "xmm"},     {"YMM", "ymm"},   {"MM", "mm"},     {"K", "k"},      {"I8", "imm8"},
-        {"I16", "imm16"},   {"I32", "imm32"}, {"I64", "imm64"}, {"SEG", "sreg"}, {"AL", "al"},
-        {"AX", "ax"},       {"EAX", "eax"},   {"RAX", "rax"},   {"CL", "cl"},    {"DX", "dx"},
-        {"0", "0"},         {"1", "1"},       {"FS", "fs"},     {"GS", "gs"},    {"Rel8", "rel8"},
-        {"Rel32", "rel32"},
+        {"R8l", "r8"},    {"R8h", "r8h"},     {"R16", "r16"},   {"R32", "r32"},   {"R64", "r64"},
+        {"XMM", "xmm"},   {"YMM", "ymm"},     {"ZMM", "zmm"},   {"MM", "mm"},     {"K", "k"},
+        {"I8", "imm8"},   {"I16", "imm16"},   {"I32", "imm32"}, {"I64", "imm64"}, {"SEG", "sreg"},
+        {"AL", "al"},     {"AX", "ax"},       {"EAX", "eax"},   {"RAX", "rax"},   {"CL", "cl"},
+        {"DX", "dx"},     {"0", "0"},         {"1", "1"},       {"FS", "fs"},     {"GS", "gs"},
+        {"Rel8", "rel8"}, {"Rel32", "rel32"},
     };
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         if (strcmp(operand, WORDS[i][0]) == 0) {
@@ -203,7 +223,7 @@ static enum reference_scope head_key(struct reference_row *row, char *head, stru
         } else if (strcmp(word, "ER") == 0 || strcmp(word, "SAE") == 0) {
             *decorator = strcmp(word, "ER") == 0 ? "er" : "sae";
         } else if (strcmp(word, "REPE") == 0 || strcmp(word, "REPNE") == 0 || strcmp(word, "REP") == 0) {
-            return unmapped(row, "a repeated string instruction works on memory");
+            return unmapped(row, "a repeated string instruction, whose length the name does not say");
         } else if (strcmp(word, "EVEX") != 0 && !suffix_is_opcode(word)) {
             return unmapped(row, "the tables do not tell this address mode or variant apart");
         }
@@ -228,20 +248,17 @@ static enum reference_scope row_key(struct reference_row *row, struct key *key) 
     char *save = NULL;
     for (char *word = operands != NULL ? strtok_r(operands, ", ", &save) : NULL; word != NULL;
          word = strtok_r(NULL, ", ", &save)) {
-        if (strcmp(word, "ZMM") == 0) {
-            return REFERENCE_512;
-        }
-        if (strncmp(word, "VSIB", 4) == 0 || (word[0] == 'M' && strcmp(word, "MM") != 0)) {
-            return REFERENCE_MEMORY;
-        }
+        char memory[24];
         const char *ours = operand_word(word);
-        if (ours == NULL) {
-            scope = unmapped(row, "the tables have no such operand");
-        } else {
+        if (ours != NULL) {
             key_add(key, ours);
+        } else if (memory_word(word, memory, sizeof memory)) {
+            key_add(key, memory);
+        } else {
+            scope = unmapped(row, "the tables have no such operand");
         }
     }
-    if (scope != REFERENCE_IN_SCOPE) {
+    if (scope == REFERENCE_UNMAPPED) {
         return scope;
     }
     key_add(key, zeroing ? "z" : "-");
@@ -266,8 +283,16 @@ static void operand_key(const struct isa_operand *operand, struct key *key) {
         key_add(key, word);
         return;
     }
+    if (operand->kind == ISA_OPERAND_MEM && !isa_reg_is_vector(operand->reg_class)) {
+        int used = snprintf(word, sizeof word, "%s%u", operand->absolute ? "moffs" : "m", operand->bits);
+        if (operand->broadcast != 0) {
+            snprintf(word + used, sizeof word - (size_t)used, "b%u", operand->broadcast);
+        }
+        key_add(key, word);
+        return;
+    }
     if (operand->kind != ISA_OPERAND_REG) {
-        key_add(key, "memory");
+        key_add(key, operand->kind == ISA_OPERAND_AGEN ? "agen" : "vsib");
         return;
     }
     if (operand->reg >= 0) {
@@ -331,17 +356,22 @@ static bool form_touches_memory(const struct isa_form *form) {
     return isa_form_memory_operand(form) >= 0;
 }
 
+static enum reference_scope form_scope(const struct isa_form *form) {
+    return isa_form_vector_bits(form) > 256 ? REFERENCE_512
+           : form_touches_memory(form)      ? REFERENCE_MEMORY
+                                            : REFERENCE_IN_SCOPE;
+}
+
 static void row_map(struct reference_row *row, const struct key *wanted, struct isa_form *const *forms,
                     const struct key *keys, size_t count) {
     struct isa_form *form = form_of_key(forms, keys, count, wanted);
     if (form == NULL) {
         row->scope = unmapped(row, "the tables have no such form");
-    } else if (form_touches_memory(form)) {
-        row->scope = REFERENCE_MEMORY;
     } else if (form->obstacle != ISA_OBSTACLE_NONE) {
         row->scope = unmapped(row, form->note[0] != '\0' ? form->note : "cannot be measured in a loop");
     } else {
         row->form = form;
+        row->scope = form_scope(form);
     }
 }
 

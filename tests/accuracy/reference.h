@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "isa/table.h"
 
-enum { REFERENCE_NAME_MAX = 80 };
+enum { REFERENCE_NAME_MAX = 80, REFERENCE_PORTS_MAX = 96 };
 
 /* "[2;≤5]": the least and the greatest latency over all operand pairs. */
 struct reference_range {
@@ -18,11 +18,11 @@ struct reference_range {
     bool low_bound, high_bound; /* "≤" */
 };
 
-/* Why a row is not compared; REFERENCE_IN_SCOPE: it is. */
+/* What a row is about; all but the last have a form. */
 enum reference_scope {
-    REFERENCE_IN_SCOPE,
+    REFERENCE_IN_SCOPE, /* registers of up to 256 bits */
     REFERENCE_MEMORY,   /* touches memory */
-    REFERENCE_512,      /* wider than 256 bits */
+    REFERENCE_512,      /* wider than 256 bits, with or without memory */
     REFERENCE_UNMAPPED, /* no form of the tables: see `why` */
 };
 
@@ -30,10 +30,11 @@ struct reference_row {
     char name[REFERENCE_NAME_MAX];
     char extension[24];
     struct reference_range latency;
-    double throughput; /* measured; NaN: not given */
+    double throughput;               /* measured; NaN: not given */
+    char ports[REFERENCE_PORTS_MAX]; /* "1*p01+2*p5" as it stands there; "": none */
     enum reference_scope scope;
     char why[96];
-    struct isa_form *form; /* borrowed from the table; NULL unless in scope */
+    struct isa_form *form; /* borrowed from the table; NULL when unmapped */
 };
 
 struct reference {
@@ -44,7 +45,7 @@ struct reference {
 void reference_fini(struct reference *reference);
 /* Reads the CSV file; IP_SYNTAX names the line. */
 IP_CHECK enum ip_status reference_read(struct reference *reference, const char *path, struct ip_error *err);
-/* Finds the form of each row in scope (deriving the forms that may be meant). */
+/* Finds the form of each row (deriving the forms that may be meant). */
 IP_CHECK enum ip_status reference_map(struct reference *reference, const struct isa_table *table,
                                       struct ip_error *err);
 /* Splits one line of CSV in place into at most `limit` fields; returns their number. */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/accuracy/options.h - what the command line of `accuracy` asks for. */
+#ifndef ISAPROBE_TESTS_ACCURACY_OPTIONS_H
+#define ISAPROBE_TESTS_ACCURACY_OPTIONS_H
+
+#include <stdbool.h>
+
+struct options {
+    const char *timer, *differences, *reference, *form;
+    bool all;
+
+    bool ports;
+    unsigned sample;   /* one row of so many; 0: all */
+    unsigned repeat;   /* measure so many times, and tell how often all agree; 0: once */
+    const char *store; /* take the port map from there; NULL: measure it */
+    const char *wide;  /* LLVM's table of 512-bit rows; NULL: not compared with it */
+};
+
+#endif

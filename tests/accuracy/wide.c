@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/accuracy/wide.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "isa/decode.h"
+#include "tests/accuracy/reference.h"
+
+enum { FILE_LIMIT_BYTES = 1 << 20, WORDS_MAX = 8, LOADS = 1 << 2 | 1 << 3 | 1 << 10 };
+
+static const double TOLERANCE = 0.03; /* the table has two decimals */
+
+void wide_fini(struct wide *wide) {
+    free(wide->rows);
+    memset(wide, 0, sizeof *wide);
+}
+
+/* LLVM counts the fifth ALU port as 10 and the third load port as 11; we have A = 10 for the load. */
+static bool pressure_parse(const char *text, double *pressure) {
+    unsigned port = 0;
+    double cycles = 0;
+    int used = 0;
+    while (sscanf(text, "p%u=%lf%n", &port, &cycles, &used) == 2 && port < WIDE_PORTS) {
+        pressure[port == 10 ? 11 : port == 11 ? 10 : port] = cycles;
+        text += used;
+        text += *text == ';';
+    }
+    return *text == '\0' || *text == '\r';
+}
+
+/* -- Names ---------------------------------------------------------------------------------------------- */
+
+struct att {
+    char mnemonic[ISA_MNEMONIC_MAX];
+    char words[WORDS_MAX][12]; /* in Intel order: "zmm" "m" "m1to8" "imm" "{k}" ... */
+    unsigned count;
+    bool zeroing;
+    const char *decorator; /* "sae", "er", "" */
+};
+
+static void att_word(struct att *att, const char *text) {
+    char *word = att->words[att->count++];
+    unsigned broadcast = 0;
+    if (text[0] == '$') {
+        (void)snprintf(word, 12, "imm");
+    } else if (strchr(text, '(') != NULL) {
+        const char *brace = strchr(text, '{');
+        if (brace != NULL && sscanf(brace, "{1to%u}", &broadcast) == 1) {
+            (void)snprintf(word, 12, "m1to%u", broadcast);
+        } else {
+            (void)snprintf(word, 12, "m");
+        }
+    } else {
+        static const char *const CLASSES[][2] = {{"%zmm", "zmm"}, {"%ymm", "ymm"}, {"%xmm", "xmm"},
+                                                 {"%k", "k"},     {"%r", "r64"},   {"%e", "r32"}};
+        for (size_t i = 0; i < sizeof CLASSES / sizeof CLASSES[0]; i++) {
+            if (strncmp(text, CLASSES[i][0], strlen(CLASSES[i][0])) == 0) {
+                (void)snprintf(word, 12, "%s", CLASSES[i][1]);
+                break;
+            }
+        }
+    }
+}
+
+/* "vaddpd (%rax){1to8}, %zmm17, %zmm19 {%k1} {z}": operands turn round, decorations of the destination follow
+ * it. */
+static void att_parse(const char *name, struct att *att) {
+    char text[WIDE_NAME_MAX], *save = NULL;
+    memset(att, 0, sizeof *att);
+    att->decorator = "";
+    (void)snprintf(text, sizeof text, "%s", name);
+    char *mask = strstr(text, " {%k"), *rest = strchr(text, ' ');
+    att->zeroing = strstr(text, "{z}") != NULL;
+    if (mask != NULL) {
+        *mask = '\0';
+    }
+    if (rest != NULL) {
+        *rest++ = '\0';
+    }
+    (void)snprintf(att->mnemonic, sizeof att->mnemonic, "%.23s", text);
+    for (char *word = strtok_r(rest, ",", &save); word != NULL && att->count + 2 < WORDS_MAX;
+         word = strtok_r(NULL, ",", &save)) {
+        word += strspn(word, " ");
+        if (word[0] == '{') {
+            att->decorator = strcmp(word, "{sae}") == 0 ? "sae" : "er";
+        } else {
+            att_word(att, word);
+        }
+    }
+    for (unsigned i = 0; i < att->count / 2; i++) {
+        char swap[12];
+        memcpy(swap, att->words[i], 12);
+        memcpy(att->words[i], att->words[att->count - 1 - i], 12);
+        memcpy(att->words[att->count - 1 - i], swap, 12);
+    }
+    if (mask != NULL) {
+        memmove(att->words[2], att->words[1], sizeof att->words - 2 * sizeof att->words[0]);
+        (void)snprintf(att->words[1], 12, "{k}");
+        att->count++;
+    }
+}
+
+static bool operand_is(const struct isa_operand *operand, const char *word) {
+    char ours[12] = "?";
+    switch (operand->kind) {
+    case ISA_OPERAND_IMM:
+        return strcmp(word, "imm") == 0 && !operand->imm_fixed;
+    case ISA_OPERAND_MEM:
+        (void)snprintf(ours, sizeof ours, operand->broadcast != 0 ? "m1to%u" : "m", operand->broadcast);
+        break;
+    case ISA_OPERAND_REG:
+        (void)snprintf(ours, sizeof ours, "%s",
+                       operand->mask                         ? "{k}"
+                       : operand->reg_class == ISA_REG_ZMM   ? "zmm"
+                       : operand->reg_class == ISA_REG_YMM   ? "ymm"
+                       : operand->reg_class == ISA_REG_XMM   ? "xmm"
+                       : operand->reg_class == ISA_REG_MASK  ? "k"
+                       : operand->reg_class == ISA_REG_GPR64 ? "r64"
+                       : operand->reg_class == ISA_REG_GPR32 ? "r32"
+                                                             : "?");
+        break;
+    default:
+        break;
+    }
+    return strcmp(word, ours) == 0;
+}
+
+static struct isa_form *form_find(const struct isa_table *table, const struct att *att) {
+    for (size_t i = 0; i < table->count; i++) {
+        struct isa_form *form = &table->forms[i];
+        const char *decorator = form->decorator[0] == '\0'              ? ""
+                                : strcmp(form->decorator, "{sae}") == 0 ? "sae"
+                                                                        : "er";
+        if (strcmp(form->mnemonic, att->mnemonic) != 0 || form->explicit_count != att->count ||
+            form->zeroing != att->zeroing || strcmp(decorator, att->decorator) != 0) {
+            continue;
+        }
+        unsigned same = 0;
+        for (unsigned o = 0; o < att->count; o++) {
+            same += operand_is(&form->operands[o], att->words[o]);
+        }
+        if (same == att->count) {
+            return form;
+        }
+    }
+    return NULL;
+}
+
+enum ip_status wide_read(struct wide *wide, const char *path, const struct isa_table *table,
+                         struct ip_error *err) {
+    struct ip_text text = {0};
+    enum ip_status status = ip_file_read(&text, path, FILE_LIMIT_BYTES, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    size_t lines = 1;
+    for (size_t i = 0; i < text.length; i++) {
+        lines += text.data[i] == '\n';
+    }
+    struct wide found = {.rows = calloc(lines, sizeof *found.rows)};
+    struct isa_form **forms = calloc(lines, sizeof *forms);
+    unsigned number = 0;
+    size_t mapped = 0;
+    if (found.rows == NULL || forms == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "no memory for the rows of %s", path);
+    }
+    for (char *line = text.data, *next; line != NULL && *line != '\0' && status == IP_OK; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        char *fields[5];
+        if (++number == 1) {
+            continue;
+        }
+        struct wide_row *row = &found.rows[found.count++];
+        if (reference_fields_split(line, fields, 5) != 5 || !pressure_parse(fields[4], row->pressure)) {
+            status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
+                                "not a row of the table: expected 5 fields and pressures such as p00=0.50");
+            break;
+        }
+        (void)snprintf(row->name, sizeof row->name, "%s", fields[0]);
+        struct att att;
+        att_parse(row->name, &att);
+        row->form = form_find(table, &att);
+        if (row->form != NULL) {
+            forms[mapped++] = row->form;
+        }
+    }
+    status = status == IP_OK ? isa_forms_derive(forms, mapped, err) : status;
+    ip_text_fini(&text);
+    free(forms);
+    if (status != IP_OK) {
+        wide_fini(&found);
+        return status;
+    }
+    *wide = found;
+    return IP_OK;
+}
+
+/* -- Pressures ------------------------------------------------------------------------------------------ */
+
+static unsigned ports_bits(const char *ports) {
+    unsigned bits = 0;
+    for (; *ports != '\0'; ports++) {
+        bits |= *ports >= '0' && *ports <= '9' ? 1u << (*ports - '0')
+                : *ports == 'A'                ? 1u << 10
+                : *ports == 'B'                ? 1u << 11
+                                               : 0;
+    }
+    return (bits & LOADS) != 0 ? bits | LOADS : bits;
+}
+
+bool wide_agrees(const struct wide_row *row, const struct res_port_term *terms, unsigned count) {
+    double total = 0, uops = 0, highest = 0, bound = 0;
+    for (unsigned p = 0; p < WIDE_PORTS; p++) {
+        total += row->pressure[p];
+        highest = row->pressure[p] > highest ? row->pressure[p] : highest;
+    }
+    for (unsigned t = 0; t < count; t++) {
+        uops += terms[t].uops;
+    }
+    for (unsigned set = 1; set < 1u << WIDE_PORTS; set++) {
+        double confined = 0, given = 0;
+        for (unsigned t = 0; t < count; t++) {
+            confined += (ports_bits(terms[t].ports) & ~set) == 0 ? terms[t].uops : 0;
+        }
+        for (unsigned p = 0; p < WIDE_PORTS; p++) {
+            given += (set >> p & 1u) != 0 ? row->pressure[p] : 0;
+        }
+        if (given < confined - TOLERANCE * WIDE_PORTS / 4) {
+            return false; /* more must go there than the model sends */
+        }
+        double cycles = confined / __builtin_popcount(set);
+        bound = cycles > bound ? cycles : bound;
+    }
+    return fabs(total - uops) <= 0.1 && fabs(bound - highest) <= 0.1;
+}
+
+void wide_print(const struct wide_row *row, char *buffer, size_t size) {
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (unsigned p = 0; p < WIDE_PORTS && used < size; p++) {
+        if (row->pressure[p] > 0) {
+            used += (size_t)snprintf(buffer + used, size - used, "%sp%c=%.2f", used > 0 ? " " : "",
+                                     "0123456789AB"[p], row -> pressure[p]);
+        }
+    }
+}
