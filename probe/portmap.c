@@ -13,6 +13,7 @@ enum {
     ALONE_INSTANCES = 24, /* of a form in its throughput kernel */
     NOP_INSTANCES = 96,   /* beside some of the form: issue slots */
     SLOT_INSTANCES = 4,
+    SMALL_UNIT = 64, /* instructions: enough for a loop */
     NOP_KERNELS = 3, /* of different lengths: all else stands on the issue width */
     NOP_MORE = 24,
 };
@@ -62,6 +63,8 @@ enum ip_status probe_mix_add(struct probe_batch *batch, const struct gen_part *p
     *slot = SIZE_MAX;
     enum ip_status status = gen_mix_program(&program, parts, count, &reason);
     if (status == IP_OK) {
+        /* Small loops: longer ones may come from the decoders, which can be slower than the ports. */
+        program.copies = program.unit.count >= SMALL_UNIT ? 1 : 0;
         return probe_batch_add(batch, &program, slot, err);
     }
     if (status == IP_NO_MEMORY) {

@@ -253,23 +253,25 @@ static void experiments_plan(struct probe_usage_subject *subject, const struct p
                 continue;
             }
             struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
-            *experiment = (struct probe_usage_experiment){.target = class->ports,
-                                                          .store = class->store,
-                                                          .parts = member >= 0,
-                                                          .looks_wanted = 1,
-                                                          .members = {member},
-                                                          .blocked = {{.ports = class->ports}},
-                                                          .slot = SIZE_MAX,
-                                                          .base_slot = SIZE_MAX,
-                                                          .cycles = NAN,
-                                                          .confined = NAN};
+            *experiment =
+                (struct probe_usage_experiment){.target = class->ports,
+                                                .store = class->store,
+                                                .based = class->load || width + 1.5 > map->issue_width,
+                                                .parts = member >= 0,
+                                                .looks_wanted = 1,
+                                                .members = {member},
+                                                .blocked = {{.ports = class->ports}},
+                                                .slot = SIZE_MAX,
+                                                .base_slot = SIZE_MAX,
+                                                .cycles = NAN,
+                                                .confined = NAN};
             experiment_size(experiment, subject, result, map, 1);
         }
     }
 }
 
 static enum ip_status mix_add(const struct user *user, const struct probe_usage_subject *subject,
-                              struct probe_usage_experiment *experiment, bool renewals_only, size_t *slot,
+                              struct probe_usage_experiment *experiment, bool base, size_t *slot,
                               struct probe_batch *batch, struct ip_error *err) {
     struct gen_part parts[GEN_PARTS_MAX];
     unsigned count = 0, stride = experiment->store ? STORE_STRIDE : 0;
@@ -278,9 +280,13 @@ static enum ip_status mix_add(const struct user *user, const struct probe_usage_
                                        (unsigned)experiment->blocked[p].uops);
         parts[count++].how.stride = stride;
     }
-    parts[count++] = (struct gen_part){.form = subject->form,
-                                       .count = experiment->copies,
-                                       .how = {.stride = stride, .renewals_only = renewals_only}};
+    unsigned copies = base && !subject->renews ? experiment->base_copies : experiment->copies;
+    if (copies > 0) {
+        parts[count++] =
+            (struct gen_part){.form = subject->form,
+                              .count = copies,
+                              .how = {.stride = stride, .renewals_only = base && subject->renews}};
+    }
     return probe_mix_add(batch, parts, count, slot, err);
 }
 
@@ -314,7 +320,8 @@ static enum ip_status experiment_add(const struct user *user, const struct probe
     if (experiment->slot == SIZE_MAX) {
         experiment->members[0] = first;
     }
-    if (status == IP_OK && subject->renews) {
+    experiment->base_copies = experiment->based && !subject->renews ? experiment->copies / 2 : 0;
+    if (status == IP_OK && (subject->renews || experiment->based)) {
         status = mix_add(user, subject, experiment, true, &experiment->base_slot, batch, err);
     }
     return status;
@@ -328,10 +335,13 @@ static void experiment_read(const struct user *user, struct probe_usage_experime
     }
     double ports = experiment->store ? 1.0 / user->store_cycles : ports_in(experiment->target);
     experiment->cycles = probe_mix_cycles(batch, experiment->slot) / user->bias;
+    unsigned more = experiment->copies - experiment->base_copies; /* instances than the base has */
+    double base = blocked / ports;
     if (experiment->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
-        experiment->cycles -= probe_mix_cycles(batch, experiment->base_slot) / user->bias - blocked / ports;
+        base = probe_mix_cycles(batch, experiment->base_slot) / user->bias;
     }
-    experiment->confined = (experiment->cycles * ports - blocked) / experiment->copies;
+    experiment->confined = (experiment->cycles - base) * ports / more;
+    experiment->cycles = (blocked + experiment->confined * experiment->copies) / ports;
 }
 
 static void look_restore(struct probe_usage_experiment *experiment, const struct probe_usage_look *look) {
@@ -450,11 +460,13 @@ static enum ip_status bias_measure(struct user *user, struct ip_error *err) {
     for (unsigned c = 0; c < map->class_count && status == IP_OK; c++) {
         const int *blocker = map->classes[c].blocker;
         int member = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
+        slots[c] = SIZE_MAX;
+        if (member < 0 || map->classes[c].load || map->classes[c].store) {
+            continue;
+        }
         const struct gen_part part =
             probe_port_part(&map->members[member], BIAS_CYCLES * map->classes[c].width);
-        bool memory = map->classes[c].load || map->classes[c].store;
-        slots[c] = SIZE_MAX;
-        status = memory ? IP_OK : probe_mix_add(&batch, &part, 1, &slots[c], err);
+        status = probe_mix_add(&batch, &part, 1, &slots[c], err);
     }
     status = status == IP_OK ? batch_run(user, &batch, err) : status;
     for (unsigned c = 0; c < map->class_count && status == IP_OK; c++) {

@@ -24,14 +24,17 @@ struct probe_usage_look {
 struct probe_usage_experiment {
     uint32_t target; /* the set that is saturated */
     bool store;
+    bool based; /* its blockers do not always reach the rate of their ports: what they take is measured */
     struct probe_usage_term blocked[PROBE_USAGE_PARTS]; /* instances by set */
     int members[PROBE_USAGE_PARTS];                     /* positions in the map */
     unsigned parts; /* 0: the set cannot be saturated in the form's world */
     unsigned copies;
     size_t slot;
-    size_t base_slot; /* of the same mix without the form, but with what renews its operands */
-    double cycles;    /* NaN: not measured */
-    double confined;  /* the form's µops that can go nowhere else */
+    size_t base_slot; /* of the same mix without the form, but with what renews its operands, or, when it is
+                         `based`, with fewer instances of the form */
+    unsigned base_copies;
+    double cycles;   /* NaN: not measured */
+    double confined; /* the form's µops that can go nowhere else */
     struct probe_usage_look looks[PROBE_USAGE_LOOKS];
     unsigned look_count, looks_wanted;
 };

@@ -86,6 +86,7 @@ static bool range_parse(const char *text, struct reference_range *range) {
 
 static bool row_parse(char *line, struct reference_row *row) {
     char *fields[FIELDS];
+    line[strcspn(line, "\r")] = '\0';
     if (reference_fields_split(line, fields, FIELDS) != FIELDS) {
         return false;
     }
