@@ -216,6 +216,7 @@ static void version_1_make(const char *path) {
     struct res_machine machine = sample_machine("one");
     sample_store_make(path, &machine, 2);
     sql(path, "DROP VIEW summary; DROP TABLE port_members; DROP TABLE port_classes; DROP TABLE portmap;"
+              "ALTER TABLE latency DROP COLUMN slow_cycles; ALTER TABLE throughput DROP COLUMN slow_cycles;"
               "DROP TABLE ports; CREATE VIEW summary AS SELECT syntax AS form FROM forms;"
               "UPDATE meta SET value = '1' WHERE key = 'schema'; PRAGMA user_version = 1");
 }
