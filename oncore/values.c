@@ -112,7 +112,6 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     const struct isa_address *from = &instruction->binding.address;
     *store =
         (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
-    store->base = (int8_t)(instruction->stack ? RSP : from->base);
     store->value = unknown(values);
     store->general = isa_form_vector_bits(form) == 0;
     store->indexed = !instruction->stack && from->index >= 0;
@@ -291,29 +290,29 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
 }
 
 /* Seen: a value goes through the register file when store and load are of general registers and not indexed,
- * and neither extends its sign; and an instruction that loads, modifies and stores takes part only when its
- * other operand is an immediate. */
+ * and neither extends its sign. An instruction that loads, modifies and stores takes part when it has no
+ * register beside the memory operand: INC alone was seen at both speeds, and in other code at the fast one.
+ */
 double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
                            const struct core_store *store) {
     const struct isa_form *form = &load->cost->form;
     bool general = isa_form_vector_bits(form) == 0;
     bool indexed = store->indexed || (!load->stack && load->binding.address.index >= 0);
-    int base = load->stack ? RSP : load->binding.address.base;
-    bool elsewhere = store->base != base; /* the same address by another register: not foreseen */
     bool modify = load->loads && load->stores;
     /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.
      */
-    if (modify && !isnan(load->cost->modifies) && !indexed && !elsewhere) {
+    bool alone =
+        form->explicit_count == 1 || (form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM);
+    if (modify && !alone && !isnan(load->cost->modifies) && !indexed) {
         return fmax(0.0, load->cost->modifies - (double)load->to_store);
     }
-    if (!modify && !isnan(load->cost->forwarded) && !indexed && !elsewhere && store->general == general) {
+    if (!modify && !isnan(load->cost->forwarded) && !indexed && store->general == general) {
         return load->cost->forwarded;
     }
     if (!store->general || !general) {
         return forwarding->vector;
     }
-    bool immediate = form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM;
-    bool modifies = modify && !immediate;
+    bool modifies = modify && !alone;
     bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
-    return modifies || extends || indexed || elsewhere ? forwarding->far : forwarding->renamed;
+    return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
 }
