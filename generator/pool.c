@@ -75,9 +75,10 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
         bool harmless = operand->reg_class == ISA_REG_SEGMENT && !operand->write;
         if (!operand->implicit && operand->kind == ISA_OPERAND_REG && !harmless &&
             gen_file_of(operand->reg_class) == GEN_FILES) {
-            return ip_fail(err, IP_UNSUPPORTED,
-                           "'%s' takes a register that kernels must leave alone (segment, control, debug or bound)",
-                           form->syntax);
+            return ip_fail(
+                err, IP_UNSUPPORTED,
+                "'%s' takes a register that kernels must leave alone (segment, control, debug or bound)",
+                form->syntax);
         }
     }
     return IP_OK;
