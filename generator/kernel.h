@@ -32,7 +32,7 @@ struct gen_kernel {
     uint8_t memory_fill[64], vector_fill[64];
     bool map_on_demand;
     bool wakes_vectors; /* its prologue fills wide vector registers, which makes each call longer */
-    bool tiles; /* needs the system's permission to use tiles */
+    bool tiles;         /* needs the system's permission to use tiles */
 };
 
 /* Each distinct line is encoded once. Use: add all programs, flush, build all kernels. */
