@@ -205,9 +205,9 @@ static enum ip_status capacity_measure(struct front *front, struct ip_error *err
         return status;
     }
     if (slots == 0) {
-        bool known = false;
+        bool known = true;
         for (unsigned d = 0; d < DENSITIES; d++) {
-            known = known || !isnan(front->windows[d]);
+            known = known && !isnan(front->windows[d]);
         }
         if (!known) {
             status = too_few(session, "uop_cache_slots", err);
@@ -295,7 +295,8 @@ static enum ip_status decoders_measure(struct front *front, struct ip_error *err
             core_learn(session, "decode_width", bound ? session->width : core_near_integer(width, 0.3), 0,
                        err, "%sNOPs of %u bytes: %.2f a cycle", bound ? "at least: " : "", width_from, width);
     } else {
-        status = core_learn(session, "decode_width", NAN, NAN, err, "not seen: the µop cache held all code");
+        status = core_learn(session, "decode_width", NAN, NAN, err,
+                            "not seen: the µop cache held all code, or may have");
     }
     if (status == IP_OK) {
         status = bytes > 0 ? core_learn(session, "predecode_bytes", core_near_integer(bytes, 0.3), 0, err,
@@ -307,7 +308,8 @@ static enum ip_status decoders_measure(struct front *front, struct ip_error *err
         status = core_learn(session, "lcp_stall", stall > 0.3 ? stall : 0, 0, err,
                             "one in each window of %d instructions", MARKED_DENSITY);
     } else if (status == IP_OK) {
-        status = core_learn(session, "lcp_stall", NAN, NAN, err, "not seen: the µop cache held all code");
+        status = core_learn(session, "lcp_stall", NAN, NAN, err,
+                            "not seen: the µop cache held all code, or may have");
     }
     return status;
 }
