@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accuracy - compares what isaprobe measures on this CPU with a published table (docs/accuracy.md).
  *
- *   accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv
+ *   accuracy [--timer TIMER] [--differences FILE] [--rows GROUP]... [--sample N] [--all] [--form SYNTAX]
+ *            REFERENCE.csv
  *   accuracy --ports [--sample N] [--repeat N] [--store FILE] [--wide FILE] [...] REFERENCE.csv
  *
  * Exit: 0 compared (or the reference is not there: says so), 1 failed, 2 usage, 3 this host cannot measure.
@@ -25,6 +26,9 @@
 #include "tests/accuracy/reference.h"
 
 enum { PASSES = 10, PAUSE_MS = 700, BUDGET_S = 100 };
+
+static const char *const SCOPE_NAMES[] = {
+    [REFERENCE_IN_SCOPE] = "registers", [REFERENCE_MEMORY] = "memory", [REFERENCE_512] = "wide"};
 
 struct run {
     struct reference reference;
@@ -73,11 +77,14 @@ static enum ip_status run_prepare(struct run *run, const struct options *options
     if (run->forms == NULL || run->rows == NULL || run->latencies == NULL || run->throughputs == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu rows", rows);
     }
+    size_t met = 0;
     for (size_t i = 0; i < run->reference.count; i++) {
-        struct isa_form *form = run->reference.rows[i].form;
-        if (run->reference.rows[i].scope == REFERENCE_IN_SCOPE &&
-            (options->form == NULL || strcmp(form->syntax, options->form) == 0)) {
-            run->forms[run->count] = form;
+        const struct reference_row *row = &run->reference.rows[i];
+        bool wanted =
+            row->form != NULL && (options->form != NULL ? strcmp(row->form->syntax, options->form) == 0
+                                                        : options->scopes[row->scope]);
+        if (wanted && (options->sample == 0 || met++ % options->sample == 0)) {
+            run->forms[run->count] = row->form;
             run->rows[run->count++] = i;
         }
     }
@@ -241,10 +248,13 @@ static bool worth_printing(const struct comparison *comparison, bool all) {
            comparison->result == COMPARE_TRUE_DIFFERENCE;
 }
 
-static void report_rows(struct run *run, bool all, struct tally *latency_tally,
+static void report_rows(struct run *run, enum reference_scope scope, bool all, struct tally *latency_tally,
                         struct tally *throughput_tally) {
     for (size_t i = 0; i < run->count; i++) {
         const struct reference_row *row = &run->reference.rows[run->rows[i]];
+        if (row->scope != scope) {
+            continue;
+        }
         struct comparison comparison;
         compare_latency(&comparison, row, &run->latencies[i]);
         true_differences_apply(&run->differences, row->form->syntax, true, &comparison);
@@ -264,18 +274,44 @@ static void report_rows(struct run *run, bool all, struct tally *latency_tally,
     }
 }
 
+static void tally_join(struct tally *sum, const struct tally *part) {
+    sum->compared += part->compared;
+    sum->agree += part->agree;
+    sum->within += part->within;
+    sum->true_differences += part->true_differences;
+    sum->differ += part->differ;
+}
+
+/* The rows of one group and what they add to the sums. */
+static void report_group(struct run *run, enum reference_scope scope, bool all, struct tally *latency_sum,
+                         struct tally *throughput_sum) {
+    struct tally latency = {0}, throughput = {0};
+    size_t rows = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        rows += run->reference.rows[run->rows[i]].scope == scope;
+    }
+    if (rows == 0) {
+        return;
+    }
+    printf("## %s\n", SCOPE_NAMES[scope]);
+    report_rows(run, scope, all, &latency, &throughput);
+    tally_print("latency", &latency);
+    tally_print("throughput", &throughput);
+    tally_join(latency_sum, &latency);
+    tally_join(throughput_sum, &throughput);
+}
+
 static void report_scope(const struct run *run) {
     size_t counts[4] = {0};
     for (size_t i = 0; i < run->reference.count; i++) {
         counts[run->reference.rows[i].scope]++;
     }
     size_t mapped = run->reference.count - counts[REFERENCE_UNMAPPED];
-    printf("%zu rows, of which %zu are in the tables (%.1f %%); of these %zu with memory and %zu of 512 bits "
-           "are "
-           "not compared\n",
+    printf("%zu rows, of which %zu are in the tables (%.1f %%): %zu of registers up to 256 bits, %zu with "
+           "memory, %zu of 512 bits\n",
            run->reference.count, mapped,
            run->reference.count != 0 ? 100.0 * (double)mapped / (double)run->reference.count : 0.0,
-           counts[REFERENCE_MEMORY], counts[REFERENCE_512]);
+           counts[REFERENCE_IN_SCOPE], counts[REFERENCE_MEMORY], counts[REFERENCE_512]);
     for (size_t i = 0; i < run->reference.count; i++) {
         if (run->reference.rows[i].scope == REFERENCE_UNMAPPED) {
             printf("  not in the tables  %s: %s\n", run->reference.rows[i].name, run->reference.rows[i].why);
@@ -296,7 +332,9 @@ static void report_unmet(const struct run *run) {
 
 static int usage(FILE *stream, int code) {
     fputs(
-        "usage: accuracy [--timer TIMER] [--differences FILE] [--all] [--form SYNTAX] REFERENCE.csv\n"
+        "usage: accuracy [--timer TIMER] [--differences FILE] [--rows registers|memory|wide]... [--sample "
+        "N]\n"
+        "                [--all] [--form SYNTAX] REFERENCE.csv\n"
         "       accuracy --ports [--sample N] [--repeat N] [--store FILE] [--wide FILE] [...] REFERENCE.csv\n"
         "Compares latency and throughput, or port usage, on this CPU with a published table.\n",
         stream);
@@ -307,20 +345,26 @@ static int exit_code(enum ip_status status) {
     return status == IP_CAPABILITY ? 3 : status == IP_USAGE || status == IP_SYNTAX ? 2 : 1;
 }
 
+/* "registers", "memory", "wide" */
+static bool scopes_parse(struct options *options, const char *name) {
+    for (size_t i = 0; i < REFERENCE_UNMAPPED; i++) {
+        if (strcmp(name, SCOPE_NAMES[i]) == 0) {
+            options->scopes[i] = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns -1 to go on, or an exit code. */
 static int options_parse(struct options *options, int argc, char **argv) {
     static const struct option LONG[] = {
-        {"timer", required_argument, NULL, 't'},
-        {"differences", required_argument, NULL, 'd'},
-        {"all", no_argument, NULL, 'a'},
-        {"form", required_argument, NULL, 'f'},
-        {"ports", no_argument, NULL, 'p'},
-        {"sample", required_argument, NULL, 's'},
-        {"repeat", required_argument, NULL, 'r'},
-        {"store", required_argument, NULL, 'S'},
-        {"wide", required_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"timer", required_argument, NULL, 't'},  {"differences", required_argument, NULL, 'd'},
+        {"all", no_argument, NULL, 'a'},          {"form", required_argument, NULL, 'f'},
+        {"ports", no_argument, NULL, 'p'},        {"sample", required_argument, NULL, 's'},
+        {"repeat", required_argument, NULL, 'r'}, {"store", required_argument, NULL, 'S'},
+        {"wide", required_argument, NULL, 'w'},   {"rows", required_argument, NULL, 'R'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "h", LONG, NULL)) != -1;) {
         switch (option) {
@@ -352,6 +396,11 @@ static int options_parse(struct options *options, int argc, char **argv) {
         case 'w':
             options->wide = optarg;
             break;
+        case 'R':
+            if (!scopes_parse(options, optarg)) {
+                return usage(stderr, 2);
+            }
+            break;
         case 'h':
             return usage(stdout, 0);
         default:
@@ -360,6 +409,13 @@ static int options_parse(struct options *options, int argc, char **argv) {
     }
     if (optind + 1 != argc) {
         return usage(stderr, 2);
+    }
+    bool chosen = false;
+    for (size_t i = 0; i < REFERENCE_UNMAPPED; i++) {
+        chosen = chosen || options->scopes[i];
+    }
+    for (size_t i = 0; i < REFERENCE_UNMAPPED && !chosen; i++) {
+        options->scopes[i] = i != REFERENCE_512; /* those are of a part with one 512-bit unit less */
     }
     options->reference = argv[optind];
     return -1;
@@ -389,15 +445,17 @@ int main(int argc, char **argv) {
         status = run_measure(&run, &options, &err);
     }
     if (status == IP_OK) {
-        struct tally latency = {0}, throughput = {0};
         report_scope(&run);
-        report_rows(&run, options.all, &latency, &throughput);
+        struct tally latency = {0}, throughput = {0};
+        for (enum reference_scope scope = REFERENCE_IN_SCOPE; scope < REFERENCE_UNMAPPED; scope++) {
+            report_group(&run, scope, options.all, &latency, &throughput);
+        }
         if (options.form == NULL) {
             report_unmet(&run);
         }
         printf("%u of at most %d passes were needed to get steady values\n", run.passes, PASSES);
-        tally_print("latency", &latency);
-        tally_print("throughput", &throughput);
+        tally_print("latency, all groups", &latency);
+        tally_print("throughput, all groups", &throughput);
         printf("The target, 95 %% for each, is stated for this reference on a core like its own; on another "
                "CPU the figures only say how much the two differ.\n");
     } else {

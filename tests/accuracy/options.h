@@ -5,9 +5,12 @@
 
 #include <stdbool.h>
 
+#include "tests/accuracy/reference.h"
+
 struct options {
     const char *timer, *differences, *reference, *form;
     bool all;
+    bool scopes[REFERENCE_UNMAPPED]; /* which groups of rows to compare */
 
     bool ports;
     unsigned sample;   /* one row of so many; 0: all */
