@@ -342,6 +342,9 @@ static void judge(struct judgement *judgement, sqlite3_stmt *row) {
     if (judgement->decided) {
         return;
     }
+    if (judgement->measured && word_is(row, 0, "s")) {
+        return; /* slots have a verdict of their own; they say nothing against a throughput */
+    }
     bool measured = sqlite3_column_int(row, 1) != 0;
     enum res_status status = fact_status(row, measured);
     judgement->decided = !measured && word_is(row, 0, "t");

@@ -136,6 +136,13 @@ static void test_parts_add_up(void **state) {
     assert_close(form.throughput.cycles, 0.25);
     assert_int_equal(form.pair_count, SAMPLE_PAIRS);
     res_form_fini(&form);
+    /* Slots that are not to be trusted say so themselves, and nothing of the form. */
+    slots.verdict = HX_VERDICT_UNSTABLE;
+    must(res_form_put(store, &part, NULL, &found, &err), &err);
+    assert_int_equal(found, RES_STATUS_OK);
+    must(res_form_get(store, sample.form.syntax, &form, &err), &err);
+    assert_string_equal(form.slots.verdict, "unstable");
+    res_form_fini(&form);
     res_store_close(store);
 }
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of several rivals are measured after a cheap look at all of them; over a scripted meter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "probe/rivals.h"
+
+enum { KERNELS = 6 };
+
+/* What a look and a measurement of each kernel give; a kernel is told by its forms_per_unit. */
+struct script {
+    double look[KERNELS], truth[KERNELS];
+    unsigned measured[KERNELS];
+};
+
+static enum ip_status answer(struct script *script, bool look, const struct gen_kernel *const *kernels,
+                             size_t count, struct hx_stat *stats) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = kernels[i]->forms_per_unit;
+        memset(&stats[i], 0, sizeof stats[i]);
+        stats[i].screened = look;
+        stats[i].cycles = look ? script->look[number] : script->truth[number];
+        script->measured[number] += !look;
+    }
+    return IP_OK;
+}
+
+static enum ip_status script_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                     struct hx_stat *stats, struct ip_error *err) {
+    (void)err;
+    return answer(self, false, kernels, count, stats);
+}
+
+static enum ip_status script_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    (void)err;
+    return answer(self, true, kernels, count, stats);
+}
+
+static void run(struct script *script, const struct probe_rival *rivals, struct hx_stat *stats) {
+    struct gen_kernel kernels[KERNELS];
+    const struct gen_kernel *pointers[KERNELS];
+    memset(kernels, 0, sizeof kernels);
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        kernels[i].forms_per_unit = i;
+        pointers[i] = &kernels[i];
+    }
+    const struct hx_meter meter = {.measure = script_measure, .screen = script_screen, .self = script};
+    struct ip_error err = {0};
+    assert_int_equal(probe_rivals_measure(&meter, rivals, pointers, KERNELS, stats, &err), IP_OK);
+}
+
+static void only_what_can_win_is_measured(void **state) {
+    (void)state;
+    struct script script = {.look = {2.0, 1.0, 4.0, 1.01, 9.0, 7.0}, .truth = {2.0, 1.0, 4.0, 1.0, 9.0, 7.0}};
+    const struct probe_rival rivals[KERNELS] = {{.set = 1}, {.set = 1}, {.set = 1},
+                                                {.set = 1}, {.set = 0}, {.set = 2}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    const unsigned expected[KERNELS] = {0, 1, 0, 1, 1, 1};
+    for (size_t i = 0; i < KERNELS; i++) {
+        assert_int_equal(script.measured[i], expected[i]);
+        assert_int_equal(stats[i].screened, expected[i] == 0);
+    }
+}
+
+static void a_look_that_was_too_low_is_put_right(void **state) {
+    (void)state;
+    /* The first looks least, but takes 3 cycles; the third is the true winner. */
+    struct script script = {.look = {1.0, 5.0, 2.0, 6.0, 6.0, 6.0}, .truth = {3.0, 5.0, 2.0, 6.0, 6.0, 6.0}};
+    const struct probe_rival rivals[KERNELS] = {{.set = 1}, {.set = 1}, {.set = 1},
+                                                {.set = 1}, {.set = 1}, {.set = 1}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    assert_int_equal(script.measured[0], 1);
+    assert_int_equal(script.measured[2], 1);
+    assert_int_equal(script.measured[1] + script.measured[3] + script.measured[4] + script.measured[5], 0);
+}
+
+static void offset_and_floor_count(void **state) {
+    (void)state;
+    /* Less what the transfers take: 1, 0.2 (nothing came through), 3. */
+    struct script script = {.look = {6.0, 1.2, 4.0, 9.0, 9.0, 9.0}, .truth = {6.0, 1.2, 4.0, 9.0, 9.0, 9.0}};
+    const struct probe_rival rivals[KERNELS] = {{.set = 1, .offset = 5.0, .floor = 0.5},
+                                                {.set = 1, .offset = 1.0, .floor = 0.5},
+                                                {.set = 1, .offset = 1.0, .floor = 0.5},
+                                                {.set = 2},
+                                                {.set = 3},
+                                                {.set = 4}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    assert_int_equal(script.measured[0], 1);
+    assert_int_equal(script.measured[1], 0);
+    assert_int_equal(script.measured[2], 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_can_win_is_measured),
+        cmocka_unit_test(a_look_that_was_too_low_is_put_right),
+        cmocka_unit_test(offset_and_floor_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
