@@ -156,8 +156,8 @@ static enum ip_status group_run(struct scan *scan, size_t from, size_t count, st
     return status;
 }
 
-/* Thousands of forms: shorter samples, the chain beside every third round, and a looser demand. --careful asks
- * for the opposite. */
+/* Thousands of forms: shorter samples, the chain beside every third round, and a looser demand. --careful
+ * asks for the opposite. */
 static void plan_loosen(struct scan *scan) {
     if (!scan->settings->careful) {
         struct hx_plan *plan = &scan->bench.bench.plan;
