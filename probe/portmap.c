@@ -12,9 +12,9 @@
 enum {
     ALONE_INSTANCES = 24, /* of a form in its throughput kernel */
     NOP_INSTANCES = 96,   /* beside some of the form: issue slots */
-    SLOT_INSTANCES = 4,
-    SMALL_UNIT = 64, /* instructions: enough for a loop */
-    NOP_KERNELS = 3, /* of different lengths: all else stands on the issue width */
+    SLOT_INSTANCES = 12,  /* a form of one a cycle still takes less than the NOPs */
+    SMALL_UNIT = 64,      /* instructions: enough for a loop */
+    NOP_KERNELS = 3,      /* of different lengths: all else stands on the issue width */
     NOP_MORE = 24,
 };
 
