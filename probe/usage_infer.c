@@ -156,6 +156,21 @@ static void hidden_infer(const struct isa_form *form, struct probe_usage *result
                    free_slots, ports_in(ports));
 }
 
+/* A form that reads memory has a load: where none was seen, its count went wrong. */
+static bool load_missing(const struct isa_form *form, const struct probe_usage *result,
+                         const struct probe_portmap *map) {
+    int operand = isa_form_memory_operand(form);
+    bool known = false, seen = false;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        known = known || map->classes[c].load;
+        for (unsigned t = 0; t < result->term_count; t++) {
+            seen = seen || (map->classes[c].load && result->terms[t].ports == map->classes[c].ports);
+        }
+    }
+    return known && !seen && operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
+           form->operands[operand].read;
+}
+
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map) {
     unsigned measured = 0, missing = 0;
@@ -186,6 +201,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                        "%u of %u sets of ports could not be kept busy beside it", missing,
                        measured + missing);
         result->verdict = PROBE_USAGE_INCONSISTENT;
+    } else if (load_missing(subject->form, result, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
     } else if (result->residual > RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "a mix takes longer or shorter than these ports say");
