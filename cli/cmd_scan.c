@@ -191,11 +191,16 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
     return status;
 }
 
-/* The port map: the store's, or measured now and stored. */
-static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
+/* The port map: the store's, or measured now, with the full plan, since all forms' ports hang on it, and
+ * stored.
+ */
+static enum ip_status map_prepare(struct scan *scan, const struct hx_plan *full, struct ip_error *err) {
     bool measured = false;
+    const struct hx_plan plan = scan->bench.bench.plan;
+    scan->bench.bench.plan = *full;
     enum ip_status status = cli_portmap_get(&scan->bench, scan->settings, &scan->forms.table, scan->store,
                                             scan->settings->force, &scan->map, &measured, err);
+    scan->bench.bench.plan = plan;
     return status == IP_OK && measured ? res_portmap_put(scan->store, &scan->map, err) : status;
 }
 
@@ -203,9 +208,8 @@ static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
     if (status == IP_OK) {
+        const struct hx_plan full = scan->bench.bench.plan;
         plan_loosen(scan);
-    }
-    if (status == IP_OK) {
         /* After a signal the group in hand is still finished and stored: it takes a moment, some seconds for
          * the slowest forms. The second one leaves at once. */
         scan->bench.bench.timer.stop = NULL;
@@ -213,7 +217,7 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         status = run_begin(scan, host, err);
         bool begun = status == IP_OK;
         if (begun && (scan->parts & RES_PART_PORTS) != 0) {
-            status = map_prepare(scan, err);
+            status = map_prepare(scan, &full, err);
         }
         for (size_t at = 0; status == IP_OK && at < scan->left_count && cli_signal() == 0;
              at += scan->group) {

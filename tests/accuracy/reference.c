@@ -164,23 +164,33 @@ static bool suffix_is_opcode(const char *suffix) {
     return true;
 }
 
+bool reference_number_read(const char **text, const char *before, unsigned *number) {
+    size_t length = strlen(before);
+    if (strncmp(*text, before, length) != 0 || !isdigit((unsigned char)(*text)[length])) {
+        return false;
+    }
+    char *end = NULL;
+    *number = (unsigned)strtoul(*text + length, &end, 10);
+    *text = end;
+    return true;
+}
+
 /* "M128" is m128, "M64_1to8" m64b8, "Moffs8" moffs8. False: no memory operand. */
-static bool memory_word(const char *operand, char *word, size_t size) {
+static bool memory_kind(const char *text, char *kind, size_t size) {
     unsigned bits = 0, broadcast = 0;
-    int used = 0;
-    if (sscanf(operand, "Moffs%u%n", &bits, &used) == 1 && operand[used] == '\0') {
-        snprintf(word, size, "moffs%u", bits);
-        return true;
+    if (reference_number_read(&text, "Moffs", &bits)) {
+        snprintf(kind, size, "moffs%u", bits);
+        return *text == '\0';
     }
-    if (sscanf(operand, "M%u_1to%u%n", &bits, &broadcast, &used) == 2 && operand[used] == '\0') {
-        snprintf(word, size, "m%ub%u", bits, broadcast);
-        return true;
+    if (!reference_number_read(&text, "M", &bits)) {
+        return false;
     }
-    if (sscanf(operand, "M%u%n", &bits, &used) == 1 && operand[used] == '\0') {
-        snprintf(word, size, "m%u", bits);
-        return true;
+    if (reference_number_read(&text, "_1to", &broadcast)) {
+        snprintf(kind, size, "m%ub%u", bits, broadcast);
+    } else {
+        snprintf(kind, size, "m%u", bits);
     }
-    return false;
+    return *text == '\0';
 }
 
 /* A register or immediate of the reference in our words, or NULL. */
@@ -249,12 +259,12 @@ static enum reference_scope row_key(struct reference_row *row, struct key *key) 
     char *save = NULL;
     for (char *word = operands != NULL ? strtok_r(operands, ", ", &save) : NULL; word != NULL;
          word = strtok_r(NULL, ", ", &save)) {
-        char memory[24];
+        char in_memory[24];
         const char *ours = operand_word(word);
         if (ours != NULL) {
             key_add(key, ours);
-        } else if (memory_word(word, memory, sizeof memory)) {
-            key_add(key, memory);
+        } else if (memory_kind(word, in_memory, sizeof in_memory)) {
+            key_add(key, in_memory);
         } else {
             scope = unmapped(row, "the tables have no such operand");
         }

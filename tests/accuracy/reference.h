@@ -50,5 +50,7 @@ IP_CHECK enum ip_status reference_map(struct reference *reference, const struct 
                                       struct ip_error *err);
 /* Splits one line of CSV in place into at most `limit` fields; returns their number. */
 size_t reference_fields_split(char *line, char **fields, size_t limit);
+/* Moves *text behind `before` and the number that follows; false: neither is there, and *text as it was. */
+bool reference_number_read(const char **text, const char *before, unsigned *number);
 
 #endif

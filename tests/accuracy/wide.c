@@ -22,12 +22,10 @@ void wide_fini(struct wide *wide) {
 /* LLVM counts the fifth ALU port as 10 and the third load port as 11; we have A = 10 for the load. */
 static bool pressure_parse(const char *text, double *pressure) {
     unsigned port = 0;
-    double cycles = 0;
-    int used = 0;
-    while (sscanf(text, "p%u=%lf%n", &port, &cycles, &used) == 2 && port < WIDE_PORTS) {
-        pressure[port == 10 ? 11 : port == 11 ? 10 : port] = cycles;
-        text += used;
-        text += *text == ';';
+    while (reference_number_read(&text, "p", &port) && *text == '=' && port < WIDE_PORTS) {
+        char *end = NULL;
+        pressure[port == 10 ? 11 : port == 11 ? 10 : port] = strtod(text + 1, &end);
+        text = end + (*end == ';');
     }
     return *text == '\0' || *text == '\r';
 }
@@ -49,7 +47,7 @@ static void att_word(struct att *att, const char *text) {
         (void)snprintf(word, 12, "imm");
     } else if (strchr(text, '(') != NULL) {
         const char *brace = strchr(text, '{');
-        if (brace != NULL && sscanf(brace, "{1to%u}", &broadcast) == 1) {
+        if (brace != NULL && reference_number_read(&brace, "{1to", &broadcast)) {
             (void)snprintf(word, 12, "m1to%u", broadcast);
         } else {
             (void)snprintf(word, 12, "m");

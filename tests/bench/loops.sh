@@ -35,7 +35,7 @@ inner_loop() {
 echo hex,kernel >"$work/loops.csv"
 for flags in "-O2" "-O3" "-O2 -march=native" "-O3 -march=native" "-O3 -march=native -ffast-math"; do
     # shellcheck disable=SC2086
-    gcc $flags -c -o "$work/loops.o" "$here/loops.c"
+    gcc $flags -c -o "$work/loops.o" "$here/../data/thesis_loops.c"
     for function in dot daxpy matvec matmul; do
         hex=$(objdump -d --insn-width=16 --disassemble="$function" "$work/loops.o" | inner_loop)
         [[ -n $hex ]] && echo "$hex,$function $flags" >>"$work/loops.csv"
