@@ -42,6 +42,7 @@ enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings
     memset(bench, 0, sizeof *bench);
     struct hx_bench_options options = {.timer = settings->timer,
                                        .cpu = (int)settings->cpu,
+                                       .no_companion = settings->no_companion,
                                        .record_path = settings->record,
                                        .stop = cli_signal_flag()};
     enum ip_status status = hx_bench_open(&bench->bench, &options, err);

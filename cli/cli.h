@@ -33,6 +33,7 @@ struct cli_settings {
 
     const char *timer;
     long cpu; /* -1: choose */
+    bool no_companion;
     const char *record;
     bool careful;
 
@@ -117,7 +118,7 @@ struct cli_option {
 enum cli_group {
     CLI_GROUP_OUTPUT = 1, /* --format --output --quiet */
     CLI_GROUP_TABLE = 2,  /* --isa */
-    CLI_GROUP_METER = 4,  /* --timer --cpu --record --careful */
+    CLI_GROUP_METER = 4,  /* --timer --cpu --no-companion --record --careful */
 };
 
 struct cli_command {

@@ -195,6 +195,9 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         status = hx_timer_open(&opened.timer, options->timer != NULL ? options->timer : "tsc", NULL,
                                options->cpu, err);
     }
+    if (status == IP_OK && opened.timer.ops->on_silicon && !options->no_companion) {
+        hx_companion_start(&opened.companion, hx_companion_cpu("", opened.timer.cpu));
+    }
     if (status == IP_OK && options->record_path != NULL) {
         status = hx_recorder_open(&opened.recorder, options->record_path, err);
     }
@@ -225,6 +228,7 @@ enum ip_status hx_bench_finish(struct hx_bench *bench, struct ip_error *err) {
 void hx_bench_close(struct hx_bench *bench) {
     struct ip_error ignored; /* who wants to know calls hx_bench_finish first */
     (void)!hx_bench_finish(bench, &ignored);
+    hx_companion_stop(&bench->companion);
     hx_timer_close(&bench->timer);
     gen_kernel_fini(&bench->references.chain);
     gen_kernel_fini(&bench->references.sentinel);

@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "generator/kernel.h"
+#include "harness/companion.h"
 #include "harness/timer.h"
 
 enum hx_verdict {
@@ -70,11 +71,12 @@ struct hx_bench {
     struct hx_plan plan;
     struct hx_references references;
     struct gen_encoder encoder;
-    struct hx_recorder *recorder; /* owned; NULL: samples are not recorded */
-    double sentinel_cycles;       /* of one long NOP, undisturbed: 1 / issue width */
-    bool sentinel_suspect;        /* no issue width was found: the core was shared from the start, nothing is
-                                     accepted */
-    double ticks_per_cycle;       /* at the start */
+    struct hx_companion companion; /* beside a timer that runs on the silicon */
+    struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
+    double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
+    bool sentinel_suspect;         /* no issue width was found: the core was shared from the start, nothing is
+                                      accepted */
+    double ticks_per_cycle;        /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
 };
@@ -84,6 +86,7 @@ struct hx_recorder; /* harness/record.h */
 struct hx_bench_options {
     const char *timer;                 /* "tsc" when NULL */
     int cpu;                           /* -1: choose */
+    bool no_companion;                 /* leave the other thread of the core alone */
     const char *record_path;           /* write every sample there, for replay; NULL: no */
     const volatile sig_atomic_t *stop; /* set by a signal handler; NULL: none */
 };

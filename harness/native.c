@@ -427,6 +427,7 @@ const struct hx_timer_ops hx_timer_tsc = {
     .unit = "ticks",
     .summary =
         "RDTSC with LFENCE in a pinned child process; calibrated to core cycles by a dependent add chain",
+    .on_silicon = true,
     .open = tsc_open,
     .close = native_close,
     .run = native_run,
@@ -436,6 +437,7 @@ const struct hx_timer_ops hx_timer_papi = {
     .name = "papi",
     .unit = "counts",
     .summary = "a PAPI event (papi:EVENT; default PAPI_TOT_CYC) in a pinned child process",
+    .on_silicon = true,
     .open = papi_open,
     .close = native_close,
     .run = native_run,

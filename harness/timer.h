@@ -69,6 +69,7 @@ struct hx_timer_ops {
     const char *name;    /* "tsc" */
     const char *unit;    /* what samples count: "ticks" (of the TSC) or "cycles" */
     const char *summary; /* one line for `doctor` and help */
+    bool on_silicon;     /* runs kernels on a CPU of this machine */
     /* Prepares `timer->state`. `argument` is what follows the colon ("" if none). IP_CAPABILITY: cannot work
      * here, and why. */
     enum ip_status (*open)(struct hx_timer *timer, const char *argument, struct ip_error *err);

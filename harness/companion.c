@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/companion.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool in_virtual_machine(void) {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 31)) != 0;
+}
+
+static bool allowed(int cpu) {
+    cpu_set_t set;
+    return cpu >= 0 && cpu < CPU_SETSIZE && sched_getaffinity(0, sizeof set, &set) == 0 &&
+           CPU_ISSET((size_t)cpu, &set);
+}
+
+/* The first of "0,64" or "2-3" that is not `cpu`; -1: there is no other. */
+static int sibling_read(const char *root, int cpu) {
+    char path[512], line[128];
+    (void)snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", root,
+                   cpu);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return -1;
+    }
+    int sibling = -1;
+    if (fgets(line, sizeof line, file) != NULL) {
+        char *save = NULL;
+        for (char *word = strtok_r(line, ",-\n", &save); word != NULL && sibling < 0;
+             word = strtok_r(NULL, ",-\n", &save)) {
+            long number = strtol(word, NULL, 10);
+            sibling = number >= 0 && number < CPU_SETSIZE && number != cpu ? (int)number : -1;
+        }
+    }
+    (void)fclose(file);
+    return sibling;
+}
+
+int hx_companion_cpu(const char *root, int cpu) {
+    if (cpu < 0 || !in_virtual_machine()) {
+        return -1;
+    }
+    int sibling = sibling_read(root, cpu);
+    int other = sibling >= 0 ? sibling : cpu ^ 1;
+    return allowed(other) ? other : -1;
+}
+
+/* A fence waits for the one before and takes hardly any issue slot, no execution port for long and neither
+ * divider nor cache; PAUSE gives what there is to the other thread. */
+static _Noreturn void keep_busy(void) {
+    for (;;) {
+        __asm__ volatile("pause\n\tmfence\n\tmfence\n\tmfence\n\tmfence" ::: "memory");
+    }
+}
+
+static _Noreturn void companion_run(int cpu, pid_t parent) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
+        sched_setaffinity(0, sizeof set, &set) != 0) {
+        _exit(1);
+    }
+    (void)setpriority(PRIO_PROCESS, 0, 19);
+    (void)close_range(0, ~0U, 0); /* nobody waits for the end of a pipe because of it */
+    keep_busy();
+}
+
+void hx_companion_start(struct hx_companion *companion, int cpu) {
+    *companion = (struct hx_companion){.cpu = cpu};
+    if (cpu < 0) {
+        return;
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        companion_run(cpu, parent);
+    }
+    companion->pid = pid > 0 ? pid : 0;
+}
+
+void hx_companion_stop(struct hx_companion *companion) {
+    if (companion->pid > 0) {
+        (void)kill(companion->pid, SIGKILL);
+        while (waitpid(companion->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    *companion = (struct hx_companion){0};
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process that occupies the other thread of the core: where it runs, and that it ends. */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "harness/companion.h"
+
+static void test_none(void **state) {
+    (void)state;
+    struct hx_companion companion;
+    hx_companion_start(&companion, -1);
+    assert_int_equal(companion.pid, 0);
+    hx_companion_stop(&companion);
+    hx_companion_stop(&companion);
+    assert_int_equal(hx_companion_cpu("", -1), -1);
+}
+
+static void test_pinned_and_ended(void **state) {
+    (void)state;
+    int cpu = sched_getcpu();
+    struct hx_companion companion;
+    hx_companion_start(&companion, cpu);
+    assert_true(companion.pid > 0);
+    /* It lowers its priority after it has pinned itself. */
+    for (unsigned i = 0; i < 10000 && getpriority(PRIO_PROCESS, (id_t)companion.pid) != 19; i++) {
+        (void)usleep(1000);
+    }
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)companion.pid), 19);
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(companion.pid, sizeof set, &set), 0);
+    assert_int_equal(CPU_COUNT(&set), 1);
+    assert_true(CPU_ISSET((size_t)cpu, &set));
+    pid_t pid = companion.pid;
+    hx_companion_stop(&companion);
+    assert_int_equal(kill(pid, 0), -1);
+    assert_int_equal(errno, ESRCH);
+}
+
+/* Whoever started it may be killed: then nobody stops it. */
+static void test_ends_with_its_parent(void **state) {
+    (void)state;
+    int pipe_fds[2];
+    assert_int_equal(pipe(pipe_fds), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        struct hx_companion companion;
+        hx_companion_start(&companion, sched_getcpu());
+        (void)!write(pipe_fds[1], &companion.pid, sizeof companion.pid);
+        (void)pause();
+        _exit(0);
+    }
+    (void)close(pipe_fds[1]);
+    pid_t pid = 0;
+    assert_int_equal(read(pipe_fds[0], &pid, sizeof pid), sizeof pid);
+    assert_true(pid > 0);
+    for (unsigned i = 0; i < 10000 && getpriority(PRIO_PROCESS, (id_t)pid) != 19; i++) {
+        (void)usleep(1000);
+    }
+    assert_int_equal(kill(parent, SIGKILL), 0);
+    assert_int_equal(waitpid(parent, NULL, 0), parent);
+    /* An orphan that has ended may stay a zombie until init looks: it runs no more. */
+    char path[64], line[256] = "";
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    bool gone = false;
+    for (unsigned i = 0; i < 10000 && !gone; i++) {
+        FILE *file = fopen(path, "re");
+        gone = file == NULL || fgets(line, sizeof line, file) == NULL || strstr(line, ") Z") != NULL ||
+               strstr(line, ") X") != NULL;
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+        (void)usleep(1000);
+    }
+    assert_true(gone);
+    (void)close(pipe_fds[0]);
+}
+
+/* In a virtual machine the system's word counts before the guess; a CPU that this process may not use is
+ * none. */
+static void test_whose_sibling(void **state) {
+    (void)state;
+    char root[] = "/tmp/isaprobe-companion-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char path[256];
+    static const char *const PARTS[] = {"sys",
+                                        "sys/devices",
+                                        "sys/devices/system",
+                                        "sys/devices/system/cpu",
+                                        "sys/devices/system/cpu/cpu5",
+                                        "sys/devices/system/cpu/cpu5/topology"};
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", root, PARTS[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    int mine = sched_getcpu();
+    (void)snprintf(path, sizeof path, "%s/%s/thread_siblings_list", root, PARTS[5]);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    (void)fprintf(file, "5,%d\n", mine != 5 ? mine : 6);
+    assert_int_equal(fclose(file), 0);
+    int found = hx_companion_cpu(root, 5);
+    if (found >= 0) { /* else no virtual machine */
+        assert_int_equal(found, mine != 5 ? mine : 6);
+        assert_true(CPU_ISSET((size_t)found, &set));
+        file = fopen(path, "we");
+        assert_non_null(file);
+        (void)fprintf(file, "%d-5\n", CPU_SETSIZE - 1);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(hx_companion_cpu(root, 5), -1);
+    } else {
+        print_message("skipped: no hypervisor here, so there is no companion\n");
+    }
+    assert_int_equal(remove(path), 0);
+    for (size_t i = sizeof PARTS / sizeof PARTS[0]; i > 0; i--) {
+        (void)snprintf(path, sizeof path, "%s/%s", root, PARTS[i - 1]);
+        assert_int_equal(rmdir(path), 0);
+    }
+    assert_int_equal(rmdir(root), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_pinned_and_ended),
+        cmocka_unit_test(test_ends_with_its_parent),
+        cmocka_unit_test(test_whose_sibling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
