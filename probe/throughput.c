@@ -107,7 +107,7 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     if (status == IP_OK) {
         session->count++;
         probe_batch_rival(&session->batch, variant->slot,
-                          &(struct probe_rival){.set = (uint32_t)form_index + 1});
+                          &(struct probe_rival){.set = 2 * (uint32_t)form_index + 1 + how->slow_values});
     }
     return status;
 }
@@ -229,7 +229,7 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
                          struct probe_throughput *result) {
     if (variant->how.slow_values) {
         bool less = isnan(result->slow_cycles) || stat->cycles < result->slow_cycles;
-        if (stat->verdict == HX_VERDICT_OK && less) {
+        if (!stat->screened && stat->verdict == HX_VERDICT_OK && less) {
             result->slow_cycles = stat->cycles;
         }
         return;
