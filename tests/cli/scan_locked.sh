@@ -9,7 +9,6 @@ done
 isaprobe scan -t $sim -S "$T/cpu.db" -g 4 -e AVX2 2>&1 | sed "s/process $first/process FIRST/"
 echo "exit ${PIPESTATUS[0]}"
 isaprobe show -S "$T/cpu.db" "vbroadcasti128 ymm, m128" | head -1
-kill -s KILL $first
-wait $first 2>/dev/null
+{ kill -s KILL $first; wait $first; } 2>/dev/null # the shell says that it was killed
 isaprobe scan -q -t $sim -S "$T/cpu.db" --no-latency "imul r64, r64"
 echo "exit $?"
