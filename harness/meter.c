@@ -218,17 +218,6 @@ static enum ip_status passes_measure(struct hx_bench *bench, const struct gen_ke
     return status;
 }
 
-static enum ip_status bench_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                    struct hx_stat *stats, struct ip_error *err) {
-    struct hx_bench *bench = self;
-    enum ip_status status = IP_OK;
-    for (size_t at = 0; at < count && status == IP_OK; at += KERNELS_PER_CHUNK) {
-        size_t some = count - at < KERNELS_PER_CHUNK ? count - at : KERNELS_PER_CHUNK;
-        status = passes_measure(bench, kernels + at, some, stats + at, err);
-    }
-    return status;
-}
-
 /* A value from one batch; its spread is not known. */
 static void stat_look(struct hx_stat *stat, const struct hx_estimate *estimate, bool accepted) {
     memset(stat, 0, sizeof *stat);
@@ -282,15 +271,28 @@ static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kern
     return status;
 }
 
-static enum ip_status bench_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                   struct hx_stat *stats, struct ip_error *err) {
-    struct hx_bench *bench = self;
+typedef enum ip_status chunk_run(struct hx_bench *bench, const struct gen_kernel *const *kernels,
+                                 size_t count, struct hx_stat *stats, struct ip_error *err);
+
+static enum ip_status by_chunks(struct hx_bench *bench, chunk_run *run,
+                                const struct gen_kernel *const *kernels, size_t count, struct hx_stat *stats,
+                                struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t at = 0; at < count && status == IP_OK; at += KERNELS_PER_CHUNK) {
         size_t some = count - at < KERNELS_PER_CHUNK ? count - at : KERNELS_PER_CHUNK;
-        status = chunk_screen(bench, kernels + at, some, stats + at, err);
+        status = run(bench, kernels + at, some, stats + at, err);
     }
     return status;
+}
+
+static enum ip_status bench_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    return by_chunks(self, passes_measure, kernels, count, stats, err);
+}
+
+static enum ip_status bench_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                   struct hx_stat *stats, struct ip_error *err) {
+    return by_chunks(self, chunk_screen, kernels, count, stats, err);
 }
 
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {
