@@ -60,6 +60,19 @@ void ip_text_append(struct ip_text *text, const char *string) {
     ip_text_append_bytes(text, string, strlen(string));
 }
 
+void ip_text_append_xml(struct ip_text *text, const char *string) {
+    static const char special[] = "&<>\"";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
+    for (; *string != '\0'; string++) {
+        const char *found = strchr(special, *string);
+        if (found != NULL) {
+            ip_text_append(text, entities[found - special]);
+        } else {
+            ip_text_append_bytes(text, (unsigned char)*string < 0x20 ? " " : string, 1);
+        }
+    }
+}
+
 IP_PRINTF(2, 0)
 static void text_vprintf(struct ip_text *text, const char *format, va_list args) {
     va_list again;

@@ -23,6 +23,9 @@ void ip_text_append_bytes(struct ip_text *text, const void *bytes, size_t count)
 void ip_text_printf(struct ip_text *text, const char *format, ...) IP_PRINTF(2, 3);
 /* "" for an empty text; borrowed. */
 const char *ip_text_string(const struct ip_text *text);
+/* Appends what stands for `string` in XML, in an attribute too; a blank for a control character, which XML
+ * has no place for. */
+void ip_text_append_xml(struct ip_text *text, const char *string);
 
 /* A growing list of owned strings, with the same rule of failure. */
 struct ip_lines {

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/host_files.h"
+
 static bool in_virtual_machine(void) {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 31)) != 0;
@@ -27,23 +29,17 @@ static bool allowed(int cpu) {
 
 /* The first of "0,64" or "2-3" that is not `cpu`; -1: there is no other. */
 static int sibling_read(const char *root, int cpu) {
-    char path[512], line[128];
-    (void)snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", root,
-                   cpu);
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return -1;
-    }
+    char path[96], list[128];
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
     int sibling = -1;
-    if (fgets(line, sizeof line, file) != NULL) {
+    if (hx_host_word_read(root, path, list, sizeof list)) {
         char *save = NULL;
-        for (char *word = strtok_r(line, ",-\n", &save); word != NULL && sibling < 0;
-             word = strtok_r(NULL, ",-\n", &save)) {
+        for (char *word = strtok_r(list, ",-", &save); word != NULL && sibling < 0;
+             word = strtok_r(NULL, ",-", &save)) {
             long number = strtol(word, NULL, 10);
             sibling = number >= 0 && number < CPU_SETSIZE && number != cpu ? (int)number : -1;
         }
     }
-    (void)fclose(file);
     return sibling;
 }
 

@@ -14,8 +14,7 @@
 #define XCR0_AVX512 UINT64_C(0xe6)    /* and the masks and ZMM state */
 #define XCR0_AMX    UINT64_C(0x60000) /* tile configuration and data */
 
-/* A short file below the root, without its newline. False, and "", when it cannot be read. */
-static bool word_read(const char *root, const char *path, char *word, size_t size) {
+bool hx_host_word_read(const char *root, const char *path, char *word, size_t size) {
     char name[4200];
     word[0] = '\0';
     if (snprintf(name, sizeof name, "%s%s", root, path) >= (int)sizeof name) {
@@ -201,8 +200,8 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
         char signature[13];
         hx_host_signature(signature);
         if (recorded) {
-            xcr0 = word_read(root, HX_HOST_XCR0, word, sizeof word) ? strtoull(word, NULL, 16) : 0;
-            (void)word_read(root, HX_HOST_HYPERVISOR, signature, sizeof signature);
+            xcr0 = hx_host_word_read(root, HX_HOST_XCR0, word, sizeof word) ? strtoull(word, NULL, 16) : 0;
+            (void)hx_host_word_read(root, HX_HOST_HYPERVISOR, signature, sizeof signature);
         }
         identity_take(host, raw, id, xcr0);
         if (host->hypervisor) {
@@ -216,21 +215,21 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
 
 static void kernel_read(struct hx_host *host, const char *root) {
     char word[128];
-    if (word_read(root, HX_HOST_SIBLINGS, word, sizeof word)) {
+    if (hx_host_word_read(root, HX_HOST_SIBLINGS, word, sizeof word)) {
         host->smt_siblings = list_count(word);
     }
-    (void)word_read(root, HX_HOST_SMT, host->smt_active, sizeof host->smt_active);
-    (void)word_read(root, HX_HOST_GOVERNOR, host->governor, sizeof host->governor);
-    (void)word_read(root, HX_HOST_DRIVER, host->scaling_driver, sizeof host->scaling_driver);
-    (void)word_read(root, HX_HOST_CLOCKSOURCE, host->clocksource, sizeof host->clocksource);
-    host->rapl = word_read(root, HX_HOST_RAPL, word, sizeof word);
-    if (word_read(root, HX_HOST_NO_TURBO, word, sizeof word)) {
+    (void)hx_host_word_read(root, HX_HOST_SMT, host->smt_active, sizeof host->smt_active);
+    (void)hx_host_word_read(root, HX_HOST_GOVERNOR, host->governor, sizeof host->governor);
+    (void)hx_host_word_read(root, HX_HOST_DRIVER, host->scaling_driver, sizeof host->scaling_driver);
+    (void)hx_host_word_read(root, HX_HOST_CLOCKSOURCE, host->clocksource, sizeof host->clocksource);
+    host->rapl = hx_host_word_read(root, HX_HOST_RAPL, word, sizeof word);
+    if (hx_host_word_read(root, HX_HOST_NO_TURBO, word, sizeof word)) {
         memcpy(host->turbo, word[0] == '0' ? "on" : "off", word[0] == '0' ? 3 : 4);
-    } else if (word_read(root, HX_HOST_BOOST, word, sizeof word)) {
+    } else if (hx_host_word_read(root, HX_HOST_BOOST, word, sizeof word)) {
         memcpy(host->turbo, word[0] == '1' ? "on" : "off", word[0] == '1' ? 3 : 4);
     }
     host->perf_event_paranoid = -99;
-    if (word_read(root, HX_HOST_PARANOID, word, sizeof word)) {
+    if (hx_host_word_read(root, HX_HOST_PARANOID, word, sizeof word)) {
         char *end = NULL;
         long value = strtol(word, &end, 10);
         host->perf_event_paranoid =

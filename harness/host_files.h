@@ -3,6 +3,9 @@
 #ifndef ISAPROBE_HARNESS_HOST_FILES_H
 #define ISAPROBE_HARNESS_HOST_FILES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #define HX_HOST_CPUINFO     "/proc/cpuinfo"
 #define HX_HOST_STATUS      "/proc/self/status"
 #define HX_HOST_PARANOID    "/proc/sys/kernel/perf_event_paranoid"
@@ -19,5 +22,8 @@
 #define HX_HOST_CPUID      "/cpuid.raw"  /* libcpuid's raw dump */
 #define HX_HOST_XCR0       "/xcr0"       /* hexadecimal */
 #define HX_HOST_HYPERVISOR "/hypervisor" /* the signature in CPUID leaf 0x40000000 */
+
+/* A short file below the root, without its newline. False, and "", when it cannot be read. */
+bool hx_host_word_read(const char *root, const char *path, char *word, size_t size);
 
 #endif

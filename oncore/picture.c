@@ -20,29 +20,11 @@ enum {
 static const char paper[] = "#ffffff", ink[] = "#1b1f24", faint[] = "#6a737d", rule[] = "#d8dee4",
                   cool[] = "#9ec5e8", hot[] = "#d1495b";
 
-static void escaped(struct ip_text *svg, const char *text) {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            ip_text_append(svg, "&lt;");
-            break;
-        case '>':
-            ip_text_append(svg, "&gt;");
-            break;
-        case '&':
-            ip_text_append(svg, "&amp;");
-            break;
-        default:
-            ip_text_append_bytes(svg, (unsigned char)*text < 0x20 ? "?" : text, 1);
-        }
-    }
-}
-
 static void label(struct ip_text *svg, double x, double y, const char *anchor, const char *colour, bool mono,
                   const char *text) {
     ip_text_printf(svg, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\"%s>", x, y, anchor, colour,
                    mono ? " class=\"m\"" : "");
-    escaped(svg, text);
+    ip_text_append_xml(svg, text);
     ip_text_append(svg, "</text>\n");
 }
 
@@ -183,7 +165,7 @@ void core_picture_write(const struct core_costs *costs, const struct core_predic
     char line[120];
     (void)snprintf(line, sizeof line, "%.2f cycles per pass, bound by: %s", prediction->cycles,
                    core_bound_name(prediction->binding));
-    escaped(svg, line);
+    ip_text_append_xml(svg, line);
     ip_text_append(svg, "</text>\n");
     label(svg, MARGIN, 54, "start", faint, false, title);
     (void)bounds_draw(prediction, svg, top + 6);

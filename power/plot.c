@@ -22,24 +22,6 @@ struct frame {
     const char *y_name; /* with its unit */
 };
 
-static void escaped_append(struct ip_text *svg, const char *string) {
-    for (; *string != '\0'; string++) {
-        switch (*string) {
-        case '&':
-            ip_text_append(svg, "&amp;");
-            break;
-        case '<':
-            ip_text_append(svg, "&lt;");
-            break;
-        case '>':
-            ip_text_append(svg, "&gt;");
-            break;
-        default: /* XML has no place for other control characters */
-            ip_text_append_bytes(svg, (unsigned char)*string < 0x20 ? " " : string, 1);
-        }
-    }
-}
-
 static double model_value(const struct frame *frame, size_t i) {
     const struct pw_point *p = &frame->plot->points[i];
     switch (frame->plot->kind) {
@@ -140,7 +122,7 @@ static double y_place(const struct frame *frame, double y) {
 
 static void label(struct ip_text *svg, double x, double y, const char *attributes, const char *string) {
     ip_text_printf(svg, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    escaped_append(svg, string);
+    ip_text_append_xml(svg, string);
     ip_text_append(svg, "</text>\n");
 }
 
@@ -264,7 +246,7 @@ void pw_plot_svg(struct ip_text *svg, const struct pw_plot *plot) {
                    "viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Arial, sans-serif\" "
                    "fill=\"#222222\">\n<title>",
                    width, height, width, height);
-    escaped_append(svg, plot->title);
+    ip_text_append_xml(svg, plot->title);
     ip_text_printf(svg, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", width, height);
     label(svg, width / 2, 26, "font-size=\"18\" text-anchor=\"middle\" font-weight=\"bold\"", plot->title);
     label(svg, width / 2, 45, "font-size=\"13\" text-anchor=\"middle\" fill=\"#555555\"", plot->subtitle);

@@ -11,22 +11,9 @@
 #include "isa/kind.h"
 #include "results/formats.h"
 
-static void escaped_append(struct ip_text *text, const char *string) {
-    for (; *string != '\0'; string++) {
-        static const char special[] = "&<>\"";
-        static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-        const char *found = strchr(special, *string);
-        if (found != NULL) {
-            ip_text_append(text, entities[found - special]);
-        } else {
-            ip_text_append_bytes(text, string, 1);
-        }
-    }
-}
-
 static void attribute(struct ip_text *text, const char *name, const char *value) {
     ip_text_printf(text, " %s=\"", name);
-    escaped_append(text, value);
+    ip_text_append_xml(text, value);
     ip_text_append(text, "\"");
 }
 
