@@ -329,7 +329,7 @@ static void figures(void **state) {
                                      .best = 3};
         pw_plot_svg(&svg, &plot);
         const char *text = ip_text_string(&svg);
-        assert_non_null(strstr(text, "a &lt; b &amp; \"c\""));
+        assert_non_null(strstr(text, "a &lt; b &amp; &quot;c&quot;"));
         assert_non_null(strstr(text, y_names[kind]));
         assert_non_null(strstr(text, "Core frequency divisor"));
         assert_non_null(strstr(text, "chosen: divisor 5"));
