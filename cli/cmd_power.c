@@ -220,7 +220,7 @@ static enum ip_status advice_plot(struct cli_output *output, struct advice *advi
 static enum ip_status measured_read(struct advice *advice, const struct cli_settings *settings,
                                     struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, settings->power.measured, 1u << 20, err);
+    enum ip_status status = pw_file_read(&text, settings->power.measured, "CSV", err);
     if (status == IP_OK) {
         status = pw_measured_parse(advice->measured, settings->power.measured, ip_text_string(&text),
                                    &advice->machine, advice->points, advice->kernel.flops, err);
@@ -308,18 +308,13 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
                              .stop = stop_wanted};
     /* A recorded tree knows nothing of this machine's counters. */
     sweep.papi = sweep.root[0] == '\0' ? &pw_papi_library : NULL;
-    if (settings->power.machine != NULL && strcmp(settings->power.machine, "host") != 0) {
-        return ip_fail(err, IP_USAGE, "--calibrate measures this host: leave --machine out");
-    }
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sweep.cpu < CPU_SETSIZE) {
         CPU_SET(sweep.cpu, &set);
     }
-    enum ip_status status = pw_host_read(&machine, sweep.root, sweep.cpu, &notes, err);
-    if (status == IP_OK && sweep.root[0] == '\0') {
-        status = cli_power_cpu(machine.cpu, sizeof machine.cpu, settings, err);
-    }
+    char cpu[sizeof machine.cpu] = ""; /* a recorded tree does not say whose it is */
+    enum ip_status status = sweep.root[0] == '\0' ? cli_power_cpu(cpu, sizeof cpu, settings, err) : IP_OK;
     if (status == IP_OK && sched_setaffinity(0, sizeof set, &set) != 0) {
         status = ip_fail(err, IP_CAPABILITY, "cannot run on CPU %d: choose another with --cpu", sweep.cpu);
     }
@@ -337,6 +332,7 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
     ip_lines_fini(&notes);
     if (status == IP_OK) {
         struct ip_text text = {0};
+        memcpy(machine.cpu, cpu, sizeof cpu);
         pw_machine_print(&text, &machine);
         cli_output_raw(output, &text);
         ip_text_fini(&text);
@@ -344,16 +340,40 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
     return status;
 }
 
+/* Options that would be passed over without a word. */
+static enum ip_status options_check(const struct cli_settings *settings, struct ip_error *err) {
+    const struct cli_power *power = &settings->power;
+    bool host = power->machine == NULL || strcmp(power->machine, "host") == 0;
+    bool kernel = power->kernel != NULL || power->code != NULL;
+    if (power->calibrate && (!host || kernel || power->describe || power->plot != PLOT_NONE)) {
+        return ip_fail(
+            err, IP_USAGE,
+            "--calibrate measures this host and prints its description: leave --machine, --kernel, "
+            "--code, --describe and --plot out");
+    }
+    bool own = power->calibrate || power->describe || power->plot != PLOT_NONE;
+    if (own && settings->format != CLI_FORMAT_TEXT) {
+        return ip_fail(err, IP_USAGE, "--format is that of the table: %s has a format of its own",
+                       power->calibrate  ? "--calibrate"
+                       : power->describe ? "--describe"
+                                         : "--plot");
+    }
+    return IP_OK;
+}
+
 static int power_run(const struct cli_command *command, struct cli_settings *settings) {
     struct cli_output output;
     bool text = settings->format == CLI_FORMAT_TEXT, measured = settings->power.measured != NULL;
+    struct ip_error err = {0};
+    if (options_check(settings, &err) != IP_OK) {
+        return cli_report(command->name, &err);
+    }
     int code = cli_output_open(&output, command, settings,
                                measured ? (text ? measured_text_columns : measured_columns)
                                         : (text ? text_columns : columns));
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    struct ip_error err = {0};
     enum ip_status status =
         settings->power.calibrate ? calibrate(&output, settings, &err) : advise(&output, settings, &err);
     code = status == IP_OK ? CLI_EXIT_OK : cli_report(command->name, &err);

@@ -150,13 +150,16 @@ enum ip_status cli_power_cycles(double *cycles, const char *name, const char *so
     enum ip_status status = IP_OK;
     struct res_store *store = NULL;
     struct core_costs costs = {0};
-    if (settings->store != NULL) {
+    bool scc = strcmp(settings->power.machine, "scc") == 0;
+    if (scc && settings->store != NULL) {
+        status = ip_fail(err, IP_USAGE, "--store holds another CPU than the SCC's, whose table is built in");
+    } else if (settings->store != NULL) {
         status = res_store_open_readonly(&store, settings->store, err);
         status = status == IP_OK ? store_check(machine, store, err) : status;
         status = status == IP_OK ? core_costs_open(&costs, store, err) : status;
         from = (struct pw_cycles_source){
             .name = "on-core model", .bits = 64, .cycles = predicted_cycles, .self = &costs};
-    } else if (strcmp(settings->power.machine, "scc") == 0) {
+    } else if (scc) {
         status = scc_p54c_parse(&table, "P54C table", scc_p54c_csv(), err);
         from = scc_p54c_source(&table);
     } else {

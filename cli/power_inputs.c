@@ -11,7 +11,8 @@
 #include "power/reader.h"
 #include "scc_model/scc.h"
 
-enum { SOURCE_BYTES_MAX = 1 << 20 };
+/* Of what an option gives: products of a few of them are still finite. */
+#define NUMBER_MAX 1e18
 
 enum ip_status cli_power_number(const char *option, const char *given, double low, double *value,
                                 struct ip_error *err) {
@@ -19,8 +20,9 @@ enum ip_status cli_power_number(const char *option, const char *given, double lo
     if (given == NULL) {
         return IP_OK;
     }
-    if (!pw_number(given, &number) || number < low || number > 1e18) {
-        return ip_fail(err, IP_USAGE, "--%s takes a number of at least %g, not '%.60s'", option, low, given);
+    if (!pw_number(given, &number) || number < low || number > NUMBER_MAX) {
+        return ip_fail(err, IP_USAGE, "--%s takes a number from %g to %g, not '%.60s'", option, low,
+                       NUMBER_MAX, given);
     }
     *value = number;
     return IP_OK;
@@ -105,7 +107,9 @@ enum ip_status cli_power_machine(struct pw_machine *machine, const struct cli_se
         for (size_t i = 0; i < machine->term_count; i++) {
             per_hop = per_hop || machine->terms[i].per_hop;
         }
-        if (!per_hop) {
+        if (status == IP_OK && machine->hops != floor(machine->hops)) {
+            status = ip_fail(err, IP_USAGE, "--hops takes a whole number, not '%.60s'", power->hops);
+        } else if (!per_hop) {
             status = ip_fail(err, IP_USAGE, "--hops: machine '%s' has no access cost per hop", machine->name);
         }
     }
@@ -133,10 +137,7 @@ static enum ip_status code_kernel(struct pw_kernel *kernel, const struct pw_mach
     struct ip_text source = {0};
     double cycles = NAN;
     if (status == IP_OK && power->cycles == NULL) {
-        status = ip_file_read(&source, power->code, SOURCE_BYTES_MAX, err);
-        if (status == IP_OK && strlen(ip_text_string(&source)) != source.length) {
-            status = ip_fail(err, IP_SYNTAX, "'%s' is not text", power->code);
-        }
+        status = pw_file_read(&source, power->code, "NASM source", err);
         if (status == IP_OK) {
             status =
                 cli_power_cycles(&cycles, power->code, ip_text_string(&source), 0, machine, settings, err);

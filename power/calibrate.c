@@ -95,27 +95,33 @@ static void volts_even(struct pw_machine *machine, struct ip_lines *notes) {
 
 enum ip_status pw_calibrate(struct pw_machine *machine, const struct pw_sweep *sweep, struct ip_lines *notes,
                             struct ip_error *err) {
-    struct pw_energy_counter counter;
+    struct pw_energy_counter counter = {.papi = NULL};
     struct pw_governor governor;
-    struct pw_machine result = *machine;
-    enum ip_status status = pw_energy_open(&counter, sweep->root, sweep->papi, err);
+    struct pw_machine result;
+    struct ip_error why = {0};
+    enum ip_status counting = pw_energy_open(&counter, sweep->root, sweep->cpu, sweep->papi, &why);
+    enum ip_status status = pw_host_read(&result, sweep->root, sweep->cpu, notes, err);
+    status = status == IP_OK ? pw_governor_hold(&governor, sweep->root, sweep->cpu, err) : status;
     if (status != IP_OK) {
-        return status;
-    }
-    status = pw_governor_hold(&governor, sweep->root, sweep->cpu, err);
-    if (status != IP_OK) {
+        if (counting != IP_OK) {
+            ip_lines_add(notes, why.text); /* all that is missing, not only the first of it */
+        }
         pw_energy_close(&counter);
         return status;
     }
-    status = sweep_run(&result, &governor, &counter, sweep, notes, err);
-    struct ip_error restore = {0};
-    enum ip_status restored = pw_governor_release(&governor, &restore);
+    if (counting == IP_OK) {
+        status = sweep_run(&result, &governor, &counter, sweep, notes, err);
+    } else {
+        *err = why;
+        status = counting;
+    }
+    enum ip_status restored = pw_governor_release(&governor, &why);
     pw_energy_close(&counter);
     if (status == IP_OK && restored != IP_OK) {
-        *err = restore;
+        *err = why;
         status = restored;
     } else if (restored != IP_OK) {
-        ip_lines_add(notes, restore.text); /* the first failure is the one to report */
+        ip_lines_add(notes, why.text); /* the first failure is the one to report */
     }
     if (status != IP_OK) {
         return status;

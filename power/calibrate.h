@@ -19,10 +19,11 @@ struct pw_sweep {
     bool (*stop)(void *self); /* asked between settings */
 };
 
-/* Measures watts (and volts, where a sensor shows them) at every setting of `machine` that can be set, and
- * fits. The governor is back as it was on return, and when the process dies. Settings that the CPU did not
- * take are left out of the machine, with a note. IP_CAPABILITY names what is missing; IP_UNTRUSTED: fewer
- * than two settings were measured; IP_FAILED: stopped. */
+/* Reads the host, measures watts (and volts, where a sensor shows them) at every setting, and fits. The
+ * governor is back as it was on return, and when the process dies. Settings that the CPU did not take are
+ * left out of the machine. `notes` receives a sentence for each, and for what was not found. IP_CAPABILITY
+ * names what is missing (the notes more of it); IP_UNTRUSTED: fewer than two settings were measured;
+ * IP_FAILED: stopped. */
 IP_CHECK enum ip_status pw_calibrate(struct pw_machine *machine, const struct pw_sweep *sweep,
                                      struct ip_lines *notes, struct ip_error *err);
 

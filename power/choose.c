@@ -117,13 +117,45 @@ static size_t ties_count(const struct pw_point *points, size_t count, size_t bes
     return ties;
 }
 
+/* By how much one side binds. */
+static void sides_append(struct ip_text *text, const struct pw_point *p) {
+    bool memory = p->bound == PW_BOUND_MEMORY;
+    double other = memory ? p->compute_cycles : p->memory_cycles;
+    if (other > 0) {
+        ip_text_printf(text, " (%s takes %.3g times as long as %s)", memory ? "memory" : "computation",
+                       p->cycles / other, memory ? "computation" : "memory");
+    } else {
+        ip_text_printf(text, " (it %s)", memory ? "computes nothing" : "leaves the memory alone");
+    }
+}
+
+/* Why not the setting beside the chosen one; ends the sentence. */
+static void neighbour_append(struct ip_text *text, const struct pw_point *points, size_t count, size_t best,
+                             enum pw_metric metric, const struct pw_limits *limits) {
+    const struct pw_point *slower = best + 1 < count ? &points[best + 1] : NULL;
+    const char *why = "";
+    if (metric == PW_METRIC_TIME) {
+        why = best > 0 && !pw_allowed(&points[best - 1], limits) ? "; a faster one is over the limit" : "";
+    } else if (slower == NULL) {
+        why = "; there is no slower one";
+    } else if (!pw_allowed(slower, limits)) {
+        why = "; a slower one is over the limit";
+    } else if (slower->setting->volts >= points[best].setting->volts) {
+        why = "; a slower one lowers the voltage no further";
+    } else {
+        why = "; with a slower one the longer time outweighs the lower power";
+    }
+    ip_text_printf(text, "%s.", why);
+}
+
 void pw_explain(struct ip_text *text, const struct pw_point *points, size_t count, size_t best,
                 enum pw_metric metric, const struct pw_limits *limits) {
     static const char *const aims[] = {"least energy", "most GFlops/W", "least energy-delay product",
                                        "least energy-delay-squared product", "shortest time"};
     const struct pw_point *chosen = &points[best], *first = &points[0];
+    bool limited = limits->max_slowdown > 0 || limits->max_time_s > 0 || limits->max_power_w > 0;
     setting_append(text, chosen->setting);
-    ip_text_printf(text, " gives the %s", aims[metric]);
+    ip_text_printf(text, " gives the %s%s", aims[metric], limited ? " within the limits" : "");
     size_t ties = ties_count(points, count, best, metric, limits);
     if (ties > 1) {
         ip_text_printf(text, ", the fastest of %zu settings that tie", ties);
@@ -132,8 +164,10 @@ void pw_explain(struct ip_text *text, const struct pw_point *points, size_t coun
     bool turns = memory != (first->bound == PW_BOUND_MEMORY);
     ip_text_printf(text, ": the kernel is %s-bound %s", memory ? "memory" : "compute",
                    turns ? "there" : "here");
+    sides_append(text, chosen);
     if (best == 0) {
-        ip_text_append(text, ", and this is the fastest clock.");
+        ip_text_append(text, ", and this is the fastest clock");
+        neighbour_append(text, points, count, best, metric, limits);
         return;
     }
     double longer = chosen->time_s / first->time_s;
@@ -147,5 +181,5 @@ void pw_explain(struct ip_text *text, const struct pw_point *points, size_t coun
         double change = (chosen->energy_j / first->energy_j - 1) * 100;
         ip_text_printf(text, " and %.1f %% %s energy", fabs(change), change < 0 ? "less" : "more");
     }
-    ip_text_append(text, ".");
+    neighbour_append(text, points, count, best, metric, limits);
 }

@@ -2,21 +2,39 @@
 #include "power/energy.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 /* --- powercap ------------------------------------------------------------------------------------------- */
 
-/* *found stays false when the tree has no package. */
-static enum ip_status powercap_open(struct pw_energy_counter *counter, const char *root, bool *found,
+/* Where `cpu` is. Trees without the file have one package, kernels that tell no dies have one in each. */
+static int topology_number(const char *root, int cpu, const char *name) {
+    char path[PW_PATH_MAX];
+    double number = 0;
+    bool told = pw_path(path, sizeof path, root, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, name) &&
+                pw_sysfs_number(path, &number);
+    return told && number < INT_MAX ? (int)number : 0;
+}
+
+/* "package-1", or "package-1-die-0" where a package has several counters. */
+static bool zone_holds(const char *zone, int package, int die) {
+    char whole[PW_NAME_MAX], part[PW_NAME_MAX];
+    (void)snprintf(whole, sizeof whole, "package-%d", package);
+    (void)snprintf(part, sizeof part, "package-%d-die-%d", package, die);
+    return strcmp(zone, whole) == 0 || strcmp(zone, part) == 0;
+}
+
+/* *found stays false when the tree has no such package. */
+static enum ip_status powercap_open(struct pw_energy_counter *counter, const char *root, int cpu, bool *found,
                                     struct ip_error *err) {
-    enum { PACKAGES = 8 };
-    for (int i = 0; i < PACKAGES; i++) {
+    enum { ZONES = 64 };
+    int at = topology_number(root, cpu, "physical_package_id"), die = topology_number(root, cpu, "die_id");
+    for (int i = 0; i < ZONES; i++) {
         struct pw_energy_counter package = {.range_uj = 0};
         char path[PW_PATH_MAX];
         if (!pw_path(path, sizeof path, root, "/sys/class/powercap/intel-rapl:%d/name", i) ||
-            !pw_sysfs_line(path, package.name, sizeof package.name) ||
-            strncmp(package.name, "package", 7) != 0) {
+            !pw_sysfs_line(path, package.name, sizeof package.name) || !zone_holds(package.name, at, die)) {
             continue;
         }
         double now = 0;
@@ -41,50 +59,52 @@ static enum ip_status powercap_open(struct pw_energy_counter *counter, const cha
 
 /* --- PAPI ----------------------------------------------------------------------------------------------- */
 
-/* What the components call the energy of the first package, and the unit they count it in. */
+/* What the components call the energy of a package, and the unit they count it in. */
 static const struct {
-    const char *event;
+    const char *event; /* and the package's number */
     double unit_uj;
 } events[] = {
-    {"rapl:::PACKAGE_ENERGY:PACKAGE0", 1e-3},
-    {"rapl::RAPL_ENERGY_PKG", 1e-3},
-    {"powercap:::ENERGY_UJ:ZONE0", 1},
+    {"rapl:::PACKAGE_ENERGY:PACKAGE", 1e-3},
+    {"powercap:::ENERGY_UJ:ZONE", 1},
 };
 
-static bool papi_open(struct pw_energy_counter *counter, const struct pw_papi *papi, const char **why) {
+/* Otherwise `why` receives what the first of them said. */
+static bool papi_open(struct pw_energy_counter *counter, int package, const struct pw_papi *papi,
+                      struct ip_text *why) {
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        int event_set = 0;
-        const char *refused = papi->start(papi->self, events[i].event, &event_set);
+        struct pw_energy_counter opened = {.papi = papi, .unit_uj = events[i].unit_uj};
+        (void)snprintf(opened.name, sizeof opened.name, "package-%d", package);
+        (void)snprintf(opened.path, sizeof opened.path, "%s%d", events[i].event, package);
+        const char *refused = papi->start(papi->self, opened.path, &opened.event_set);
         if (refused == NULL) {
-            *counter = (struct pw_energy_counter){
-                .papi = papi, .event_set = event_set, .unit_uj = events[i].unit_uj};
-            (void)snprintf(counter->name, sizeof counter->name, "package-0");
-            (void)snprintf(counter->path, sizeof counter->path, "%s", events[i].event);
+            *counter = opened;
             return true;
         }
-        *why = i == 0 ? refused : *why;
+        if (i == 0) {
+            ip_text_printf(why, ", and PAPI cannot count %s (%s)", opened.path, refused);
+        }
     }
     return false;
 }
 
 /* --- either --------------------------------------------------------------------------------------------- */
 
-enum ip_status pw_energy_open(struct pw_energy_counter *counter, const char *root, const struct pw_papi *papi,
-                              struct ip_error *err) {
+enum ip_status pw_energy_open(struct pw_energy_counter *counter, const char *root, int cpu,
+                              const struct pw_papi *papi, struct ip_error *err) {
     bool found = false;
-    const char *why = "";
-    enum ip_status status = powercap_open(counter, root, &found, err);
-    if (found || (papi != NULL && papi_open(counter, papi, &why))) {
-        return IP_OK;
-    }
-    if (status != IP_OK) {
-        return status; /* the file is there, and PAPI cannot read it either */
-    }
-    return ip_fail(err, IP_CAPABILITY,
-                   "no energy counter: %s/sys/class/powercap has no intel-rapl package (no RAPL here, or the "
-                   "module intel_rapl_msr is not loaded)%s%s%s%s%s",
-                   root, papi != NULL ? ", and PAPI cannot count " : "", papi != NULL ? events[0].event : "",
-                   papi != NULL ? " (" : "", papi != NULL ? why : "", papi != NULL ? ")" : "");
+    int package = topology_number(root, cpu, "physical_package_id");
+    struct ip_text why = {0};
+    enum ip_status status = powercap_open(counter, root, cpu, &found, err);
+    if (found || (papi != NULL && papi_open(counter, package, papi, &why))) {
+        status = IP_OK;
+    } else if (status == IP_OK) {
+        status = ip_fail(err, IP_CAPABILITY,
+                         "no energy counter: %s/sys/class/powercap has no intel-rapl zone of package %d (no "
+                         "RAPL here, or the module intel_rapl_msr is not loaded)%s",
+                         root, package, ip_text_string(&why));
+    } /* else the file is there, and PAPI cannot read it either */
+    ip_text_fini(&why);
+    return status;
 }
 
 void pw_energy_close(struct pw_energy_counter *counter) {

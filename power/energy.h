@@ -27,9 +27,9 @@ struct pw_energy_counter {
     double unit_uj; /* of PAPI's value */
 };
 
-/* The counter of the first package: powercap's below `root`, else PAPI's (`papi` NULL: that is not asked).
- * IP_CAPABILITY: there is none, or it may not be read, and what to do. Close the counter. */
-IP_CHECK enum ip_status pw_energy_open(struct pw_energy_counter *counter, const char *root,
+/* The counter of the package that `cpu` is in: powercap's below `root`, else PAPI's (`papi` NULL: that is not
+ * asked). IP_CAPABILITY: there is none, or it may not be read, and what to do. Close the counter. */
+IP_CHECK enum ip_status pw_energy_open(struct pw_energy_counter *counter, const char *root, int cpu,
                                        const struct pw_papi *papi, struct ip_error *err);
 void pw_energy_close(struct pw_energy_counter *counter);
 IP_CHECK enum ip_status pw_energy_read_uj(const struct pw_energy_counter *counter, double *uj,

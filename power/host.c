@@ -87,6 +87,18 @@ static bool operating_volts(const char *root, int cpu, double khz, double *volts
     return true;
 }
 
+/* Only drivers that know the board label their inputs: "CPU Core" is asus_ec_sensors', "CPU Core Voltage"
+ * asus_wmi_sensors'. */
+static bool core_label(const char *label) {
+    static const char *const labels[] = {"vcore", "cpu core", "cpu core voltage", "vddcore"};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        if (strcasecmp(label, labels[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pw_host_sensor_volts(const char *root, double *volts) {
     enum { MONITORS = 16, INPUTS = 16 };
     for (int m = 0; m < MONITORS; m++) {
@@ -97,9 +109,8 @@ bool pw_host_sensor_volts(const char *root, double *volts) {
                 !pw_sysfs_line(path, label, sizeof label)) {
                 continue;
             }
-            bool core = strcasecmp(label, "vcore") == 0 || strcasecmp(label, "cpu core voltage") == 0 ||
-                        strcasecmp(label, "vddcore") == 0;
-            if (core && pw_path(path, sizeof path, root, "/sys/class/hwmon/hwmon%d/in%d_input", m, i) &&
+            if (core_label(label) &&
+                pw_path(path, sizeof path, root, "/sys/class/hwmon/hwmon%d/in%d_input", m, i) &&
                 pw_sysfs_number(path, &mv) && mv > 0) {
                 *volts = mv / 1e3;
                 return true;
@@ -118,7 +129,7 @@ enum ip_status pw_host_read(struct pw_machine *machine, const char *root, int cp
         return ip_fail(
             err, IP_CAPABILITY,
             "no cpufreq for CPU %d (%s/sys/devices/system/cpu/cpu%d/cpufreq: absent or empty, as in most "
-            "virtual machines): give --machine FILE",
+            "virtual machines): describe the machine in a file, and give --machine FILE",
             cpu, root, cpu);
     }
     bool volts_all = true;

@@ -7,7 +7,7 @@
 
 #include "power/expression.h"
 
-enum { FILE_BYTES_MAX = 1 << 20, COUNTS = 3 };
+enum { COUNTS = 3 };
 
 /* Expressions wait until size and unroll are known. */
 struct count {
@@ -30,11 +30,9 @@ void pw_kernel_fini(struct pw_kernel *kernel) {
 
 enum ip_status pw_kernel_read(struct pw_kernel *kernel, const char *path, double size, struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, FILE_BYTES_MAX, err);
+    enum ip_status status = pw_file_read(&text, path, "a kernel description", err);
     if (status == IP_OK) {
-        status = strlen(ip_text_string(&text)) != text.length
-                     ? ip_fail(err, IP_SYNTAX, "'%s' holds a zero byte: a kernel description is text", path)
-                     : pw_kernel_parse(kernel, path, ip_text_string(&text), size, err);
+        status = pw_kernel_parse(kernel, path, ip_text_string(&text), size, err);
     }
     ip_text_fini(&text);
     return status;

@@ -5,7 +5,7 @@
 
 #include "power/machine.h"
 
-enum { FILE_BYTES_MAX = 1 << 20, MEASURED_MAX = PW_SETTINGS_MAX };
+enum { MEASURED_MAX = PW_SETTINGS_MAX };
 
 /* A `measured` line: kept until all settings are known. */
 struct measured {
@@ -24,11 +24,9 @@ struct parse {
 
 enum ip_status pw_machine_read(struct pw_machine *machine, const char *path, struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, FILE_BYTES_MAX, err);
+    enum ip_status status = pw_file_read(&text, path, "a machine description", err);
     if (status == IP_OK) {
-        status = strlen(ip_text_string(&text)) != text.length
-                     ? ip_fail(err, IP_SYNTAX, "'%s' holds a zero byte: a machine description is text", path)
-                     : pw_machine_parse(machine, path, ip_text_string(&text), err);
+        status = pw_machine_parse(machine, path, ip_text_string(&text), err);
     }
     ip_text_fini(&text);
     return status;

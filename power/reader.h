@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "common/error.h"
+#include "common/text.h"
 
 enum { PW_WORDS_MAX = 24, PW_LINE_MAX = 512, PW_NAME_MAX = 64, PW_TITLE_MAX = 160 };
 
@@ -25,6 +26,11 @@ struct pw_reader {
 };
 
 enum pw_unit { PW_UNIT_HZ, PW_UNIT_VOLT, PW_UNIT_WATT, PW_UNIT_FARAD, PW_UNIT_SECOND, PW_UNIT_BYTE };
+
+/* Reads a file of text, "-" is standard input. IP_SYNTAX when it holds a zero byte; `what` is what it should
+ * have been: "a machine description". */
+IP_CHECK enum ip_status pw_file_read(struct ip_text *text, const char *path, const char *what,
+                                     struct ip_error *err);
 
 void pw_reader_init(struct pw_reader *reader, const char *file, const char *text);
 

@@ -269,6 +269,13 @@ static bool pairs(const struct op *first, const struct op *second) {
     return !reads && (written & second->writes & ~(1u << FLAGS)) == 0;
 }
 
+/* How long the second of a pair waits in its pipe: behind one that reads, changes and writes memory, an
+ * instruction that needs more than a cycle overlaps with the last cycle only (Fog: imperfect pairing). */
+static double pair_wait(const struct op *first, const struct op *second) {
+    bool changes_memory = first->store && pipe_cycles(first) == 3;
+    return changes_memory && pipe_cycles(second) > 1 ? pipe_cycles(first) - 1 : 0;
+}
+
 /* One pass over the loop body. */
 static void body_run(struct core *core, const struct op *ops, size_t count) {
     for (size_t i = 0; i < count;) {
@@ -279,8 +286,9 @@ static void body_run(struct core *core, const struct op *ops, size_t count) {
         op_finish(core, first, begin);
         if (paired) {
             const struct op *second = &ops[i + 1];
-            busy = pipe_cycles(second) > busy ? pipe_cycles(second) : busy;
-            op_finish(core, second, begin);
+            double wait = pair_wait(first, second), end = wait + pipe_cycles(second);
+            busy = end > busy ? end : busy;
+            op_finish(core, second, begin + wait);
         }
         core->pipe_free = begin + busy;
         i += paired ? 2 : 1;

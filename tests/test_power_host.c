@@ -24,46 +24,66 @@
 #define FREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
 #define RAPL "/sys/class/powercap/intel-rapl:0/"
 
-static void rpi4(void **state) {
+/* Every recorded tree: what is read, and what is missing. */
+static void recorded_trees(void **state) {
     (void)state;
-    struct pw_machine machine;
-    struct ip_lines missing = {0};
-    struct ip_error err = {0};
-    assert_int_equal(pw_host_read(&machine, "tests/data/power/rpi4", 0, &missing, &err), IP_OK);
-    assert_int_equal(machine.setting_count, 3);
-    assert_float_equal(machine.settings[0].freq_hz, 1.5e9, 0);
-    assert_float_equal(machine.settings[0].volts, 0.8875, 1e-9);
-    assert_float_equal(machine.settings[2].volts, 0.825, 1e-9);
-    assert_int_equal(machine.power, PW_POWER_UNKNOWN);
-    assert_int_equal(missing.count, 1); /* the memory */
-    ip_lines_fini(&missing);
-    struct pw_energy_counter counter;
-    assert_int_equal(pw_energy_open(&counter, "tests/data/power/rpi4", NULL, &err), IP_CAPABILITY);
-    assert_non_null(strstr(err.text, "no energy counter"));
-}
-
-static void server(void **state) {
-    (void)state;
-    struct pw_machine machine;
-    struct ip_lines missing = {0};
-    struct ip_error err = {0};
-    assert_int_equal(pw_host_read(&machine, "tests/data/power/server", 0, &missing, &err), IP_OK);
-    assert_int_equal(machine.setting_count, 28); /* 3.7 GHz to 1 GHz by 100 MHz */
-    assert_float_equal(machine.settings[0].freq_hz, 3.7e9, 0);
-    assert_float_equal(machine.settings[1].freq_hz, 3.6e9, 0);
-    assert_float_equal(machine.settings[27].freq_hz, 1e9, 0);
-    assert_true(isnan(machine.settings[0].volts));
-    assert_int_equal(missing.count, 2);
-    assert_non_null(strstr(missing.items[0], "voltages"));
-    ip_lines_fini(&missing);
-    struct pw_energy_counter counter;
-    double uj = 0;
-    assert_int_equal(pw_energy_open(&counter, "tests/data/power/server", NULL, &err), IP_OK);
-    assert_string_equal(counter.name, "package-0");
-    assert_int_equal(pw_energy_read_uj(&counter, &uj, &err), IP_OK);
-    assert_float_equal(uj, 1000, 0);
-    assert_float_equal(pw_energy_between_uj(&counter, 1000, 5000), 4000, 0);
-    assert_float_equal(pw_energy_between_uj(&counter, counter.range_uj - 10, 30), 40, 0);
+    static const struct {
+        const char *root;
+        int cpu;
+        size_t settings;
+        double first_mhz, second_mhz, last_mhz;
+        double first_volts, last_volts; /* 0: not shown */
+        double sensor_volts;
+        const char *counter; /* NULL: none */
+        double uj;
+    } trees[] = {
+        {"server", 0, 28, 3700, 3600, 1000, 0, 0, 0, "package-0", 1000},
+        {"server", 1, 28, 3700, 3600, 1000, 0, 0, 0, "package-1", 5000},
+        {"ryzen", 0, 3, 3600, 2800, 2200, 0, 0, 1.092, "package-0", 64930873566},
+        {"laptop", 0, 42, 4463, 4400, 400, 0, 0, 0, "package-0", 1200345},
+        {"rk3399", 0, 6, 1416, 1200, 408, 1.125, 0.8, 0, NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
+        struct pw_machine machine;
+        struct ip_lines missing = {0};
+        struct ip_error err = {0};
+        char root[64];
+        (void)snprintf(root, sizeof root, "tests/data/power/%s", trees[i].root);
+        print_message("%s, CPU %d\n", root, trees[i].cpu);
+        assert_int_equal(pw_host_read(&machine, root, trees[i].cpu, &missing, &err), IP_OK);
+        assert_int_equal(machine.setting_count, trees[i].settings);
+        const struct pw_setting *last = &machine.settings[machine.setting_count - 1];
+        assert_float_equal(machine.settings[0].freq_hz, trees[i].first_mhz * 1e6, 0);
+        assert_float_equal(machine.settings[1].freq_hz, trees[i].second_mhz * 1e6, 0);
+        assert_float_equal(last->freq_hz, trees[i].last_mhz * 1e6, 0);
+        assert_int_equal(machine.power, PW_POWER_UNKNOWN);
+        if (trees[i].first_volts > 0) {
+            assert_float_equal(machine.settings[0].volts, trees[i].first_volts, 1e-9);
+            assert_float_equal(last->volts, trees[i].last_volts, 1e-9);
+            assert_int_equal(missing.count, 1); /* the memory */
+        } else {
+            assert_true(isnan(machine.settings[0].volts));
+            assert_int_equal(missing.count, 2);
+            assert_non_null(strstr(missing.items[0], "voltages"));
+        }
+        ip_lines_fini(&missing);
+        double volts = 0;
+        assert_int_equal(pw_host_sensor_volts(root, &volts), trees[i].sensor_volts > 0);
+        assert_float_equal(volts, trees[i].sensor_volts, 1e-9);
+        struct pw_energy_counter counter;
+        if (trees[i].counter == NULL) {
+            assert_int_equal(pw_energy_open(&counter, root, trees[i].cpu, NULL, &err), IP_CAPABILITY);
+            assert_non_null(strstr(err.text, "no energy counter"));
+            continue;
+        }
+        double uj = 0;
+        assert_int_equal(pw_energy_open(&counter, root, trees[i].cpu, NULL, &err), IP_OK);
+        assert_string_equal(counter.name, trees[i].counter);
+        assert_int_equal(pw_energy_read_uj(&counter, &uj, &err), IP_OK);
+        assert_float_equal(uj, trees[i].uj, 0);
+        assert_float_equal(pw_energy_between_uj(&counter, 1000, 5000), 4000, 0);
+        assert_float_equal(pw_energy_between_uj(&counter, counter.range_uj - 10, 30), 40, 0);
+    }
 }
 
 static void virtual_machine(void **state) {
@@ -89,6 +109,7 @@ struct fake {
     int loads, stop_after, fail_after;
     double stuck_khz; /* the clock never goes above */
     bool sensor;
+    const char *sensor_name;
     /* What its PAPI knows: one event, in units of so many microjoules. */
     const char *papi_event;
     double papi_unit_uj, papi_begin_uj;
@@ -123,12 +144,20 @@ static void file_expect(const struct fake *fake, const char *name, const char *v
     assert_string_equal(got, value);
 }
 
-static void fake_init(struct fake *fake) {
-    *fake =
-        (struct fake){.stop_after = -1, .fail_after = -1, .stuck_khz = 1e9, .sensor = true, .range_uj = 1e9};
+static void fake_root_make(struct fake *fake, const char *sensor) {
+    *fake = (struct fake){.stop_after = -1,
+                          .fail_after = -1,
+                          .stuck_khz = 1e9,
+                          .sensor = true,
+                          .sensor_name = sensor,
+                          .range_uj = 1e9};
     const char *base = getenv("TMPDIR");
     (void)snprintf(fake->root, sizeof fake->root, "%.80s/isaprobe-XXXXXX", base != NULL ? base : "/tmp");
     assert_non_null(mkdtemp(fake->root));
+}
+
+static void fake_init(struct fake *fake) {
+    fake_root_make(fake, "/sys/class/hwmon/hwmon2/in0_input");
     fake->uj = 0.9e9; /* so that the counter wraps on the way */
     file_write(fake, FREQ "scaling_available_frequencies", "2000000 1600000 1200000 800000\n");
     file_write(fake, FREQ "scaling_driver", "acpi-cpufreq\n");
@@ -139,6 +168,36 @@ static void fake_init(struct fake *fake) {
     number_write(fake, RAPL "max_energy_range_uj", fake->range_uj);
     number_write(fake, RAPL "energy_uj", fake->uj);
     file_write(fake, "/sys/class/hwmon/hwmon2/in0_label", "Vcore\n");
+}
+
+/* A copy of a recorded tree, to be swept. */
+static void fake_copy(struct fake *fake, const char *tree) {
+    static const char *const names[] = {FREQ "scaling_available_frequencies",
+                                        FREQ "scaling_driver",
+                                        FREQ "scaling_governor",
+                                        FREQ "scaling_min_freq",
+                                        FREQ "scaling_max_freq",
+                                        FREQ "cpuinfo_min_freq",
+                                        FREQ "cpuinfo_max_freq",
+                                        RAPL "name",
+                                        RAPL "max_energy_range_uj",
+                                        RAPL "energy_uj",
+                                        "/sys/class/hwmon/hwmon1/in0_label"};
+    fake_root_make(fake, "/sys/class/hwmon/hwmon1/in0_input");
+    fake->sensor = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[PW_PATH_MAX], value[PW_VALUE_MAX];
+        assert_true(pw_path(path, sizeof path, tree, "%s", names[i]));
+        if (pw_sysfs_line(path, value, sizeof value)) {
+            file_write(fake, names[i], value);
+            fake->sensor = fake->sensor || strstr(names[i], "label") != NULL;
+        }
+    }
+    char energy[PW_PATH_MAX], range[PW_PATH_MAX];
+    assert_true(pw_path(energy, sizeof energy, fake->root, RAPL "energy_uj"));
+    assert_true(pw_sysfs_number(energy, &fake->uj));
+    assert_true(pw_path(range, sizeof range, fake->root, RAPL "max_energy_range_uj"));
+    assert_true(pw_sysfs_number(range, &fake->range_uj));
 }
 
 static int entry_remove(const char *path, const struct stat *status, int kind, struct FTW *walk) {
@@ -172,7 +231,7 @@ static enum ip_status fake_load(void *self, double seconds, double *elapsed_s, s
     khz = fmin(khz, fake->stuck_khz);
     number_write(fake, FREQ "scaling_cur_freq", khz);
     if (fake->sensor) {
-        number_write(fake, "/sys/class/hwmon/hwmon2/in0_input", volts_at(khz) * 1e3);
+        number_write(fake, fake->sensor_name, volts_at(khz) * 1e3);
     }
     double volts = round(volts_at(khz) * 1e3) / 1e3;
     fake->uj += (c_f * volts * volts * khz * 1e3 + static_w) * seconds * 1e6;
@@ -217,7 +276,6 @@ static enum ip_status sweep(struct fake *fake, struct pw_machine *machine, struc
         .self = fake, .start = fake_papi_start, .read = fake_papi_read, .stop = fake_papi_stop};
     const struct pw_sweep plan = {
         .root = fake->root, .papi = &papi, .seconds = 10, .self = fake, .load = fake_load, .stop = fake_stop};
-    assert_int_equal(pw_host_read(machine, fake->root, 0, notes, err), IP_OK);
     return pw_calibrate(machine, &plan, notes, err);
 }
 
@@ -319,6 +377,41 @@ static void papi_answers(void **state) {
     }
 }
 
+/* Each driver's files, swept: all settings are measured, and all is as it was. */
+static void calibration_of_recorded_trees(void **state) {
+    (void)state;
+    static const struct {
+        const char *tree, *governor, *low, *high;
+        size_t settings;
+        enum pw_power_kind power;
+    } cases[] = {
+        {"tests/data/power/server", "powersave", "1000000", "3700000", 28, PW_POWER_MEASURED},
+        {"tests/data/power/ryzen", "ondemand", "2200000", "3600000", 3, PW_POWER_FITTED},
+        {"tests/data/power/laptop", "powersave", "400000", "4463000", 42, PW_POWER_MEASURED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fake fake;
+        struct pw_machine machine;
+        struct ip_lines notes = {0};
+        struct ip_error err = {0};
+        fake_copy(&fake, cases[i].tree);
+        if (sweep(&fake, &machine, &notes, &err) != IP_OK) {
+            fail_msg("%s: %s", cases[i].tree, err.text);
+        }
+        file_expect(&fake, FREQ "scaling_governor", cases[i].governor);
+        file_expect(&fake, FREQ "scaling_min_freq", cases[i].low);
+        file_expect(&fake, FREQ "scaling_max_freq", cases[i].high);
+        assert_int_equal(machine.setting_count, cases[i].settings);
+        assert_int_equal(machine.power, cases[i].power);
+        if (machine.power == PW_POWER_FITTED) {
+            assert_float_equal(machine.capacitance_f * 1e9, c_f * 1e9, 1e-3);
+            assert_float_equal(machine.static_w, static_w, 1e-2);
+        }
+        ip_lines_fini(&notes);
+        fake_fini(&fake);
+    }
+}
+
 static void calibration_without_volts(void **state) {
     (void)state;
     struct fake fake;
@@ -338,7 +431,7 @@ static void calibration_stops(void **state) {
     (void)state;
     for (int way = 0; way < 4; way++) {
         struct fake fake;
-        struct pw_machine machine;
+        struct pw_machine machine = {.setting_count = 77};
         struct ip_lines notes = {0};
         struct ip_error err = {0};
         fake_init(&fake);
@@ -348,7 +441,7 @@ static void calibration_stops(void **state) {
         static const enum ip_status expected[] = {IP_FAILED, IP_FAILED, IP_UNTRUSTED, IP_OK};
         assert_int_equal(sweep(&fake, &machine, &notes, &err), expected[way]);
         restored_expect(&fake);
-        assert_int_equal(machine.setting_count, way == 3 ? 2 : 4); /* untouched on failure */
+        assert_int_equal(machine.setting_count, way == 3 ? 2 : 77); /* untouched on failure */
         ip_lines_fini(&notes);
         fake_fini(&fake);
     }
@@ -357,7 +450,8 @@ static void calibration_stops(void **state) {
 static void calibration_needs(void **state) {
     (void)state;
     static const char *const removed[] = {RAPL "name", FREQ "scaling_max_freq"};
-    static const char *const words[] = {"PAPI cannot count rapl:::PACKAGE_ENERGY", "scaling_max_freq"};
+    static const char *const words[] = {
+        "PAPI cannot count rapl:::PACKAGE_ENERGY:PACKAGE0 (Event does not exist)", "scaling_max_freq"};
     for (size_t i = 0; i < 2; i++) {
         struct fake fake;
         struct pw_machine machine;
@@ -372,6 +466,22 @@ static void calibration_needs(void **state) {
         ip_lines_fini(&notes);
         fake_fini(&fake);
     }
+}
+
+/* A machine without anything: the first failure, and beside it what else is not there. */
+static void calibration_names_all(void **state) {
+    (void)state;
+    struct fake fake = {.sensor = false};
+    struct pw_machine machine = {.setting_count = 7};
+    struct ip_lines notes = {0};
+    struct ip_error err = {0};
+    (void)snprintf(fake.root, sizeof fake.root, "tests/data/power/vm");
+    assert_int_equal(sweep(&fake, &machine, &notes, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "no cpufreq"));
+    assert_int_equal(notes.count, 1);
+    assert_non_null(strstr(notes.items[0], "no energy counter"));
+    assert_int_equal(machine.setting_count, 7);
+    ip_lines_fini(&notes);
 }
 
 /* Killed in the middle, by a signal that cannot be caught. */
@@ -438,16 +548,17 @@ static void frequency_is_held(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rpi4),
-        cmocka_unit_test(server),
+        cmocka_unit_test(recorded_trees),
         cmocka_unit_test(virtual_machine),
         cmocka_unit_test(calibration_fits),
         cmocka_unit_test(calibration_by_papi),
         cmocka_unit_test(powercap_comes_first),
         cmocka_unit_test(papi_answers),
+        cmocka_unit_test(calibration_of_recorded_trees),
         cmocka_unit_test(calibration_without_volts),
         cmocka_unit_test(calibration_stops),
         cmocka_unit_test(calibration_needs),
+        cmocka_unit_test(calibration_names_all),
         cmocka_unit_test(killed_restores),
         cmocka_unit_test(frequency_is_held),
     };

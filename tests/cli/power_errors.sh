@@ -25,7 +25,37 @@ try --machine scc --code "$T/loop.asm" --elements 5 --bytes-per-iteration 8
 printf "kernel k\nsize 4\niterations size\ncode\n    nop\n    frobnicate eax\nend\n" >"$T/k"
 try --machine scc --kernel "$T/k"
 try --machine host --root tests/data/power/vm --kernel dot
-try --machine host --root tests/data/power/rpi4 --kernel dot
-try --machine host --root tests/data/power/rpi4 --kernel dot --memory-ns 100
+try --machine host --root tests/data/power/rk3399 --kernel dot
+try --machine host --root tests/data/power/rk3399 --kernel dot --memory-ns 100
 try --calibrate --machine scc
-try --calibrate --root tests/data/power/rpi4
+try --calibrate --kernel dot
+try --machine scc --kernel dot --plot time --format csv
+try --machine scc --describe --format json
+try --machine scc --kernel dot --hops 2.5
+try --machine scc --kernel dot --elements 1e30
+try --machine scc --kernel dot --max-power 1e-9
+try --machine scc --kernel dot --store "$T/absent" --derive
+try --machine "$T" --kernel dot
+try --machine scc --kernel "$T"
+try --machine scc --code "$T" --elements 1 --bytes-per-iteration 8
+printf "machine m\0\nsetting 2 GHz 1 V\n" >"$T/nul"
+try --machine "$T/nul" --kernel dot
+try --machine scc --kernel "$T/nul"
+try --machine scc --kernel dot --measured "$T/nul"
+try --machine scc --code "$T/nul" --elements 1 --bytes-per-iteration 8
+isaprobe power --machine scc --kernel dot >/dev/full
+echo "exit $?"
+isaprobe power --machine scc --kernel dot >&-
+echo "exit $?"
+try --machine scc --kernel dot --plot time --output "$T/absent/x"
+# A machine's file: each mistake is one line.
+machine() {
+    printf "machine m\n%b" "$1" | isaprobe power --machine - --kernel dot
+}
+machine "reference 1600 MHz\nsetting div 2 1.1 V\nsetting div 4 0.7 V\n"
+machine "setting 2 GHz -1 V\n"
+machine "setting 1 GHz 1 V\nsetting 2 GHz 1 V\n"
+machine "setting 2000 1 V\n"
+machine "reference 1600 MHz\nsetting div 2 1.1 V\nmeasured div 7 3 W\n"
+machine "setting 1e400 GHz 1 V\n"
+try --calibrate --root tests/data/power/rk3399
