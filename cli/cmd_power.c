@@ -10,28 +10,9 @@
 #include "power/calibrate.h"
 #include "power/plot.h"
 
+/* Those behind MODEL_COLUMNS only with --measured. */
+enum { MODEL_COLUMNS = 16 };
 static const struct cli_column columns[] = {
-    {.name = "divisor"},
-    {.name = "freq_hz"},
-    {.name = "volts"},
-    {.name = "compute_cycles"},
-    {.name = "memory_cycles"},
-    {.name = "cycles"},
-    {.name = "bound"},
-    {.name = "time_s"},
-    {.name = "slowdown"},
-    {.name = "power_w"},
-    {.name = "energy_j"},
-    {.name = "gflops_per_watt"},
-    {.name = "edp_js"},
-    {.name = "ed2p_js2"},
-    {.name = "allowed"},
-    {.name = "best"},
-    {.name = NULL},
-};
-
-/* With --measured. */
-static const struct cli_column measured_columns[] = {
     {.name = "divisor"},
     {.name = "freq_hz"},
     {.name = "volts"},
@@ -368,9 +349,15 @@ static int power_run(const struct cli_command *command, struct cli_settings *set
     if (options_check(settings, &err) != IP_OK) {
         return cli_report(command->name, &err);
     }
+    struct cli_column data_columns[sizeof columns / sizeof columns[0]];
+    memcpy(data_columns, columns, sizeof columns);
+    if (!measured) {
+        data_columns[MODEL_COLUMNS].name = NULL;
+    }
     int code = cli_output_open(&output, command, settings,
-                               measured ? (text ? measured_text_columns : measured_columns)
-                                        : (text ? text_columns : columns));
+                               !text      ? data_columns
+                               : measured ? measured_text_columns
+                                          : text_columns);
     if (code != CLI_EXIT_OK) {
         return code;
     }

@@ -2,6 +2,7 @@
 #include "power/plot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The figure and the area between the axes. */
@@ -126,9 +127,25 @@ static void label(struct ip_text *svg, double x, double y, const char *attribute
     ip_text_append(svg, "</text>\n");
 }
 
-static void number_label(struct ip_text *svg, double x, double y, const char *attributes, double number) {
-    ip_text_printf(svg, "<text x=\"%.1f\" y=\"%.1f\" %s>%.10g</text>\n", x, y, attributes,
-                   fabs(number) < 1e-12 ? 0 : number);
+/* With the decimals that the axis' step needs. */
+static void number_label(struct ip_text *svg, double x, double y, const char *attributes, double number,
+                         double step) {
+    int decimals = (int)fmax(0, ceil(-log10(step) - 1e-9));
+    ip_text_printf(svg, "<text x=\"%.1f\" y=\"%.1f\" %s>%.*f</text>\n", x, y, attributes, decimals, number);
+}
+
+/* In the middle above the axes, smaller where it would not fit: bold letters are about 0.65 of their size
+ * wide, others 0.58. */
+static void heading(struct ip_text *svg, double y, double size, double letter, const char *attributes,
+                    const char *string) {
+    size_t letters = 0;
+    for (const char *c = string; *c != '\0'; c++) {
+        letters += ((unsigned char)*c & 0xc0) != 0x80;
+    }
+    char all[96];
+    (void)snprintf(all, sizeof all, "font-size=\"%.3g\" text-anchor=\"middle\" %s",
+                   fmin(size, (width - 20) / (letter * (double)(letters + 1))), attributes);
+    label(svg, width / 2, y, all, string);
 }
 
 static void axes_append(struct ip_text *svg, const struct frame *frame) {
@@ -148,11 +165,12 @@ static void axes_append(struct ip_text *svg, const struct frame *frame) {
     ip_text_append(svg, "</g>\n<g font-size=\"14\">\n");
     for (int i = first; i <= last; i++) {
         number_label(svg, x_place(frame, i * frame->x.step), bottom + 22, "text-anchor=\"middle\"",
-                     i * frame->x.step);
+                     i * frame->x.step, frame->x.step);
     }
     for (int i = 0; i <= y_ticks; i++) {
         double y = i * frame->y.step;
-        number_label(svg, left - 8, y_place(frame, y * frame->y_scale) + 5, "text-anchor=\"end\"", y);
+        number_label(svg, left - 8, y_place(frame, y * frame->y_scale) + 5, "text-anchor=\"end\"", y,
+                     frame->y.step);
     }
     ip_text_append(svg, "</g>\n<g font-size=\"15\" text-anchor=\"middle\">\n");
     label(svg, (left + right) / 2, bottom + 48, "",
@@ -248,8 +266,8 @@ void pw_plot_svg(struct ip_text *svg, const struct pw_plot *plot) {
                    width, height, width, height);
     ip_text_append_xml(svg, plot->title);
     ip_text_printf(svg, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", width, height);
-    label(svg, width / 2, 26, "font-size=\"18\" text-anchor=\"middle\" font-weight=\"bold\"", plot->title);
-    label(svg, width / 2, 45, "font-size=\"13\" text-anchor=\"middle\" fill=\"#555555\"", plot->subtitle);
+    heading(svg, 26, 18, 0.65, "font-weight=\"bold\"", plot->title);
+    heading(svg, 45, 13, 0.58, "fill=\"#555555\"", plot->subtitle);
     axes_append(svg, &frame);
     curve_append(svg, &frame, false);
     if (plot->measured != NULL) {

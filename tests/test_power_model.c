@@ -341,6 +341,31 @@ static void figures(void **state) {
     }
 }
 
+/* A long title gets smaller letters, not a cut end; letters count, not bytes. */
+static void long_titles(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct pw_point points[PW_SETTINGS_MAX];
+    struct ip_text svg = {0};
+    dot_get(&machine, points);
+    char title[2 * 128 + 1];
+    for (size_t i = 0; i < 128; i++) {
+        memcpy(title + 2 * i, "\u00e9", 2);
+    }
+    title[2 * 128] = '\0';
+    const struct pw_plot plot = {.kind = PW_PLOT_GFLOPS_PER_WATT,
+                                 .title = title,
+                                 .subtitle = "short",
+                                 .points = points,
+                                 .count = machine.setting_count,
+                                 .best = -1};
+    pw_plot_svg(&svg, &plot);
+    assert_non_null(strstr(ip_text_string(&svg), "font-size=\"9.3\" text-anchor=\"middle\" font-weight"));
+    assert_non_null(strstr(ip_text_string(&svg), "font-size=\"13\" text-anchor=\"middle\" fill"));
+    assert_non_null(strstr(ip_text_string(&svg), ">0.10</text>")); /* the decimals of its step, 0.02 */
+    ip_text_fini(&svg);
+}
+
 static void sentences(void **state) {
     (void)state;
     static const struct {
@@ -439,17 +464,12 @@ static void capacitance_decides_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scaling),
-        cmocka_unit_test(sides),
-        cmocka_unit_test(choice),
-        cmocka_unit_test(choice_ties),
-        cmocka_unit_test(choice_refusals),
-        cmocka_unit_test(fit_recovers),
-        cmocka_unit_test(fit_limits),
-        cmocka_unit_test(measurements),
-        cmocka_unit_test(figures),
-        cmocka_unit_test(sentences),
-        cmocka_unit_test(capacitance_decides_nothing),
+        cmocka_unit_test(scaling),         cmocka_unit_test(sides),
+        cmocka_unit_test(choice),          cmocka_unit_test(choice_ties),
+        cmocka_unit_test(choice_refusals), cmocka_unit_test(fit_recovers),
+        cmocka_unit_test(fit_limits),      cmocka_unit_test(measurements),
+        cmocka_unit_test(figures),         cmocka_unit_test(long_titles),
+        cmocka_unit_test(sentences),       cmocka_unit_test(capacitance_decides_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
