@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/cmd_scan.c - measures many forms into the store. Forms are measured in groups, because one NASM run and
- * one child process then serve many, and stored one by one. */
+/* cli/cmd_scan.c - measures many forms into the store. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/bench.h"
 #include "cli/portmap.h"
-#include "cli/selection.h"
+#include "cli/scan.h"
 #include "cli/store.h"
-#include "isa/decode.h"
-#include "results/store.h"
-
-/* Forms that are measured together, at most and by default: what a killed scan can lose. */
-enum { GROUP_MAX = 1024, GROUP_DEFAULT = 128 };
-
-struct scan {
-    const struct cli_settings *settings;
-    struct cli_forms forms;
-    struct isa_form **left; /* owned: forms that the store does not have */
-    size_t left_count;
-    struct res_store *store;
-    struct res_log log;
-    struct cli_bench bench;
-    unsigned parts;
-    size_t group;                               /* forms in a group */
-    size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
-    size_t stored_count;
-    struct probe_portmap map; /* with RES_PART_PORTS */
-};
 
 static double seconds_since(const struct timespec *begin) {
     struct timespec now;
@@ -71,103 +49,19 @@ static enum ip_status left_find(struct scan *scan, struct ip_error *err) {
     return status;
 }
 
-/* Results of one group; those of forms without obstacle are measured. */
-struct group {
-    struct isa_form *const *forms;
-    size_t count;
-    struct isa_form *chosen[GROUP_MAX];
-    size_t chosen_count;
-    struct probe_throughput throughput[GROUP_MAX];
-    struct probe_slots slots[GROUP_MAX];
-    struct probe_latency latency[GROUP_MAX];
-    struct probe_usage usage[GROUP_MAX];
-};
-
-static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
-    struct hx_meter meter = res_log_meter(&scan->log);
-    struct gen_encoder *encoder = &scan->bench.bench.encoder;
-    enum ip_status status = isa_forms_derive(group->forms, group->count, err);
-    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
-        if (group->forms[i]->obstacle == ISA_OBSTACLE_NONE) {
-            group->chosen[group->chosen_count++] = group->forms[i];
-        }
-    }
-    if (status != IP_OK || group->chosen_count == 0) {
-        return status;
-    }
-    if ((scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {
-        status = probe_throughput_measure(&meter, encoder, group->chosen, group->chosen_count,
-                                          group->throughput, err);
-    }
-    if (status == IP_OK && (scan->parts & RES_PART_SLOTS) != 0) {
-        status = probe_slots_measure(&meter, encoder, group->chosen, group->throughput, group->chosen_count,
-                                     group->slots, err);
-    }
-    if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
-        status = probe_latency_measure(&meter, encoder, &scan->forms.table, group->chosen,
-                                       group->chosen_count, group->latency, err);
-    }
-    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
-        status = probe_usage_measure(&meter, encoder, &scan->map, group->chosen, group->chosen_count,
-                                     group->usage, err);
-    }
-    return status;
-}
-
-static enum ip_status group_store(struct scan *scan, const struct group *group, struct ip_error *err) {
-    enum ip_status status = IP_OK;
-    size_t next = 0;
-    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
-        struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
-        if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
-            facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
-            facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &group->slots[next] : NULL;
-            facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
-            facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
-            facts.map = &scan->map;
-            next++;
-        }
-        enum res_status found = RES_STATUS_OK;
-        status = res_form_put(scan->store, &facts, &scan->log, &found, err);
-        if (status == IP_OK) {
-            scan->stored[found]++;
-            scan->stored_count++;
-        }
-    }
-    return status;
-}
-
-static enum ip_status group_run(struct scan *scan, size_t from, size_t count, struct ip_error *err) {
-    struct group *group = calloc(1, sizeof *group);
-    if (group == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
-    }
-    group->forms = scan->left + from;
-    group->count = count;
-    enum ip_status status = group_measure(scan, group, err);
-    if (status == IP_OK) {
-        status = group_store(scan, group, err);
-    }
-    for (size_t i = 0; i < count; i++) {
-        probe_latency_fini(&group->latency[i]);
-    }
-    free(group);
-    res_log_clear(&scan->log);
-    return status;
-}
-
-/* Thousands of forms: shorter samples, the chain beside every third round, and a looser demand. --careful
- * asks for the opposite. */
-static void plan_loosen(struct scan *scan) {
-    if (!scan->settings->careful) {
-        struct hx_plan *plan = &scan->bench.bench.plan;
-        plan->passes = 1;
-        plan->rounds = 9;
-        plan->min_batches = 2;
-        plan->target_cycles = 4000;
-        plan->reference_every = 3;
-        plan->spread_limit = 0.01;
-    }
+/* Thousands of forms. First shorter samples, the chain beside every third round, a looser demand, and few
+ * attempts: noise comes and goes, and what it spoiled is measured once more, at the end, with all attempts.
+ */
+static void plan_loosen(struct hx_plan *plan, bool first) {
+    enum { QUICK_BATCHES = 6 };
+    plan->passes = 1;
+    plan->rounds = 9;
+    plan->min_batches = 2;
+    plan->target_cycles = 4000;
+    plan->reference_every = 3;
+    plan->spread_limit = 0.01;
+    plan->keep_process = true;
+    plan->max_batches = first ? QUICK_BATCHES : plan->max_batches;
 }
 
 static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
@@ -204,12 +98,61 @@ static enum ip_status map_prepare(struct scan *scan, const struct hx_plan *full,
     return status == IP_OK && measured ? res_portmap_put(scan->store, &scan->map, err) : status;
 }
 
+/* The transfers that close latency chains, with the full plan too. A single group finds out for itself which
+ * of them it needs. */
+static enum ip_status transfers_prepare(struct scan *scan, const struct hx_plan *full, struct ip_error *err) {
+    const struct hx_plan plan = scan->bench.bench.plan;
+    enum ip_status status = probe_transfers_init(&scan->transfers, &scan->forms.table, err);
+    if (status == IP_OK && scan->left_count > scan->group) {
+        scan->bench.bench.plan = *full;
+        probe_transfers_need_all(&scan->transfers);
+        status =
+            probe_transfers_calibrate(&scan->transfers, &scan->bench.inner, &scan->bench.bench.encoder, err);
+        scan->bench.bench.plan = plan;
+    }
+    return status;
+}
+
+static enum ip_status groups_run(struct scan *scan, struct isa_form *const *forms, size_t count,
+                                 struct isa_form **doubtful, size_t *doubtful_count, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t at = 0; status == IP_OK && at < count && cli_signal() == 0; at += scan->group) {
+        size_t some = count - at < scan->group ? count - at : scan->group;
+        status = scan_group_run(scan, forms + at, some, doubtful, doubtful_count, err);
+        progress_show(scan);
+    }
+    return status;
+}
+
+/* Quickly, and what noise spoiled again. */
+static enum ip_status passes_run(struct scan *scan, const struct hx_plan *full, struct ip_error *err) {
+    if (scan->settings->careful) {
+        return groups_run(scan, scan->left, scan->left_count, NULL, NULL, err);
+    }
+    struct isa_form **doubtful = calloc(scan->left_count, sizeof(struct isa_form *));
+    if (doubtful == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->left_count);
+    }
+    size_t count = 0;
+    plan_loosen(&scan->bench.bench.plan, true);
+    enum ip_status status = groups_run(scan, scan->left, scan->left_count, doubtful, &count, err);
+    if (status == IP_OK && count > 0) {
+        scan->bench.bench.plan = *full;
+        plan_loosen(&scan->bench.bench.plan, false);
+        status = groups_run(scan, doubtful, count, NULL, NULL, err);
+    }
+    free(doubtful);
+    return status;
+}
+
 /* Measures what is left, until a signal comes. */
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
     if (status == IP_OK) {
         const struct hx_plan full = scan->bench.bench.plan;
-        plan_loosen(scan);
+        if (!scan->settings->careful) {
+            plan_loosen(&scan->bench.bench.plan, false);
+        }
         /* After a signal the group in hand is still finished and stored: it takes a moment, some seconds for
          * the slowest forms. The second one leaves at once. */
         scan->bench.bench.timer.stop = NULL;
@@ -219,11 +162,11 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         if (begun && (scan->parts & RES_PART_PORTS) != 0) {
             status = map_prepare(scan, &full, err);
         }
-        for (size_t at = 0; status == IP_OK && at < scan->left_count && cli_signal() == 0;
-             at += scan->group) {
-            size_t count = scan->left_count - at < scan->group ? scan->left_count - at : scan->group;
-            status = group_run(scan, at, count, err);
-            progress_show(scan);
+        if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
+            status = transfers_prepare(scan, &full, err);
+        }
+        if (status == IP_OK) {
+            status = passes_run(scan, &full, err);
         }
         if (begun) {
             struct ip_error ignored; /* the first failure is the one to report */
@@ -329,7 +272,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     }
     scan.parts &= ~((settings->no_latency ? RES_PART_LATENCY : 0u) |
                     (settings->no_throughput ? RES_PART_THROUGHPUT | RES_PART_SLOTS : 0u));
-    scan.group = settings->group != 0 ? (size_t)settings->group : GROUP_DEFAULT;
+    scan.group = settings->group != 0 ? (size_t)settings->group : SCAN_GROUP_DEFAULT;
     if (scan.parts == 0) {
         return cli_usage_error(command->name,
                                "with --no-latency and --no-throughput nothing is left to measure");
@@ -353,6 +296,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     res_store_close(scan.store);
     res_log_fini(&scan.log);
     probe_portmap_fini(&scan.map);
+    probe_transfers_fini(&scan.transfers);
     free(scan.left);
     cli_forms_fini(&scan.forms);
     hx_host_fini(&host);
@@ -373,7 +317,7 @@ static const struct cli_option options[] = {
     {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0,
      NULL},
     {"group", 'g', "N", "measure so many forms together (128); a scan that is killed loses the group in hand",
-     CLI_KIND_NUMBER, AT(group), 1, GROUP_MAX, NULL},
+     CLI_KIND_NUMBER, AT(group), 1, SCAN_GROUP_MAX, NULL},
     {"parts", 'p', "LIST", "what to measure: some of latency,throughput,slots,ports (all but ports)",
      CLI_KIND_STRING, AT(parts), 0, 0, NULL},
     {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},

@@ -147,8 +147,8 @@ static void alarm_set(uint32_t milliseconds) {
 static void tiles_ask(struct hx_child *child) {
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
     bool wanted = false;
-    for (uint32_t i = child->first; i < child->count; i++) {
-        wanted = wanted || child->jobs[i].kernel->tiles;
+    for (size_t i = 0; i < child->kernel_count; i++) {
+        wanted = wanted || child->kernels[i]->tiles;
     }
     if (wanted && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) != 0) {
         child->shared->tiles_errno = errno;
@@ -173,8 +173,8 @@ static void references_warm(struct hx_child *child, const struct gen_kernel *ker
 
 static void job_run(struct hx_child *child, uint32_t number) {
     const struct hx_job *job = &child->jobs[number];
-    const struct gen_kernel *kernel = job->kernel;
-    const struct hx_placed *placed = &child->placed[number];
+    const struct gen_kernel *kernel = child->kernels[job->held];
+    const struct hx_placed *placed = &child->placed[job->held];
     struct hx_job_result *result = &child->results[number];
     uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
     uint64_t *row[HX_TICK_KINDS];
@@ -231,11 +231,29 @@ static void job_run(struct hx_child *child, uint32_t number) {
     result->done = true;
 }
 
+/* The jobs that the parent has put down. */
+static void jobs_run(struct hx_child *child) {
+    for (uint32_t i = child->shared->first; i < child->shared->count; i++) {
+        child->shared->current = i;
+        alarm_set(child->timeout_ms);
+        job_run(child, i);
+        alarm_set(0);
+        if (child->results[i].wreck != 0) {
+            child->shared->outcome = HX_OUTCOME_WRECKED;
+            hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
+        }
+    }
+}
+
 void hx_child_main(struct hx_child *child) {
     int error = hx_sandbox_enter(child->parent, child->cpu);
     if (error != 0) {
         setup_failed(child, "pin to the CPU", error);
     }
+    if (dup2(child->wire, HX_WIRE_FD) < 0) {
+        setup_failed(child, "keep the wire to its parent", errno);
+    }
+    (void)close(child->wire);
     maps_make(child);
     tiles_ask(child);
     if (child->clock.child_open != NULL) {
@@ -253,16 +271,12 @@ void hx_child_main(struct hx_child *child) {
         setup_failed(child, "load the seccomp filter", error);
     }
     child->shared->phase = HX_PHASE_RUNNING;
-    for (uint32_t i = child->first; i < child->count; i++) {
-        child->shared->current = i;
-        alarm_set(child->timeout_ms);
-        job_run(child, i);
-        alarm_set(0);
-        if (child->results[i].wreck != 0) {
-            child->shared->outcome = HX_OUTCOME_WRECKED;
-            hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
+    char word = 0;
+    while (read(HX_WIRE_FD, &word, 1) == 1) {
+        jobs_run(child);
+        if (write(HX_WIRE_FD, &word, 1) != 1) {
+            break;
         }
     }
-    child->shared->phase = HX_PHASE_DONE;
     hx_sandbox_exit();
 }

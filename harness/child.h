@@ -29,12 +29,13 @@ struct hx_job_result {
     bool done;
 };
 
-enum hx_phase { HX_PHASE_SETUP, HX_PHASE_RUNNING, HX_PHASE_DONE };
+enum hx_phase { HX_PHASE_SETUP, HX_PHASE_RUNNING };
 
 enum { HX_TICK_KINDS = 6 }; /* shorter, longer, reference shorter, longer, sentinel shorter, longer */
 
-/* Shared between parent and child; written by the child only. */
+/* Shared between parent and child; the parent writes while the child waits for its word. */
 struct hx_shared {
+    volatile uint32_t first, count; /* the jobs to run: first .. count-1 */
     volatile uint32_t phase;
     volatile uint32_t current; /* job that is running */
     volatile uint32_t outcome; /* enum hx_outcome of the job that ended the child */
@@ -48,12 +49,13 @@ struct hx_shared {
 
 /* All that the child needs; the parent fills it before the fork. */
 struct hx_child {
-    const struct hx_job *jobs;
-    const struct hx_placed *placed;
-    struct hx_job_result *results; /* in shared memory */
-    uint64_t *ticks;               /* in shared memory: [job][kind][round], rows of rounds_max */
+    const struct hx_job *jobs; /* in shared memory */
+    const struct gen_kernel *const *kernels;
+    size_t kernel_count;
+    const struct hx_placed *placed; /* of each kernel */
+    struct hx_job_result *results;  /* in shared memory */
+    uint64_t *ticks;                /* in shared memory: [job][kind][round], rows of rounds_max */
     uint32_t rounds_max;
-    uint32_t first, count; /* jobs first .. count-1 */
     struct hx_shared *shared;
     struct hx_placed reference, sentinel;
     const struct hx_references *references;
@@ -65,11 +67,12 @@ struct hx_child {
     size_t code_bytes;
     int page_fd;    /* memfd of HX_PAGES_BYTES: every page that a block touches is one of these */
     uint8_t *pages; /* its mapping in the child */
+    int wire;       /* to the parent; the child moves it to HX_WIRE_FD */
     uint32_t timeout_ms;
     bool avx; /* VZEROUPPER exists */
 };
 
-/* Runs the jobs and exits the process; never returns. */
+/* Runs jobs whenever the parent asks, until the wire is cut; never returns. */
 void hx_child_main(struct hx_child *child);
 
 /* Installs the fault handlers and their stack (harness/fault.c). Returns 0 or an errno value. */

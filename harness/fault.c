@@ -65,8 +65,8 @@ static void fault_handle(int signal_number, siginfo_t *info, void *context) {
     default:
         break;
     }
-    bool wanted =
-        child->shared->current < child->count && child->jobs[child->shared->current].kernel->map_on_demand;
+    uint32_t current = child->shared->current;
+    bool wanted = current < child->shared->count && child->kernels[child->jobs[current].held]->map_on_demand;
     if (signal_number != SIGSEGV || !wanted) {
         fault_end(child, HX_OUTCOME_SEGFAULT, address, 0);
     }

@@ -78,6 +78,8 @@ struct chunk {
     struct hx_job *jobs;
     size_t *open; /* numbers of the kernels that are not settled */
     size_t open_count;
+    uint32_t *held; /* where the timer holds each kernel */
+    bool holds;
     struct sample_store store;
 };
 
@@ -108,7 +110,8 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
                                          .iterations = plan->iterations,
                                          .rounds = plan->rounds,
                                          .target_cycles = plan->target_cycles,
-                                         .reference_every = plan->reference_every};
+                                         .reference_every = plan->reference_every,
+                                         .held = chunk->held[chunk->open[i]]};
     }
     enum ip_status status = jobs_run(chunk, err);
     if (status != IP_OK) {
@@ -135,11 +138,32 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     return IP_OK;
 }
 
-static enum ip_status chunk_open(struct chunk *chunk, size_t count, struct ip_error *err) {
+/* Lets the timer prepare the open kernels once for all that is to come, where it can. */
+static enum ip_status chunk_hold(struct chunk *chunk, uint32_t rounds, struct ip_error *err) {
+    struct hx_timer *timer = &chunk->bench->timer;
+    if (timer->ops->hold == NULL) {
+        return IP_OK;
+    }
+    const struct gen_kernel **kernels = calloc(chunk->open_count, sizeof(const struct gen_kernel *));
+    if (kernels == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", chunk->open_count);
+    }
+    for (size_t i = 0; i < chunk->open_count; i++) {
+        kernels[i] = chunk->kernels[chunk->open[i]];
+        chunk->held[chunk->open[i]] = (uint32_t)i;
+    }
+    enum ip_status status = timer->ops->hold(timer, kernels, chunk->open_count, rounds, err);
+    chunk->holds = status == IP_OK;
+    free(kernels);
+    return status;
+}
+
+static enum ip_status chunk_open(struct chunk *chunk, size_t count, bool hold, struct ip_error *err) {
     chunk->tallies = calloc(count, sizeof *chunk->tallies);
     chunk->jobs = calloc(count, sizeof *chunk->jobs);
     chunk->open = calloc(count, sizeof *chunk->open);
-    if (chunk->tallies == NULL || chunk->jobs == NULL || chunk->open == NULL) {
+    chunk->held = calloc(count, sizeof *chunk->held);
+    if (chunk->tallies == NULL || chunk->jobs == NULL || chunk->open == NULL || chunk->held == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
     }
     for (size_t i = 0; i < count; i++) {
@@ -153,10 +177,16 @@ static enum ip_status chunk_open(struct chunk *chunk, size_t count, struct ip_er
         return IP_OK;
     }
     uint32_t rounds = chunk->bench->plan.rounds;
-    return store_open(&chunk->store, chunk->open_count, rounds > SCREEN_ROUNDS ? rounds : SCREEN_ROUNDS, err);
+    rounds = rounds > SCREEN_ROUNDS ? rounds : SCREEN_ROUNDS;
+    enum ip_status status = store_open(&chunk->store, chunk->open_count, rounds, err);
+    return status == IP_OK && hold ? chunk_hold(chunk, rounds, err) : status;
 }
 
 static void chunk_close(struct chunk *chunk) {
+    if (chunk->holds) {
+        chunk->bench->timer.ops->release(&chunk->bench->timer);
+    }
+    free(chunk->held);
     store_close(&chunk->store);
     free(chunk->tallies);
     free(chunk->jobs);
@@ -166,7 +196,7 @@ static void chunk_close(struct chunk *chunk) {
 static enum ip_status chunk_measure(struct hx_bench *bench, const struct gen_kernel *const *kernels,
                                     size_t count, struct hx_stat *stats, struct ip_error *err) {
     struct chunk chunk = {.bench = bench, .kernels = kernels, .stats = stats};
-    enum ip_status status = chunk_open(&chunk, count, err);
+    enum ip_status status = chunk_open(&chunk, count, bench->plan.keep_process, err);
     while (status == IP_OK && chunk.open_count > 0) {
         status = chunk_batch(&chunk, err);
     }
@@ -237,7 +267,8 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
                                          .iterations = bench->plan.iterations,
                                          .rounds = SCREEN_ROUNDS,
                                          .target_cycles = SCREEN_CYCLES,
-                                         .reference_every = SCREEN_ROUNDS};
+                                         .reference_every = SCREEN_ROUNDS,
+                                         .held = chunk->held[chunk->open[i]]};
     }
     enum ip_status status = jobs_run(chunk, err);
     size_t left = 0;
@@ -263,7 +294,7 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
 static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kernel *const *kernels,
                                    size_t count, struct hx_stat *stats, struct ip_error *err) {
     struct chunk chunk = {.bench = bench, .kernels = kernels, .stats = stats};
-    enum ip_status status = chunk_open(&chunk, count, err);
+    enum ip_status status = chunk_open(&chunk, count, true, err);
     for (unsigned i = 0; i < SCREEN_LOOKS && status == IP_OK && chunk.open_count > 0; i++) {
         status = chunk_look(&chunk, err);
     }

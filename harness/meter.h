@@ -51,6 +51,8 @@ struct hx_plan {
     uint32_t target_cycles;   /* length of the long run and of the chain's; default 12000 */
     uint32_t reference_every; /* chain and sentinel in every so many rounds; default 1 */
     uint32_t iterations;      /* fixed number of iterations, 0: from target_cycles */
+    bool keep_process; /* all batches of a pass in one process: quicker, but a mode in which code runs for a
+                          whole process is not seen; default false: each batch in one of its own */
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */
 

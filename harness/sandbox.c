@@ -12,8 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What the child's own code calls between two kernels, and nothing that reaches outside the process: read(2)
- * is for PAPI's counters, mmap (never executable) for pages that a block touches. */
+/* What the child's own code calls between two kernels, and nothing that reaches outside the process but the
+ * wire to its parent: read(2) is for that and for PAPI's counters, mmap (never executable) for pages that a
+ * block touches. */
 static int filter_rules_add(scmp_filter_ctx filter) {
     static const int allowed[] = {SCMP_SYS(exit_group), SCMP_SYS(exit), SCMP_SYS(rt_sigreturn),
                                   SCMP_SYS(setitimer),  SCMP_SYS(read), SCMP_SYS(munmap),
@@ -21,6 +22,9 @@ static int filter_rules_add(scmp_filter_ctx filter) {
     int code = 0;
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0] && code == 0; i++) {
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+    }
+    if (code == 0) {
+        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, HX_WIRE_FD));
     }
     if (code == 0) {
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,

@@ -8,6 +8,10 @@
 
 #include "common/error.h"
 
+/* Where the child keeps the wire to its parent, in place of standard input: the only file that it may write
+ * to. */
+enum { HX_WIRE_FD = 0 };
+
 /* The seccomp filter, prepared in the parent and loaded in the child. */
 struct hx_sandbox {
     void *filter; /* scmp_filter_ctx */

@@ -44,6 +44,7 @@ struct hx_job {
     uint32_t target_cycles;   /* how long a longer run should take, about; 0: 6000 */
     uint32_t reference_every; /* chain and sentinel run in every so many rounds, whose samples stand for the
                                  rounds behind too; 0 and 1: in each */
+    uint32_t held;            /* while the timer holds kernels (hold, below): which of them `kernel` is */
 };
 
 /* What came back. Arrays are allocated by the caller of hx_timer_run: `rounds` values each. */
@@ -77,6 +78,12 @@ struct hx_timer_ops {
     /* Runs jobs[0..count), filling samples[0..count). A faulting kernel is an outcome, not an error. */
     enum ip_status (*run)(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
                           struct hx_samples *samples, struct ip_error *err);
+    /* Until release, all runs take their kernels from these, in one process where nothing goes wrong, and at
+     * most so many rounds and jobs: what each run would prepare anew is prepared once. Kernels are borrowed
+     * until then. NULL: the timer has nothing to prepare. */
+    enum ip_status (*hold)(struct hx_timer *timer, const struct gen_kernel *const *kernels, size_t count,
+                           uint32_t rounds_max, struct ip_error *err);
+    void (*release)(struct hx_timer *timer); /* NULL where hold is */
 };
 
 /* Kernels that every timer needs beside the user's: built once by hx_meter_open. */

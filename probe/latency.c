@@ -27,8 +27,6 @@ void probe_latency_fini(struct probe_latency *latency) {
 }
 
 static void session_fini(struct latency_session *session) {
-    probe_transfers_fini(&session->transfers);
-    probe_batch_fini(&session->calibration);
     probe_batch_fini(&session->batch);
     free(session->experiments);
     for (size_t i = 0; session->results != NULL && i < session->count; i++) {
@@ -116,23 +114,18 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
 }
 
 static enum ip_status session_run(struct latency_session *session, const struct hx_meter *meter,
-                                  struct gen_encoder *encoder, const struct isa_table *table,
-                                  struct ip_error *err) {
-    enum ip_status status = probe_transfers_init(&session->transfers, table, err);
+                                  struct gen_encoder *encoder, struct ip_error *err) {
+    enum ip_status status = IP_OK;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
         status = pairs_list(&session->results[i], session->forms[i], err);
         for (size_t j = 0; j < session->results[i].count && status == IP_OK; j++) {
             status = latency_chains_add(session, i, j, err);
         }
     }
-    if (status == IP_OK) {
-        status = probe_transfers_chains_add(&session->transfers, &session->calibration, err);
+    if (status == IP_OK && !session->transfers->calibrated) {
+        status = probe_transfers_calibrate(session->transfers, meter, encoder, err);
     }
     if (status == IP_OK) {
-        status = probe_batch_measure(&session->calibration, meter, encoder, err);
-    }
-    if (status == IP_OK) {
-        probe_transfers_calibrate(&session->transfers, session->calibration.stats);
         latency_rivals_set(session);
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
@@ -142,23 +135,35 @@ static enum ip_status session_run(struct latency_session *session, const struct 
     return status;
 }
 
-enum ip_status probe_latency_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                     const struct isa_table *table, struct isa_form *const *forms,
-                                     size_t count, struct probe_latency *results, struct ip_error *err) {
+enum ip_status probe_latency_measure_with(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                          struct probe_transfers *transfers, struct isa_form *const *forms,
+                                          size_t count, struct probe_latency *results, struct ip_error *err) {
     if (count == 0) {
         return IP_OK;
     }
-    struct latency_session session = {.forms = forms, .count = count};
+    struct latency_session session = {.forms = forms, .count = count, .transfers = transfers};
     session.results = calloc(count, sizeof *session.results);
     if (session.results == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
     }
-    enum ip_status status = session_run(&session, meter, encoder, table, err);
+    enum ip_status status = session_run(&session, meter, encoder, err);
     if (status == IP_OK) {
         memcpy(results, session.results, count * sizeof *results);
         free(session.results);
         session.results = NULL; /* the pairs are the caller's now */
     }
     session_fini(&session);
+    return status;
+}
+
+enum ip_status probe_latency_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                     const struct isa_table *table, struct isa_form *const *forms,
+                                     size_t count, struct probe_latency *results, struct ip_error *err) {
+    struct probe_transfers transfers = {0};
+    enum ip_status status = probe_transfers_init(&transfers, table, err);
+    if (status == IP_OK) {
+        status = probe_latency_measure_with(meter, encoder, &transfers, forms, count, results, err);
+    }
+    probe_transfers_fini(&transfers);
     return status;
 }

@@ -48,6 +48,8 @@ struct probe_latency {
 };
 void probe_latency_fini(struct probe_latency *latency);
 
+struct probe_transfers; /* probe/transfer.h */
+
 /* Measures forms[0..count) (derived) in few batches: one NASM run, one child per batch. results[i] belongs to
  * forms[i]. Transfers are looked up in `table` and only those that the CPU runs are used. A form that has no
  * pairs gets count 0. */
@@ -55,5 +57,12 @@ IP_CHECK enum ip_status probe_latency_measure(const struct hx_meter *meter, stru
                                               const struct isa_table *table, struct isa_form *const *forms,
                                               size_t count, struct probe_latency *results,
                                               struct ip_error *err);
+
+/* The same with transfers that are calibrated already, for many calls; where they are not, this call
+ * calibrates those that it needs, and the others become unusable. */
+IP_CHECK enum ip_status probe_latency_measure_with(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                                   struct probe_transfers *transfers,
+                                                   struct isa_form *const *forms, size_t count,
+                                                   struct probe_latency *results, struct ip_error *err);
 
 #endif

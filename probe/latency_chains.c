@@ -52,7 +52,7 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
                                             .same_register = kind == CHAIN_SAME_REGISTER,
                                             .slow = kind == CHAIN_SLOW_VALUES};
     for (unsigned i = 0; i < via_count; i++) {
-        struct probe_transfer *transfer = &session->transfers.items[via[i]];
+        struct probe_transfer *transfer = &session->transfers->items[via[i]];
         transfer->needed = true;
         links[1 + i] = (struct gen_link){.form = &transfer->form, .src = transfer->src, .dst = transfer->dst};
         experiment.via[i] = via[i];
@@ -104,8 +104,8 @@ static bool transfer_closes(const struct probe_transfer *transfer, const struct 
 /* A sign extension that takes on what `transfer` writes, chains to itself, and serves `src`; -1: none. */
 static int extension_find(const struct latency_session *session, const struct probe_transfer *transfer,
                           const struct isa_form *form, int src) {
-    for (size_t i = 0; i < session->transfers.count; i++) {
-        const struct probe_transfer *extension = &session->transfers.items[i];
+    for (size_t i = 0; i < session->transfers->count; i++) {
+        const struct probe_transfer *extension = &session->transfers->items[i];
         if (extension->from == PROBE_FILE_GPR && extension->to == PROBE_FILE_GPR &&
             probe_transfer_fits(extension, &transfer->form, transfer->dst, extension->src) &&
             probe_transfer_fits(extension, form, -1, src)) {
@@ -119,8 +119,8 @@ static int extension_find(const struct latency_session *session, const struct pr
  * none. */
 static int delay_find(const struct latency_session *session, const struct probe_transfer *memory,
                       const struct isa_form *form, const struct probe_latency_pair *pair) {
-    for (size_t i = 0; i < session->transfers.count; i++) {
-        const struct probe_transfer *delay = &session->transfers.items[i];
+    for (size_t i = 0; i < session->transfers->count; i++) {
+        const struct probe_transfer *delay = &session->transfers->items[i];
         bool itself = delay->from == delay->to && delay->partner < 0 &&
                       delay->restore == PROBE_RESTORE_NONE &&
                       probe_transfer_fits(delay, &delay->form, delay->dst, delay->src);
@@ -145,7 +145,7 @@ static enum ip_status delayed_transfer_add(struct latency_session *session, size
                                            struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
-    const struct probe_transfer *transfer = &session->transfers.items[memory];
+    const struct probe_transfer *transfer = &session->transfers->items[memory];
     int delay = delay_find(session, transfer, form, pair);
     if (delay < 0) {
         return IP_OK;
@@ -161,8 +161,8 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
                                            struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
-    for (size_t i = 0; i < session->transfers.count; i++) {
-        const struct probe_transfer *transfer = &session->transfers.items[i];
+    for (size_t i = 0; i < session->transfers->count; i++) {
+        const struct probe_transfer *transfer = &session->transfers->items[i];
         if (!transfer_closes(transfer, form, pair)) {
             continue;
         }
@@ -209,7 +209,7 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
                                            size_t pair_index, unsigned *found, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
-    const struct probe_transfers *transfers = &session->transfers;
+    const struct probe_transfers *transfers = session->transfers;
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
         if (!file_is_between(first) || !probe_transfer_fits(first, form, pair->dst, -1)) {
@@ -260,8 +260,8 @@ static unsigned equal_sources_count(const struct isa_form *form, int src, int ds
 /* The transfer of this kind that takes the value on from operand `dst` of `form`; -1: none. */
 static int restore_find(const struct latency_session *session, const struct isa_form *form, int dst,
                         enum probe_restore restore) {
-    for (size_t i = 0; i < session->transfers.count; i++) {
-        const struct probe_transfer *transfer = &session->transfers.items[i];
+    for (size_t i = 0; i < session->transfers->count; i++) {
+        const struct probe_transfer *transfer = &session->transfers->items[i];
         if (transfer->restore == restore && probe_transfer_fits(transfer, form, dst, -1)) {
             return (int)i;
         }
@@ -301,7 +301,7 @@ static enum ip_status slow_chains_add(struct latency_session *session, size_t fo
     if (via[0] < 0) {
         return IP_OK;
     }
-    const struct probe_transfer *first = &session->transfers.items[via[0]];
+    const struct probe_transfer *first = &session->transfers->items[via[0]];
     via[1] = restore_find(session, &first->form, first->dst, PROBE_RESTORE_OR);
     return via[1] < 0 ? IP_OK : chain_add(session, form_index, pair_index, via, 2, CHAIN_SLOW_VALUES, err);
 }

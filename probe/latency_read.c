@@ -30,7 +30,7 @@ static double round_rest_of(const struct latency_session *session,
     *exact = true;
     cycles -= experiment->keeper_cycles;
     for (unsigned i = 0; i < experiment->via_count; i++) {
-        const struct probe_transfer *transfer = &session->transfers.items[experiment->via[i]];
+        const struct probe_transfer *transfer = &session->transfers->items[experiment->via[i]];
         cycles -= transfer->cycles;
         *exact = *exact && transfer->pinned;
     }
@@ -50,7 +50,7 @@ static bool transfers_run(const struct latency_session *session,
         return false;
     }
     for (unsigned i = 0; i < experiment->via_count; i++) {
-        if (!session->transfers.items[experiment->via[i]].usable) {
+        if (!session->transfers->items[experiment->via[i]].usable) {
             return false;
         }
     }
@@ -76,7 +76,7 @@ static void via_name(const struct latency_session *session, const struct latency
         }
         size_t used = strlen(buffer);
         snprintf(buffer + used, size - used, "%s%s%s", i != 0 ? " + " : "", times,
-                 session->transfers.items[experiment->via[i]].form.syntax);
+                 session->transfers->items[experiment->via[i]].form.syntax);
     }
 }
 
@@ -180,7 +180,7 @@ static bool experiment_tells_flags(const struct latency_session *session,
 /* The flag that the first transfer of a chain reads. */
 static uint32_t experiment_flag(const struct latency_session *session,
                                 const struct latency_experiment *experiment) {
-    return experiment->via_count > 0 ? session->transfers.items[experiment->via[0]].flags_read : 0;
+    return experiment->via_count > 0 ? session->transfers->items[experiment->via[0]].flags_read : 0;
 }
 
 /* The median of what the chains through one flag tell; NULL: there is none. */

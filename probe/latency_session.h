@@ -31,8 +31,7 @@ struct latency_session {
     struct isa_form *const *forms;
     size_t count;
     struct probe_latency *results;
-    struct probe_transfers transfers;
-    struct probe_batch calibration; /* the chains of the transfers */
+    struct probe_transfers *transfers; /* borrowed; calibrated before or in this call */
     struct probe_batch batch;
     struct latency_experiment *experiments;
     size_t experiment_count, experiment_capacity;

@@ -14,6 +14,8 @@ enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 
 #define ROUND_OF_ONES_CYCLES 2.15
 /* A chain of one transfer below this was removed at rename on its way, so it says nothing. */
 #define LEAST_CHAIN_CYCLES 0.85
+/* What noise made void is measured so many times more: all that is closed by it hangs on it. */
+enum { CALIBRATION_RETRIES = 2 };
 /* So near to a whole number the latency of a transfer is one. */
 #define WHOLE_TOLERANCE 0.02
 
@@ -365,8 +367,15 @@ enum ip_status probe_transfers_init(struct probe_transfers *transfers, const str
     return IP_OK;
 }
 
-enum ip_status probe_transfers_chains_add(struct probe_transfers *transfers, struct probe_batch *batch,
-                                          struct ip_error *err) {
+void probe_transfers_need_all(struct probe_transfers *transfers) {
+    for (size_t i = 0; i < transfers->count; i++) {
+        transfers->items[i].needed = true;
+    }
+}
+
+/* Adds the calibrating chains of the needed transfers; the others become unusable. */
+static enum ip_status chains_add(struct probe_transfers *transfers, struct probe_batch *batch,
+                                 struct ip_error *err) {
     /* A round trip is read with its partner's own: need goes along, at most twice (k <-> xmm, xmm -> k). */
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < transfers->count; i++) {
@@ -419,7 +428,8 @@ static double whole_cycles(double cycles) {
     return fabs(cycles - nearest) <= WHOLE_TOLERANCE * nearest ? nearest : cycles;
 }
 
-void probe_transfers_calibrate(struct probe_transfers *transfers, const struct hx_stat *stats) {
+/* Reads what the chains gave. */
+static void chains_read(struct probe_transfers *transfers, const struct hx_stat *stats) {
     /* First those that chain to themselves: their latency is exact. */
     for (size_t i = 0; i < transfers->count; i++) {
         struct probe_transfer *transfer = &transfers->items[i];
@@ -458,4 +468,19 @@ void probe_transfers_calibrate(struct probe_transfers *transfers, const struct h
             }
         }
     }
+}
+
+enum ip_status probe_transfers_calibrate(struct probe_transfers *transfers, const struct hx_meter *meter,
+                                         struct gen_encoder *encoder, struct ip_error *err) {
+    struct probe_batch batch = {.retries = CALIBRATION_RETRIES};
+    enum ip_status status = chains_add(transfers, &batch, err);
+    if (status == IP_OK) {
+        status = probe_batch_measure(&batch, meter, encoder, err);
+    }
+    if (status == IP_OK) {
+        chains_read(transfers, batch.stats);
+        transfers->calibrated = true;
+    }
+    probe_batch_fini(&batch);
+    return status;
 }

@@ -58,6 +58,7 @@ struct probe_transfer {
 struct probe_transfers {
     struct probe_transfer *items; /* owned */
     size_t count;
+    bool calibrated;
 };
 
 void probe_transfers_fini(struct probe_transfers *transfers); /* all-zero is fine and empty */
@@ -65,11 +66,12 @@ void probe_transfers_fini(struct probe_transfers *transfers); /* all-zero is fin
 /* Prepares the transfers (from `table` where they are in it). */
 IP_CHECK enum ip_status probe_transfers_init(struct probe_transfers *transfers, const struct isa_table *table,
                                              struct ip_error *err);
-/* Adds the calibrating chains of the needed transfers to a batch; the others become unusable. */
-IP_CHECK enum ip_status probe_transfers_chains_add(struct probe_transfers *transfers,
-                                                   struct probe_batch *batch, struct ip_error *err);
-/* Reads what the chains gave: which transfers this CPU runs and what they cost. */
-void probe_transfers_calibrate(struct probe_transfers *transfers, const struct hx_stat *stats);
+/* Marks all as needed: to be calibrated before it is known which will be. */
+void probe_transfers_need_all(struct probe_transfers *transfers);
+/* Finds out which of the needed transfers this CPU runs and what they cost; the others become unusable. */
+IP_CHECK enum ip_status probe_transfers_calibrate(struct probe_transfers *transfers,
+                                                  const struct hx_meter *meter, struct gen_encoder *encoder,
+                                                  struct ip_error *err);
 
 /* May `transfer` carry what `dst` of `form` holds to its `src`? */
 bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa_form *form, int dst,

@@ -316,8 +316,47 @@ static void test_papi_absence_is_explained(void **state) {
     assert_non_null(strstr(err.text, "use --timer tsc"));
 }
 
+/* Kernels that are held are run as often as asked, any of them in any order, and one that faults costs only
+ * itself each time; what is not held is refused. */
+static void test_held_kernels_run_again(void **state) {
+    (void)state;
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    static struct raw_kernel bad;
+    kernel_once(&bad, "\x0f\x0b", 2); /* ud2 */
+    const struct gen_kernel *const kernels[] = {&fixture.good.kernel, &bad.kernel, &fixture.good.kernel};
+    struct ip_error err;
+    assert_int_equal(fixture.timer.ops->hold(&fixture.timer, kernels, 3, ROUNDS, &err), IP_OK);
+    static double values[3][VALUES];
+    struct hx_samples samples[3];
+    memset(samples, 0, sizeof samples);
+    for (size_t i = 0; i < 3; i++) {
+        hx_samples_place(&samples[i], values[i], ROUNDS);
+    }
+    static const uint32_t orders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 0}, {1, 1, 2}};
+    for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
+        struct hx_job jobs[3];
+        for (size_t i = 0; i < 3; i++) {
+            jobs[i] =
+                (struct hx_job){.kernel = kernels[orders[o][i]], .rounds = ROUNDS, .held = orders[o][i]};
+        }
+        assert_int_equal(fixture.timer.ops->run(&fixture.timer, jobs, 3, samples, &err), IP_OK);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(samples[i].outcome, orders[o][i] == 1 ? HX_OUTCOME_ILLEGAL : HX_OUTCOME_OK);
+            assert_true(orders[o][i] == 1 || samples[i].longer[ROUNDS - 1] > 0.0);
+        }
+    }
+    const struct hx_job strange = {.kernel = &fixture.good.kernel, .rounds = ROUNDS, .held = 3};
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, &strange, 1, samples, &err), IP_FAILED);
+    fixture.timer.ops->release(&fixture.timer);
+    const struct hx_job alone = {.kernel = &fixture.good.kernel, .rounds = ROUNDS};
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, &alone, 1, samples, &err), IP_OK);
+    hx_timer_close(&fixture.timer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_held_kernels_run_again),
         cmocka_unit_test(test_illegal_instruction),
         cmocka_unit_test(test_clobbered_callee_saved),
         cmocka_unit_test(test_wrecked_stack),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/scan.h - what the parts of `isaprobe scan` share. */
+#ifndef ISAPROBE_CLI_SCAN_H
+#define ISAPROBE_CLI_SCAN_H
+
+#include "cli/bench.h"
+#include "cli/selection.h"
+#include "probe/transfer.h"
+#include "results/store.h"
+
+/* Forms that are measured together, at most and by default: what a killed scan can lose. */
+enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 128 };
+
+struct scan {
+    const struct cli_settings *settings;
+    struct cli_forms forms;
+    struct isa_form **left; /* owned: forms that the store does not have */
+    size_t left_count;
+    struct res_store *store;
+    struct res_log log;
+    struct cli_bench bench;
+    unsigned parts;
+    size_t group;                               /* forms in a group */
+    size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
+    size_t stored_count;
+    struct probe_portmap map;         /* with RES_PART_PORTS */
+    struct probe_transfers transfers; /* with RES_PART_LATENCY */
+};
+
+/* Measures forms[0..count) together, and stores them one by one. With `doubtful`, those that noise spoiled
+ * are not stored but added there; *doubtful_count counts them. */
+IP_CHECK enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
+                                       struct isa_form **doubtful, size_t *doubtful_count,
+                                       struct ip_error *err);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/scan_group.c - one group of a scan. Forms are measured in groups, because one NASM run and one child
+ * process then serve many, and stored one by one. */
+#include "cli/scan.h"
+
+#include <stdlib.h>
+
+#include "isa/decode.h"
+
+/* Results of one group; those of forms without obstacle are measured. */
+struct group {
+    struct isa_form *const *forms;
+    size_t count;
+    struct isa_form *chosen[SCAN_GROUP_MAX];
+    size_t chosen_count;
+    struct probe_throughput throughput[SCAN_GROUP_MAX];
+    struct probe_slots slots[SCAN_GROUP_MAX];
+    struct probe_latency latency[SCAN_GROUP_MAX];
+    struct probe_usage usage[SCAN_GROUP_MAX];
+};
+
+static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
+    struct hx_meter meter = res_log_meter(&scan->log);
+    struct gen_encoder *encoder = &scan->bench.bench.encoder;
+    enum ip_status status = isa_forms_derive(group->forms, group->count, err);
+    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
+        if (group->forms[i]->obstacle == ISA_OBSTACLE_NONE) {
+            group->chosen[group->chosen_count++] = group->forms[i];
+        }
+    }
+    if (status != IP_OK || group->chosen_count == 0) {
+        return status;
+    }
+    if ((scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {
+        status = probe_throughput_measure(&meter, encoder, group->chosen, group->chosen_count,
+                                          group->throughput, err);
+    }
+    if (status == IP_OK && (scan->parts & RES_PART_SLOTS) != 0) {
+        status = probe_slots_measure(&meter, encoder, group->chosen, group->throughput, group->chosen_count,
+                                     group->slots, err);
+    }
+    if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
+        status = probe_latency_measure_with(&meter, encoder, &scan->transfers, group->chosen,
+                                            group->chosen_count, group->latency, err);
+    }
+    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
+        status = probe_usage_measure(&meter, encoder, &scan->map, group->chosen, group->chosen_count,
+                                     group->usage, err);
+    }
+    return status;
+}
+
+static bool is_doubtful(enum hx_verdict verdict) {
+    return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
+}
+
+/* Did noise spoil any of it? */
+static bool facts_doubtful(const struct res_facts *facts) {
+    bool doubtful = (facts->throughput != NULL && is_doubtful(facts->throughput->verdict)) ||
+                    (facts->slots != NULL && is_doubtful(facts->slots->verdict));
+    for (size_t i = 0; facts->latency != NULL && i < facts->latency->count && !doubtful; i++) {
+        doubtful = is_doubtful(facts->latency->pairs[i].verdict);
+    }
+    return doubtful;
+}
+
+static enum ip_status group_store(struct scan *scan, const struct group *group, struct isa_form **doubtful,
+                                  size_t *doubtful_count, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    size_t next = 0;
+    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
+        struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
+        if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
+            facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
+            facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &group->slots[next] : NULL;
+            facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
+            facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
+            facts.map = &scan->map;
+            next++;
+        }
+        if (doubtful != NULL && facts_doubtful(&facts)) {
+            doubtful[(*doubtful_count)++] = group->forms[i];
+            continue;
+        }
+        enum res_status found = RES_STATUS_OK;
+        status = res_form_put(scan->store, &facts, &scan->log, &found, err);
+        if (status == IP_OK) {
+            scan->stored[found]++;
+            scan->stored_count++;
+        }
+    }
+    return status;
+}
+
+enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
+                              struct isa_form **doubtful, size_t *doubtful_count, struct ip_error *err) {
+    struct group *group = calloc(1, sizeof *group);
+    if (group == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
+    }
+    group->forms = forms;
+    group->count = count;
+    enum ip_status status = group_measure(scan, group, err);
+    if (status == IP_OK) {
+        status = group_store(scan, group, doubtful, doubtful_count, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        probe_latency_fini(&group->latency[i]);
+    }
+    free(group);
+    res_log_clear(&scan->log);
+    return status;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "generator/abi.h"
+
+enum { PAGE_BYTES = 4096, CODE_ALIGNMENT = 64 };
+
+static size_t aligned(size_t value, size_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+static size_t kernel_bytes(const struct gen_kernel *kernel) {
+    return aligned(kernel->shorter.length, CODE_ALIGNMENT) + aligned(kernel->longer.length, CODE_ALIGNMENT);
+}
+
+static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen_kernel *kernel) {
+    struct hx_placed placed = {GEN_CODE_ADDRESS + *at, 0};
+    memcpy(code + *at, kernel->shorter.bytes, kernel->shorter.length);
+    *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
+    placed.longer = GEN_CODE_ADDRESS + *at;
+    memcpy(code + *at, kernel->longer.bytes, kernel->longer.length);
+    *at += aligned(kernel->longer.length, CODE_ALIGNMENT);
+    return placed;
+}
+
+/* Writes all code into a memfd, which is sealed against writing before anybody can execute it. */
+static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err) {
+    const struct hx_references *references = worker->timer->references;
+    size_t bytes = kernel_bytes(&references->chain) + kernel_bytes(&references->sentinel);
+    for (size_t i = 0; i < worker->count; i++) {
+        bytes += kernel_bytes(worker->kernels[i]);
+    }
+    bytes = aligned(bytes, PAGE_BYTES);
+    if (bytes > GEN_ARENA_ADDRESS - GEN_CODE_ADDRESS) {
+        return ip_fail(err, IP_FAILED,
+                       "a batch of %zu kernels has %zu bytes of code, too many: use smaller batches",
+                       worker->count, bytes);
+    }
+    worker->code_fd = memfd_create("isaprobe-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (worker->code_fd < 0) {
+        return ip_fail_errno(err, IP_CAPABILITY, errno, "cannot create memory for kernels");
+    }
+    if (ftruncate(worker->code_fd, (off_t)bytes) != 0) {
+        return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot reserve %zu bytes for kernels", bytes);
+    }
+    uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, worker->code_fd, 0);
+    if (code == MAP_FAILED) {
+        return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map %zu bytes for kernels", bytes);
+    }
+    size_t at = 0;
+    worker->reference = kernel_place(code, &at, &references->chain);
+    worker->sentinel = kernel_place(code, &at, &references->sentinel);
+    for (size_t i = 0; i < worker->count; i++) {
+        worker->placed[i] = kernel_place(code, &at, worker->kernels[i]);
+    }
+    (void)munmap(code, bytes);
+    if (fcntl(worker->code_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) != 0) {
+        return ip_fail_errno(err, IP_CAPABILITY, errno, "cannot seal the memory of kernels against writing");
+    }
+    worker->code_bytes = bytes;
+    return IP_OK;
+}
+
+/* What parent and child share, one behind the other: struct hx_shared, jobs, results, ticks. */
+static size_t jobs_offset(void) {
+    return aligned(sizeof(struct hx_shared), 64);
+}
+
+static size_t results_offset(const struct hx_worker *worker) {
+    return jobs_offset() + aligned(worker->count * sizeof(struct hx_job), 64);
+}
+
+static size_t ticks_offset(const struct hx_worker *worker) {
+    return results_offset(worker) + aligned(worker->count * sizeof(struct hx_job_result), 64);
+}
+
+static struct hx_job *shared_jobs(const struct hx_worker *worker) {
+    return (struct hx_job *)((uint8_t *)worker->shared + jobs_offset());
+}
+
+static struct hx_job_result *shared_results(const struct hx_worker *worker) {
+    return (struct hx_job_result *)((uint8_t *)worker->shared + results_offset(worker));
+}
+
+static uint64_t *shared_ticks(const struct hx_worker *worker) {
+    return (uint64_t *)((uint8_t *)worker->shared + ticks_offset(worker));
+}
+
+enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_worker_host *host,
+                              struct hx_timer *timer, const struct gen_kernel *const *kernels, size_t count,
+                              uint32_t rounds_max, struct ip_error *err) {
+    struct hx_worker opened = {
+        .host = *host, .timer = timer, .count = count, .rounds_max = rounds_max, .code_fd = -1, .wire = -1};
+    enum ip_status status = IP_OK;
+    opened.kernels = calloc(count, sizeof(const struct gen_kernel *));
+    opened.placed = calloc(count, sizeof *opened.placed);
+    if (opened.kernels == NULL || opened.placed == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for a batch of %zu kernels", count);
+    } else {
+        memcpy(opened.kernels, kernels, count * sizeof(const struct gen_kernel *));
+        opened.shared_bytes =
+            ticks_offset(&opened) + count * HX_TICK_KINDS * (size_t)rounds_max * sizeof(uint64_t);
+        opened.shared = mmap(NULL, opened.shared_bytes, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        if (opened.shared == MAP_FAILED) {
+            opened.shared = NULL;
+            status = ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map the samples of %zu kernels", count);
+        }
+    }
+    if (status == IP_OK) {
+        status = code_place(&opened, err);
+    }
+    if (status != IP_OK) {
+        hx_worker_close(&opened);
+        return status;
+    }
+    *worker = opened;
+    return IP_OK;
+}
+
+/* Ends the child, if there is one. */
+static void child_end(struct hx_worker *worker) {
+    if (worker->pid <= 0) {
+        return;
+    }
+    (void)kill(worker->pid, SIGKILL);
+    while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    (void)close(worker->wire);
+    worker->pid = 0;
+    worker->wire = -1;
+}
+
+void hx_worker_close(struct hx_worker *worker) {
+    child_end(worker);
+    if (worker->shared != NULL) {
+        (void)munmap(worker->shared, worker->shared_bytes);
+    }
+    if (worker->code_bytes != 0 || worker->code_fd > 0) {
+        (void)close(worker->code_fd);
+    }
+    free(worker->placed);
+    free(worker->kernels);
+    memset(worker, 0, sizeof *worker);
+}
+
+static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err) {
+    int wires[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wires) != 0) {
+        return ip_fail_errno(err, IP_FAILED, errno, "cannot make a wire to the measuring process");
+    }
+    struct hx_shared *shared = worker->shared;
+    memset(shared, 0, sizeof *shared);
+    struct hx_child child = {
+        .jobs = shared_jobs(worker),
+        .kernels = worker->kernels,
+        .kernel_count = worker->count,
+        .placed = worker->placed,
+        .results = shared_results(worker),
+        .ticks = shared_ticks(worker),
+        .rounds_max = worker->rounds_max,
+        .shared = shared,
+        .reference = worker->reference,
+        .sentinel = worker->sentinel,
+        .references = worker->timer->references,
+        .clock = worker->host.clock,
+        .sandbox = worker->host.sandbox,
+        .parent = getpid(),
+        .cpu = worker->timer->cpu,
+        .code_fd = worker->code_fd,
+        .code_bytes = worker->code_bytes,
+        .page_fd = worker->host.page_fd,
+        .wire = wires[1],
+        .timeout_ms = worker->timer->timeout_ms,
+        .avx = __builtin_cpu_supports("avx") != 0,
+    };
+    pid_t pid = fork();
+    if (pid < 0) {
+        int error = errno;
+        (void)close(wires[0]);
+        (void)close(wires[1]);
+        return ip_fail_errno(err, IP_FAILED, error, "cannot start the measuring process");
+    }
+    if (pid == 0) {
+        (void)close(wires[0]);
+        hx_child_main(&child);
+    }
+    (void)close(wires[1]);
+    worker->pid = pid;
+    worker->wire = wires[0];
+    return IP_OK;
+}
+
+/* Waits until the child says that it is through or ends; kills it when it makes no progress for much longer
+ * than its own alarm allows, or when the caller wants to stop. *ended: it is no more, with *wait_status. */
+static enum ip_status child_wait(struct hx_worker *worker, bool *ended, int *wait_status,
+                                 struct ip_error *err) {
+    const struct hx_shared *shared = worker->shared;
+    const struct hx_timer *timer = worker->timer;
+    bool stopped = false;
+    uint32_t seen = UINT32_MAX;
+    uint32_t idle_ms = 0;
+    const int step_ms = 200;
+    for (;;) {
+        /* The wire of a child that ended reads as closed. */
+        struct pollfd wait = {.fd = worker->wire, .events = POLLIN};
+        int ready = poll(&wait, 1, step_ms);
+        if (ready > 0) {
+            char word = 0;
+            *ended = read(worker->wire, &word, 1) != 1;
+            break;
+        }
+        stopped = timer->stop != NULL && *timer->stop != 0;
+        idle_ms = shared->current == seen && ready == 0 ? idle_ms + (uint32_t)step_ms : 0;
+        seen = shared->current;
+        if (stopped || idle_ms > 2 * timer->timeout_ms + 2000) {
+            (void)kill(worker->pid, SIGKILL);
+            *ended = true;
+            break;
+        }
+    }
+    while (*ended && waitpid(worker->pid, wait_status, 0) < 0) {
+        if (errno != EINTR) {
+            return ip_fail_errno(err, IP_FAILED, errno, "cannot wait for the measuring process");
+        }
+    }
+    if (*ended) {
+        worker->pid = 0;
+        (void)close(worker->wire);
+        worker->wire = -1;
+    }
+    if (stopped || (timer->stop != NULL && *timer->stop != 0)) {
+        return ip_fail(err, IP_FAILED, "interrupted");
+    }
+    return IP_OK;
+}
+
+static enum hx_outcome outcome_of_death(const struct hx_shared *shared, int wait_status) {
+    if (WIFEXITED(wait_status)) {
+        return shared->outcome != HX_OUTCOME_OK ? (enum hx_outcome)shared->outcome : HX_OUTCOME_DIED;
+    }
+    switch (WTERMSIG(wait_status)) {
+    case SIGSEGV: /* the handler itself faulted: the kernel destroyed what it stands on */
+        return HX_OUTCOME_WRECKED;
+    case SIGKILL:
+        return HX_OUTCOME_TIMEOUT;
+    default:
+        return HX_OUTCOME_DIED;
+    }
+}
+
+static void outcome_describe(struct hx_samples *samples, const struct hx_shared *shared, uint32_t wreck,
+                             bool tiles) {
+    unsigned long long address = shared->fault_address;
+    samples->fault_address = address;
+    const char *name = hx_outcome_name(samples->outcome);
+    switch (samples->outcome) {
+    case HX_OUTCOME_SEGFAULT:
+        (void)snprintf(samples->why, sizeof samples->why, "%s at address 0x%llx", name, address);
+        break;
+    case HX_OUTCOME_PAGES:
+        if (shared->fault_errno == E2BIG) {
+            (void)snprintf(samples->why, sizeof samples->why, "touches too many pages (at 0x%llx)", address);
+        } else if (shared->fault_errno != 0) {
+            (void)snprintf(samples->why, sizeof samples->why, "address 0x%llx cannot be mapped: %s", address,
+                           strerror(shared->fault_errno));
+        } else {
+            (void)snprintf(samples->why, sizeof samples->why, "non-canonical or misaligned address");
+        }
+        break;
+    case HX_OUTCOME_WRECKED:
+        (void)snprintf(samples->why, sizeof samples->why, "%s:%s%s%s%s%s", name,
+                       (wreck & 1) != 0 ? " callee-saved register" : "", (wreck & 2) != 0 ? " RSP" : "",
+                       (wreck & 4) != 0 ? " direction flag" : "", (wreck & 8) != 0 ? " MXCSR" : "",
+                       wreck == 0 ? " stack or handler" : "");
+        break;
+    case HX_OUTCOME_ILLEGAL:
+        if (tiles && shared->tiles_errno != 0) {
+            (void)snprintf(samples->why, sizeof samples->why,
+                           "the system does not let programs use tiles: %s", strerror(shared->tiles_errno));
+        } else {
+            (void)snprintf(samples->why, sizeof samples->why, "%s", name);
+        }
+        break;
+    case HX_OUTCOME_SYSCALL:
+        (void)snprintf(samples->why, sizeof samples->why, "%s %llu", name, address);
+        break;
+    default:
+        (void)snprintf(samples->why, sizeof samples->why, "%s", name);
+        break;
+    }
+}
+
+static enum ip_status setup_error(const struct hx_worker *worker, struct ip_error *err) {
+    const struct hx_shared *shared = worker->shared;
+    if (strcmp(shared->setup_step, "pin to the CPU") == 0) {
+        return ip_fail_errno(err, IP_CAPABILITY, shared->setup_errno,
+                             "cannot pin the measuring process to CPU %d; choose another with --cpu",
+                             worker->timer->cpu);
+    }
+    return ip_fail_errno(err, IP_CAPABILITY, shared->setup_errno, "the measuring process cannot %s",
+                         shared->setup_step);
+}
+
+/* Lets the child, a new one where there is none, run jobs first .. count-1. On return *next is the first job
+ * that none has tried yet. */
+static enum ip_status child_run(struct hx_worker *worker, const struct hx_job *jobs, uint32_t first,
+                                uint32_t count, struct hx_samples *all, uint32_t *next,
+                                struct ip_error *err) {
+    struct hx_shared *shared = worker->shared;
+    enum ip_status status = worker->pid > 0 ? IP_OK : child_start(worker, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    shared->first = shared->current = first;
+    shared->count = count;
+    shared->outcome = HX_OUTCOME_OK;
+    shared->fault_address = 0;
+    shared->fault_errno = 0;
+    bool ended = false;
+    int wait_status = 0;
+    /* A child that is gone already is found out while waiting. */
+    (void)!send(worker->wire, "g", 1, MSG_NOSIGNAL);
+    status = child_wait(worker, &ended, &wait_status, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    if (!ended) {
+        *next = count;
+        return IP_OK;
+    }
+    if (shared->setup_errno != 0) {
+        return setup_error(worker, err);
+    }
+    if (shared->phase == HX_PHASE_SETUP) {
+        return ip_fail(err, IP_FAILED,
+                       "the measuring process ended before it could measure (wait status 0x%x)",
+                       (unsigned)wait_status);
+    }
+    uint32_t current = shared->current;
+    if (current < first || current >= count) {
+        current = first; /* what a kernel wrote there is not believed */
+    }
+    struct hx_samples *samples = &all[current];
+    samples->outcome = outcome_of_death(shared, wait_status);
+    outcome_describe(samples, shared, shared_results(worker)[current].wreck,
+                     worker->kernels[jobs[current].held]->tiles);
+    *next = current + 1;
+    return IP_OK;
+}
+
+static void samples_copy(const struct hx_worker *worker, size_t number, uint32_t rounds,
+                         struct hx_samples *samples) {
+    const struct hx_job_result *result = &shared_results(worker)[number];
+    const uint64_t *ticks = shared_ticks(worker) + number * HX_TICK_KINDS * worker->rounds_max;
+    double *const rows[HX_TICK_KINDS] = {samples->shorter,           samples->longer,
+                                         samples->reference_shorter, samples->reference_longer,
+                                         samples->sentinel_shorter,  samples->sentinel_longer};
+    for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
+        for (uint32_t i = 0; i < rounds; i++) {
+            rows[kind][i] = (double)ticks[kind * worker->rounds_max + i];
+        }
+    }
+    samples->iterations = result->iterations;
+    samples->reference_iterations = result->reference_iterations;
+    samples->sentinel_iterations = result->sentinel_iterations;
+}
+
+enum ip_status hx_worker_run(struct hx_worker *worker, const struct hx_job *jobs, size_t count,
+                             struct hx_samples *samples, struct ip_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].rounds > worker->rounds_max || jobs[i].held >= worker->count || count > worker->count) {
+            return ip_fail(err, IP_FAILED, "job %zu of %zu is none of those that were prepared", i, count);
+        }
+        samples[i].outcome = HX_OUTCOME_OK;
+        samples[i].why[0] = '\0';
+        shared_jobs(worker)[i] = jobs[i];
+    }
+    enum ip_status status = IP_OK;
+    for (uint32_t next = 0; status == IP_OK && next < count;) {
+        status = child_run(worker, jobs, next, (uint32_t)count, samples, &next, err);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (samples[i].outcome == HX_OUTCOME_OK) {
+            samples_copy(worker, i, jobs[i].rounds, &samples[i]);
+        }
+    }
+    return status;
+}
