@@ -49,21 +49,6 @@ static enum ip_status left_find(struct scan *scan, struct ip_error *err) {
     return status;
 }
 
-/* Thousands of forms. First shorter samples, the chain beside every third round, a looser demand, and few
- * attempts: noise comes and goes, and what it spoiled is measured once more, at the end, with all attempts.
- */
-static void plan_loosen(struct hx_plan *plan, bool first) {
-    enum { QUICK_BATCHES = 6 };
-    plan->passes = 1;
-    plan->rounds = 9;
-    plan->min_batches = 2;
-    plan->target_cycles = 4000;
-    plan->reference_every = 3;
-    plan->spread_limit = 0.01;
-    plan->keep_process = true;
-    plan->max_batches = first ? QUICK_BATCHES : plan->max_batches;
-}
-
 static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     const struct hx_bench *bench = &scan->bench.bench;
     struct ip_text selection = {0};
@@ -134,11 +119,11 @@ static enum ip_status passes_run(struct scan *scan, const struct hx_plan *full, 
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->left_count);
     }
     size_t count = 0;
-    plan_loosen(&scan->bench.bench.plan, true);
+    hx_plan_quicken(&scan->bench.bench.plan, true);
     enum ip_status status = groups_run(scan, scan->left, scan->left_count, doubtful, &count, err);
     if (status == IP_OK && count > 0) {
         scan->bench.bench.plan = *full;
-        plan_loosen(&scan->bench.bench.plan, false);
+        hx_plan_quicken(&scan->bench.bench.plan, false);
         status = groups_run(scan, doubtful, count, NULL, NULL, err);
     }
     free(doubtful);
@@ -151,7 +136,7 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
     if (status == IP_OK) {
         const struct hx_plan full = scan->bench.bench.plan;
         if (!scan->settings->careful) {
-            plan_loosen(&scan->bench.bench.plan, false);
+            hx_plan_quicken(&scan->bench.bench.plan, false);
         }
         /* After a signal the group in hand is still finished and stored: it takes a moment, some seconds for
          * the slowest forms. The second one leaves at once. */

@@ -100,7 +100,10 @@ enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, 
     }
     group->forms = forms;
     group->count = count;
-    enum ip_status status = group_measure(scan, group, err);
+    enum ip_status status = hx_bench_recalibrate(&scan->bench.bench, err);
+    if (status == IP_OK) {
+        status = group_measure(scan, group, err);
+    }
     if (status == IP_OK) {
         status = group_store(scan, group, doubtful, doubtful_count, err);
     }

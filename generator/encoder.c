@@ -15,7 +15,30 @@ static uint32_t line_hash(const char *line) {
     return hash;
 }
 
+static struct gen_frame_code *frame_find(const struct gen_encoder *encoder,
+                                         const struct gen_program *program) {
+    for (size_t i = encoder->frame_count; i > 0; i--) { /* the last ones are asked for most */
+        struct gen_frame_code *frame = &encoder->frames[i - 1];
+        if (frame->uses == program->uses && frame->counter == program->counter &&
+            frame->gpr_fill == program->gpr_fill) {
+            return frame;
+        }
+    }
+    return NULL;
+}
+
+const struct gen_frame_code *gen_encoder_frame_find(const struct gen_encoder *encoder,
+                                                    const struct gen_program *program) {
+    const struct gen_frame_code *frame = frame_find(encoder, program);
+    return frame != NULL && frame->encoded ? frame : NULL;
+}
+
 void gen_encoder_fini(struct gen_encoder *encoder) {
+    for (size_t i = 0; i < encoder->frame_count; i++) {
+        ip_text_fini(&encoder->frames[i].prologue);
+        ip_text_fini(&encoder->frames[i].epilogue);
+    }
+    free(encoder->frames);
     for (size_t i = 0; i < encoder->count; i++) {
         free(encoder->lines[i]);
         free(encoder->complaints[i]);
@@ -107,10 +130,62 @@ static void frame_line_add(void *self, const char *line, const char *comment) {
     adder->failed = adder->failed || !line_add(adder->encoder, line);
 }
 
+/* Adds the lines of the program's frame, unless one like it was added before. */
+static void frame_add(struct adder *adder, const struct gen_program *program) {
+    struct gen_encoder *encoder = adder->encoder;
+    if (frame_find(encoder, program) != NULL) {
+        return;
+    }
+    struct gen_frame_code *frames =
+        realloc(encoder->frames, (encoder->frame_count + 1) * sizeof *encoder->frames);
+    if (frames == NULL) {
+        adder->failed = true;
+        return;
+    }
+    encoder->frames = frames;
+    frames[encoder->frame_count++] = (struct gen_frame_code){
+        .uses = program->uses, .counter = program->counter, .gpr_fill = program->gpr_fill};
+    gen_frame_prologue(program, frame_line_add, adder);
+    gen_frame_epilogue(program, frame_line_add, adder);
+}
+
+struct frame_gatherer {
+    const struct gen_encoder *encoder;
+    struct ip_text *bytes;
+    bool failed;
+};
+
+static void frame_line_gather(void *self, const char *line, const char *comment) {
+    (void)comment;
+    struct frame_gatherer *gatherer = self;
+    const struct isa_code *code = NULL;
+    struct ip_error ignored; /* who builds a kernel of it looks the line up again */
+    if (gen_encoder_line_find(gatherer->encoder, line, &code, &ignored) != IP_OK) {
+        gatherer->failed = true;
+    } else {
+        ip_text_append_bytes(gatherer->bytes, code->bytes, code->length);
+    }
+}
+
+static void frames_encode(struct gen_encoder *encoder) {
+    for (size_t i = encoder->frames_flushed; i < encoder->frame_count; i++) {
+        struct gen_frame_code *frame = &encoder->frames[i];
+        const struct gen_program program = {
+            .uses = frame->uses, .counter = frame->counter, .gpr_fill = frame->gpr_fill};
+        struct frame_gatherer prologue = {encoder, &frame->prologue, false};
+        struct frame_gatherer epilogue = {encoder, &frame->epilogue, false};
+        gen_frame_prologue(&program, frame_line_gather, &prologue);
+        gen_frame_epilogue(&program, frame_line_gather, &epilogue);
+        frame->encoded =
+            !prologue.failed && !epilogue.failed && !frame->prologue.failed && !frame->epilogue.failed;
+    }
+    encoder->frames_flushed = encoder->frame_count;
+}
+
 enum ip_status gen_encoder_program_add(struct gen_encoder *encoder, const struct gen_program *program,
                                        struct ip_error *err) {
     struct adder adder = {encoder, false};
-    gen_frame_prologue(program, frame_line_add, &adder);
+    frame_add(&adder, program);
     for (size_t i = 0; i < program->init.count; i++) {
         frame_line_add(&adder, program->init.items[i], NULL);
     }
@@ -125,7 +200,6 @@ enum ip_status gen_encoder_program_add(struct gen_encoder *encoder, const struct
         gen_frame_double(program, twice);
         frame_line_add(&adder, twice, NULL);
     }
-    gen_frame_epilogue(program, frame_line_add, &adder);
     if (adder.failed) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory while noting the lines of kernel '%s'",
                        program->title);
@@ -137,6 +211,7 @@ enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *e
     size_t first = encoder->flushed;
     size_t count = encoder->count - first;
     if (count == 0) {
+        frames_encode(encoder); /* of lines that were there */
         return IP_OK;
     }
     struct ip_lines complaints = {0};
@@ -154,6 +229,7 @@ enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *e
     }
     ip_lines_fini(&complaints);
     encoder->flushed = encoder->count;
+    frames_encode(encoder);
     return IP_OK;
 }
 

@@ -4,10 +4,24 @@
 #define ISAPROBE_GENERATOR_ENCODER_H
 
 #include "generator/kernel.h"
+#include "generator/program.h"
 
 /* The encoding of a line that was added and flushed; borrowed. IP_UNSUPPORTED with NASM's complaint for a
  * rejected line; IP_FAILED for one that was never added. */
 IP_CHECK enum ip_status gen_encoder_line_find(const struct gen_encoder *encoder, const char *line,
                                               const struct isa_code **code, struct ip_error *err);
+
+/* The machine code of what stands around a program's loop, but for its init lines; owned by the encoder. */
+struct gen_frame_code {
+    unsigned uses;
+    int counter;
+    uint64_t gpr_fill;
+    struct ip_text prologue, epilogue; /* empty until flushed, or where NASM rejects a line */
+    bool encoded;
+};
+
+/* NULL: not encoded; look its lines up to learn why. Borrowed until the next program is added. */
+const struct gen_frame_code *gen_encoder_frame_find(const struct gen_encoder *encoder,
+                                                    const struct gen_program *program);
 
 #endif

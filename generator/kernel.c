@@ -57,7 +57,12 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
                                    const struct gen_encoder *encoder, struct ip_error *err) {
     const struct gatherer empty = {.encoder = encoder, .status = IP_OK, .err = err};
     *parts = (struct parts){empty, empty, empty, empty, empty};
-    gen_frame_prologue(program, gather, &parts->head);
+    const struct gen_frame_code *frame = gen_encoder_frame_find(encoder, program);
+    if (frame != NULL) {
+        ip_text_append_bytes(&parts->head.bytes, frame->prologue.data, frame->prologue.length);
+    } else {
+        gen_frame_prologue(program, gather, &parts->head);
+    }
     gather_lines(&parts->head, &program->init);
     parts->twice.status = parts->head.status;
     if (program->one_loop) {
@@ -72,7 +77,11 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
     gen_frame_count(program, count);
     gather(&parts->count, count, NULL);
     parts->epilogue.status = parts->count.status;
-    gen_frame_epilogue(program, gather, &parts->epilogue);
+    if (frame != NULL) {
+        ip_text_append_bytes(&parts->epilogue.bytes, frame->epilogue.data, frame->epilogue.length);
+    } else {
+        gen_frame_epilogue(program, gather, &parts->epilogue);
+    }
     if (parts->epilogue.status != IP_OK) {
         return parts->epilogue.status;
     }

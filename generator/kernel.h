@@ -43,6 +43,8 @@ struct gen_encoder {
     size_t count, capacity, flushed;
     uint32_t *index; /* hash of the line -> position + 1 */
     size_t index_size;
+    struct gen_frame_code *frames; /* owned; prologues and epilogues, each encoded once */
+    size_t frame_count, frames_flushed;
 };
 
 void gen_encoder_fini(struct gen_encoder *encoder); /* all-zero is fine and empty */

@@ -185,6 +185,10 @@ static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
     return status;
 }
 
+enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
+    return bench->sentinel_suspect ? calibrate(bench, err) : IP_OK;
+}
+
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
                              struct ip_error *err) {
     struct hx_bench opened;

@@ -55,6 +55,10 @@ struct hx_plan {
                           whole process is not seen; default false: each batch in one of its own */
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */
+/* For thousands of forms: shorter samples, the chain beside every third round, and a looser demand. With
+ * `first` few attempts too: noise comes and goes, and what it spoiled is measured once more when the rest is
+ * done. */
+void hx_plan_quicken(struct hx_plan *plan, bool first);
 
 /* What probe/ sees: a function from kernels to statistics. stats[i] belongs to kernels[i]; after an error
  * they are unspecified. Kernel pointers may be NULL: the statistic is then a fault with why "no kernel". */
@@ -81,6 +85,7 @@ struct hx_bench {
     double ticks_per_cycle;        /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
+    double run_ticks; /* of all their samples, those of the references too */
 };
 
 struct hx_recorder; /* harness/record.h */
@@ -98,6 +103,9 @@ struct hx_bench_options {
 IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
                                       struct ip_error *err);
 void hx_bench_close(struct hx_bench *bench);
+/* Looks again what undisturbed is like, where nothing could be accepted so far (sentinel_suspect): long work
+ * may have begun at a bad moment. Does nothing otherwise. */
+IP_CHECK enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err);
 /* Ends the recording, if there is one: IP_IO when the samples could not all be written. Call before
  * hx_bench_close. */
 IP_CHECK enum ip_status hx_bench_finish(struct hx_bench *bench, struct ip_error *err);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "isa/assemble.h"
+#include "isa/encode.h"
 
 static void test_lines(void **state) {
     (void)state;
@@ -190,11 +191,26 @@ static void test_low_descriptors(void **state) {
     assert_int_equal(codes[1].bytes[0], 0xc3);
 }
 
+/* All names are found by bisection: Zydis numbers them in their order. */
+static void test_mnemonics_are_found(void **state) {
+    (void)state;
+    for (int m = ZYDIS_MNEMONIC_INVALID + 1; m <= ZYDIS_MNEMONIC_MAX_VALUE; m++) {
+        assert_int_equal(isa_zydis_mnemonic(ZydisMnemonicGetString((ZydisMnemonic)m)), m);
+    }
+    assert_int_equal(isa_zydis_mnemonic("frob"), ZYDIS_MNEMONIC_INVALID);
+    assert_int_equal(isa_zydis_mnemonic(""), ZYDIS_MNEMONIC_INVALID);
+    assert_int_equal(isa_zydis_mnemonic("zzz"), ZYDIS_MNEMONIC_INVALID);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),           cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_many_lines),      cmocka_unit_test(test_source),
-        cmocka_unit_test(test_nasm_missing),    cmocka_unit_test(test_nasm_broken),
+        cmocka_unit_test(test_mnemonics_are_found),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_nasm_missing),
+        cmocka_unit_test(test_nasm_broken),
         cmocka_unit_test(test_low_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,29 @@ void compare_throughput(struct comparison *comparison, const struct reference_ro
     }
 }
 
+void compare_slots(struct comparison *comparison, const struct reference_row *row,
+                   const struct probe_slots *slots) {
+    memset(comparison, 0, sizeof *comparison);
+    comparison->category = "";
+    if (slots->measured) {
+        snprintf(comparison->ours, sizeof comparison->ours, "%.2f", slots->slots);
+    }
+    if (isnan(row->slots)) {
+        return;
+    }
+    snprintf(comparison->theirs, sizeof comparison->theirs, "%.0f", row->slots);
+    comparison->result = COMPARE_DIFFERS;
+    if (!slots->measured) {
+        comparison->category = "not measured";
+    } else if (slots->verdict != HX_VERDICT_OK) {
+        comparison->category = "unsteady";
+    } else if (round(slots->slots) == round(row->slots)) {
+        comparison->result = COMPARE_AGREES;
+    } else {
+        comparison->category = slots->slots < row->slots ? "fewer" : "more";
+    }
+}
+
 /* -- Reviewed differences
  * ------------------------------------------------------------------------------------ */
 
@@ -158,12 +181,13 @@ static bool difference_parse(char *line, struct true_difference *difference) {
     if (reference_fields_split(line, fields, 4) != 4 || fields[3][0] == '\0') {
         return false;
     }
-    static const char *const WHAT[] = {"latency", "throughput", "ports"};
+    static const char *const WHAT[] = {"latency", "throughput", "ports", "slots"};
+    enum { WHATS = sizeof WHAT / sizeof WHAT[0] };
     unsigned what = 0;
-    while (what < 3 && strcmp(fields[1], WHAT[what]) != 0) {
+    while (what < WHATS && strcmp(fields[1], WHAT[what]) != 0) {
         what++;
     }
-    if (what == 3) {
+    if (what == WHATS) {
         return false;
     }
     difference->what = (enum true_what)what;
@@ -195,9 +219,9 @@ enum ip_status true_differences_read(struct true_differences *list, const char *
         }
         number++;
         if (number > 1 && !difference_parse(line, &found.items[found.count++])) {
-            status =
-                ip_fail_at(err, IP_SYNTAX, path, number, 0,
-                           "expected form,latency|throughput|ports,measured,evidence; none may be empty");
+            status = ip_fail_at(
+                err, IP_SYNTAX, path, number, 0,
+                "expected form,latency|throughput|ports|slots,measured,evidence; none may be empty");
         }
     }
     ip_text_fini(&text);
@@ -215,18 +239,21 @@ static bool difference_holds(const struct true_difference *difference, const str
         return strcmp(difference->measured, comparison->ours) == 0;
     }
     double reviewed = strtod(difference->measured, NULL), ours = strtod(comparison->ours, NULL);
+    if (difference->what == TRUE_SLOTS) {
+        return round(reviewed) == round(ours);
+    }
     return fabs(reviewed - ours) <= fmax(THROUGHPUT_RELATIVE * reviewed, THROUGHPUT_ABSOLUTE);
 }
 
-void true_differences_apply(struct true_differences *list, const char *form, bool latency,
+void true_differences_apply(struct true_differences *list, const char *form, enum true_what what,
                             struct comparison *comparison) {
     if (comparison->result != COMPARE_DIFFERS) {
         return;
     }
     for (size_t i = 0; i < list->count; i++) {
         struct true_difference *difference = &list->items[i];
-        if (difference->what == (latency ? TRUE_LATENCY : TRUE_THROUGHPUT) &&
-            strcmp(difference->form, form) == 0 && difference_holds(difference, comparison)) {
+        if (difference->what == what && strcmp(difference->form, form) == 0 &&
+            difference_holds(difference, comparison)) {
             difference->met = true;
             comparison->result = COMPARE_TRUE_DIFFERENCE;
         }

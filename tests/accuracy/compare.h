@@ -5,6 +5,7 @@
 #define ISAPROBE_TESTS_ACCURACY_COMPARE_H
 
 #include "probe/latency.h"
+#include "probe/slots.h"
 #include "probe/throughput.h"
 #include "tests/accuracy/reference.h"
 
@@ -34,11 +35,14 @@ void compare_latency(struct comparison *comparison, const struct reference_row *
                      const struct probe_latency *latency);
 void compare_throughput(struct comparison *comparison, const struct reference_row *row,
                         const struct probe_throughput *throughput);
+/* Slots agree when they are the same whole number after rounding. */
+void compare_slots(struct comparison *comparison, const struct reference_row *row,
+                   const struct probe_slots *slots);
 
 /* A reviewed true difference of the CPU at hand: it holds only for the value that was reviewed. */
 struct true_difference {
     char form[ISA_SYNTAX_MAX];
-    enum true_what { TRUE_LATENCY, TRUE_THROUGHPUT, TRUE_PORTS } what;
+    enum true_what { TRUE_LATENCY, TRUE_THROUGHPUT, TRUE_PORTS, TRUE_SLOTS } what;
     char measured[2 * COMPARE_TEXT_MAX];
     bool met; /* a row of this run was counted under it */
 };
@@ -54,7 +58,7 @@ IP_CHECK enum ip_status true_differences_read(struct true_differences *list, con
 bool true_differences_ports(struct true_differences *list, const char *form, const char *usage);
 /* Turns a difference that is on the list, with the value that is on the list, into COMPARE_TRUE_DIFFERENCE.
  */
-void true_differences_apply(struct true_differences *list, const char *form, bool latency,
+void true_differences_apply(struct true_differences *list, const char *form, enum true_what what,
                             struct comparison *comparison);
 
 #endif

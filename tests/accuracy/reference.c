@@ -95,6 +95,7 @@ static bool row_parse(char *line, struct reference_row *row) {
     snprintf(row->extension, sizeof row->extension, "%s", fields[1]);
     snprintf(row->ports, sizeof row->ports, "%s", fields[7]);
     row->throughput = fields[4][0] != '\0' ? strtod(fields[4], NULL) : NAN;
+    row->slots = fields[5][0] != '\0' ? strtod(fields[5], NULL) : NAN;
     return range_parse(fields[2], &row->latency);
 }
 

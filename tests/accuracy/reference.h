@@ -31,6 +31,7 @@ struct reference_row {
     char extension[24];
     struct reference_range latency;
     double throughput;               /* measured; NaN: not given */
+    double slots;                    /* fused-domain uops; NaN: not given */
     char ports[REFERENCE_PORTS_MAX]; /* "1*p01+2*p5" as it stands there; "": none */
     enum reference_scope scope;
     char why[96];

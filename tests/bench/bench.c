@@ -3,19 +3,20 @@
  *
  *   bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] [SECTION...]
  *
- * Sections: repeat program invariants neighbour bhive wide; all of them by default. */
+ * Sections: repeat program invariants neighbour bhive wide scan; all of them by default. */
 #include "tests/bench/bench.h"
 
 #include <getopt.h>
 #include <stdbool.h>
 
-static const char *const sections[] = {"repeat", "program", "invariants", "neighbour", "bhive", "wide"};
+static const char *const sections[] = {"repeat", "program", "invariants", "neighbour",
+                                       "bhive",  "wide",    "scan"};
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
 static int usage(void) {
     (void)fprintf(stderr,
                   "usage: bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] "
-                  "[SECTION...]\nsections: repeat program invariants neighbour bhive wide\n");
+                  "[SECTION...]\nsections: repeat program invariants neighbour bhive wide scan\n");
     return 2;
 }
 
@@ -87,6 +88,9 @@ int main(int argc, char **argv) {
     }
     if (wanted[5]) {
         bench_repeat(&tool, &options, true);
+    }
+    if (wanted[6]) {
+        bench_scan(&tool, &options);
     }
     tool_close(&tool);
     return fflush(stdout) == 0 ? 0 : 1;

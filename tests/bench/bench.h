@@ -31,6 +31,8 @@ void bench_reasons_print(const struct bench_reasons *reasons);
 /* bench_repeat.c: speed, where the time goes, and two complete runs against each other, of forms up to 256
  * bits or of the wide ones, which change what the core does for others. */
 void bench_repeat(struct tool *tool, const struct bench_options *options, bool wide);
+/* bench_scan.c: the time of a scan, where it goes, and whether two agree. */
+void bench_scan(struct tool *tool, const struct bench_options *options);
 /* bench_program.c: wall time of `isaprobe latency ADDPD`. */
 void bench_program(const struct bench_options *options);
 /* bench_invariants.c: what must hold whatever the clock does, alone and beside a busy neighbour. */
