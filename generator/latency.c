@@ -255,6 +255,19 @@ static void title_print(struct gen_program *program, const struct gen_chain *cha
     }
 }
 
+/* Where the unit begins: behind a link that leaves the value in a register or in memory, if there is one. The
+ * counting at the end of the loop writes the flags: a chain that passes there through them is cut, and its
+ * iterations overlap. */
+static unsigned first_link(const struct gen_chain *chain) {
+    for (unsigned l = chain->count; l > 0; l--) {
+        const struct gen_link_plan *plan = &chain->links[l - 1];
+        if (!plan->in_place && plan->out.place != GEN_PLACE_FLAGS) {
+            return l % chain->count;
+        }
+    }
+    return 0;
+}
+
 enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links, unsigned count,
                                    unsigned registers, unsigned filler, struct ip_error *err) {
     struct gen_chain chain;
@@ -275,7 +288,8 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     title_print(&made, &chain);
     init_emit(&made, &chain);
     /* The first round reads where the last one writes. */
-    const struct gen_link_plan *last = &chain.links[count - 1];
+    unsigned first = first_link(&chain);
+    const struct gen_link_plan *last = &chain.links[(first + count - 1) % count];
     struct gen_location at = {last->out.place, last->out.file, last->out.reg_class, 0};
     if (at.place == GEN_PLACE_REGISTER) {
         at.number = last->fixed_number >= 0 ? (uint8_t)last->fixed_number
@@ -283,7 +297,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     }
     for (unsigned round = 0; round < chain.rounds && status == IP_OK; round++) {
         for (unsigned l = 0; l < count && status == IP_OK; l++) {
-            status = link_emit(&made, &chain, l, round, &at, err);
+            status = link_emit(&made, &chain, (first + l) % count, round, &at, err);
         }
         for (unsigned i = 0; i < filler; i++) {
             ip_lines_add(&made.unit, "nop dword [rax+8]");

@@ -31,7 +31,7 @@ void hx_plan_init(struct hx_plan *plan) {
         .min_batches = 3,
         .max_batches = 24,
         .spread_limit = 0.006,
-        .trust_limit = 0.10,
+        .trust_limit = 0.03,
         .target_cycles = 12000,
         .reference_every = 1,
     };
@@ -93,6 +93,7 @@ struct chunk {
     uint32_t *held; /* where the timer holds each kernel */
     bool holds;
     struct sample_store store;
+    uint32_t naps; /* batches after which the meter waited */
 };
 
 static bool sentinel_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
@@ -128,6 +129,9 @@ static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
                 bench->run_ticks += ticks_sum(&chunk->jobs[i], &chunk->store.samples[i]);
             }
         }
+        if (bench->timer.ops->on_silicon) {
+            hx_patience_earn(&bench->patience, chunk->open_count);
+        }
     }
     return status;
 }
@@ -148,7 +152,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     if (status != IP_OK) {
         return status;
     }
-    size_t left = 0;
+    size_t left = 0, void_count = 0;
     for (size_t i = 0; i < chunk->open_count; i++) {
         size_t number = chunk->open[i];
         struct hx_samples *samples = &chunk->store.samples[i];
@@ -159,13 +163,18 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         struct hx_estimate estimate =
             hx_estimate_batch(chunk->kernels[number], &bench->references, samples, plan->rounds);
         bool accepted = !estimate.clock_moved && !sentinel_off(bench, &estimate);
+        void_count += !accepted;
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
         if (!hx_tally_settle(&chunk->tallies[number], plan, &chunk->stats[number]) &&
-            chunk->tallies[number].taken < plan->max_batches) {
+            chunk->tallies[number].taken < plan->max_batches + chunk->naps) {
             chunk->open[left++] = number;
         }
     }
     chunk->open_count = left;
+    /* A batch of which nothing was undisturbed does not count against the limit while there is patience. */
+    if (left > 0 && void_count == left && !bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
+        chunk->naps++;
+    }
     return IP_OK;
 }
 
@@ -327,7 +336,12 @@ static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kern
     struct chunk chunk = {.bench = bench, .kernels = kernels, .stats = stats};
     enum ip_status status = chunk_open(&chunk, count, true, err);
     for (unsigned i = 0; i < SCREEN_LOOKS && status == IP_OK && chunk.open_count > 0; i++) {
+        size_t before = chunk.open_count;
         status = chunk_look(&chunk, err);
+        while (status == IP_OK && chunk.open_count == before && !bench->sentinel_suspect &&
+               hx_patience_wait(&bench->patience)) {
+            status = chunk_look(&chunk, err);
+        }
     }
     chunk_close(&chunk);
     return status;

@@ -15,6 +15,7 @@
 #include "common/error.h"
 #include "generator/kernel.h"
 #include "harness/companion.h"
+#include "harness/patience.h"
 #include "harness/timer.h"
 
 enum hx_verdict {
@@ -41,14 +42,13 @@ struct hx_stat {
 
 /* How carefully to measure. */
 struct hx_plan {
-    uint32_t rounds;      /* samples of each length in a batch; default 11, at most 256 */
-    uint32_t passes;      /* complete measurements, each in processes of its own; default 2 */
-    uint32_t min_batches; /* of a pass; default 3 */
-    uint32_t max_batches; /* of a pass, retakes included; default 24, at most 64 */
-    double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.006 */
-    double
-        trust_limit; /* report as unstable above; default 0.10 (Putigny 2014: no value with more than 10 %) */
-    uint32_t target_cycles;   /* length of the long run and of the chain's; default 12000 */
+    uint32_t rounds;        /* samples of each length in a batch; default 11, at most 256 */
+    uint32_t passes;        /* complete measurements, each in processes of its own; default 2 */
+    uint32_t min_batches;   /* of a pass; default 3 */
+    uint32_t max_batches;   /* of a pass, retakes included; default 24, at most 64 */
+    double spread_limit;    /* accept when (high-low)/median of min_batches batches is below; default 0.006 */
+    double trust_limit;     /* report as unstable above; default 0.03 */
+    uint32_t target_cycles; /* length of the long run and of the chain's; default 12000 */
     uint32_t reference_every; /* chain and sentinel in every so many rounds; default 1 */
     uint32_t iterations;      /* fixed number of iterations, 0: from target_cycles */
     bool keep_process; /* all batches of a pass in one process: quicker, but a mode in which code runs for a
@@ -78,6 +78,7 @@ struct hx_bench {
     struct hx_references references;
     struct gen_encoder encoder;
     struct hx_companion companion; /* beside a timer that runs on the silicon */
+    struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
     double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
     bool sentinel_suspect;         /* no issue width was found: the core was shared from the start, nothing is

@@ -23,6 +23,9 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
  * difference. */
 #define DIRECT_RELATIVE 0.06
 #define DIRECT_CYCLES   0.08
+/* So near to a whole number is one. */
+#define WHOLE_RELATIVE 0.01
+#define WHOLE_CYCLES   0.03
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
@@ -232,6 +235,12 @@ static void flags_median_take(const struct latency_session *session, struct prob
     }
 }
 
+/* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
+ * wait for a port, values that come now by one bypass and now by another. */
+static bool is_whole(double cycles) {
+    return fabs(cycles - round(cycles)) <= fmax(WHOLE_RELATIVE * cycles, WHOLE_CYCLES);
+}
+
 /* Does the chain tell what the pair was given, to within noise? Chains of different exactness do not compare.
  */
 static bool experiment_equals(const struct latency_session *session,
@@ -266,8 +275,20 @@ static const struct latency_experiment *direct_find(const struct latency_session
     return NULL;
 }
 
+/* Keeps the whole numbers, where there are any. Returns how many stay. */
+static size_t keep_whole(double *values, size_t count) {
+    size_t whole = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_whole(values[i])) {
+            values[whole++] = values[i];
+        }
+    }
+    return whole > 0 ? whole : count;
+}
+
 /* The least of many chains that tell the same is the one with the luckiest noise: a chain without transfers
- * goes first, else the median of all that equal the least stands for them. */
+ * goes first, else the median of all that equal the least, of those that tell a whole number where there are
+ * such. */
 static void equals_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
                                size_t begin, size_t end) {
     double values[EXPERIMENTS_OF_PAIR_MAX], rest;
@@ -275,9 +296,12 @@ static void equals_median_take(const struct latency_session *session, struct pro
     const struct latency_experiment *chosen = direct_find(session, pair, begin, end);
     size_t count = 0;
     for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX && chosen == NULL; i++) {
-        count += experiment_equals(session, &session->experiments[i], pair, least_cycles, &values[count]);
+        if (experiment_equals(session, &session->experiments[i], pair, least_cycles, &rest)) {
+            values[count++] = rest;
+        }
     }
     if (chosen == NULL && count > 0) {
+        count = keep_whole(values, count);
         hx_sort(values, count);
         for (size_t i = begin; i < end && chosen == NULL; i++) {
             const struct latency_experiment *experiment = &session->experiments[i];
