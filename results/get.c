@@ -248,7 +248,7 @@ enum ip_status res_form_get(struct res_store *store, const char *syntax, struct 
 
 enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, struct ip_error *err) {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(store->db, "SELECT extension, syntax FROM forms ORDER BY extension, id", -1,
+    if (sqlite3_prepare_v2(store->db, "SELECT extension, syntax FROM forms ORDER BY extension, syntax", -1,
                            &statement, NULL) != SQLITE_OK) {
         return res_sql_fail(store->db, store->path, err);
     }
