@@ -9,6 +9,7 @@
 #include "cli/portmap.h"
 #include "cli/scan.h"
 #include "cli/store.h"
+#include "isa/decode.h"
 
 static double seconds_since(const struct timespec *begin) {
     struct timespec now;
@@ -146,6 +147,9 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         bool begun = status == IP_OK;
         if (begun && (scan->parts & RES_PART_PORTS) != 0) {
             status = map_prepare(scan, &full, err);
+        }
+        if (status == IP_OK) {
+            status = isa_forms_derive(scan->left, scan->left_count, err); /* in one run of NASM */
         }
         if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
             status = transfers_prepare(scan, &full, err);
@@ -301,7 +305,7 @@ static const struct cli_option options[] = {
     {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
     {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0,
      NULL},
-    {"group", 'g', "N", "measure so many forms together (128); a scan that is killed loses the group in hand",
+    {"group", 'g', "N", "measure so many forms together (32); a scan that is killed loses the group in hand",
      CLI_KIND_NUMBER, AT(group), 1, SCAN_GROUP_MAX, NULL},
     {"parts", 'p', "LIST", "what to measure: some of latency,throughput,slots,ports (all but ports)",
      CLI_KIND_STRING, AT(parts), 0, 0, NULL},

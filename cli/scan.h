@@ -9,7 +9,7 @@
 #include "results/store.h"
 
 /* Forms that are measured together, at most and by default: what a killed scan can lose. */
-enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 128 };
+enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 32 };
 
 struct scan {
     const struct cli_settings *settings;

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "isa/decode.h"
-
 /* Results of one group; those of forms without obstacle are measured. */
 struct group {
     struct isa_form *const *forms;
@@ -22,13 +20,13 @@ struct group {
 static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
     struct hx_meter meter = res_log_meter(&scan->log);
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
-    enum ip_status status = isa_forms_derive(group->forms, group->count, err);
-    for (size_t i = 0; status == IP_OK && i < group->count; i++) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < group->count; i++) {
         if (group->forms[i]->obstacle == ISA_OBSTACLE_NONE) {
             group->chosen[group->chosen_count++] = group->forms[i];
         }
     }
-    if (status != IP_OK || group->chosen_count == 0) {
+    if (group->chosen_count == 0) {
         return status;
     }
     if ((scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -194,8 +195,12 @@ static void job_run(struct hx_child *child, uint32_t number) {
      * will do. */
     result->reference_iterations = target / (chain->longer.copies * chain->forms_per_unit) + 1;
     result->sentinel_iterations = 2 * target / (sentinel->longer.copies * sentinel->forms_per_unit) + 1;
-    uint32_t chosen = iterations_choose(child, placed, kernel, target, &wreck);
-    result->iterations = job->iterations != 0 ? job->iterations : chosen;
+    struct hx_pace *pace = &child->paces[job->held];
+    if (pace->target != target) {
+        pace->iterations = iterations_choose(child, placed, kernel, target, &wreck);
+        pace->target = target;
+    }
+    result->iterations = job->iterations != 0 ? job->iterations : pace->iterations;
     uint32_t warm_iterations = result->iterations / 2 + 2;
     bool on_demand = kernel->map_on_demand;
     uint32_t every = job->reference_every > 1 ? job->reference_every : 1;
@@ -255,6 +260,10 @@ void hx_child_main(struct hx_child *child) {
     }
     (void)close(child->wire);
     maps_make(child);
+    child->paces = calloc(child->kernel_count, sizeof *child->paces);
+    if (child->paces == NULL) {
+        setup_failed(child, "note how long kernels take", ENOMEM);
+    }
     tiles_ask(child);
     if (child->clock.child_open != NULL) {
         error = child->clock.child_open(&child->clock);

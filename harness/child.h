@@ -47,6 +47,12 @@ struct hx_shared {
     volatile uint32_t pages;  /* mapped on demand for the current job */
 };
 
+/* What was found out about a kernel when it ran first in this process. */
+struct hx_pace {
+    uint32_t target;     /* cycles of a longer run; 0: it has not run */
+    uint32_t iterations; /* that take about as long */
+};
+
 /* All that the child needs; the parent fills it before the fork. */
 struct hx_child {
     const struct hx_job *jobs; /* in shared memory */
@@ -65,9 +71,10 @@ struct hx_child {
     int cpu;
     int code_fd; /* memfd that holds the code; mapped read-execute at GEN_CODE_ADDRESS */
     size_t code_bytes;
-    int page_fd;    /* memfd of HX_PAGES_BYTES: every page that a block touches is one of these */
-    uint8_t *pages; /* its mapping in the child */
-    int wire;       /* to the parent; the child moves it to HX_WIRE_FD */
+    int page_fd;           /* memfd of HX_PAGES_BYTES: every page that a block touches is one of these */
+    uint8_t *pages;        /* its mapping in the child */
+    struct hx_pace *paces; /* of each kernel, in the child's own memory */
+    int wire;              /* to the parent; the child moves it to HX_WIRE_FD */
     uint32_t timeout_ms;
     bool avx; /* VZEROUPPER exists */
 };

@@ -15,7 +15,7 @@ enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 
 /* A chain of one transfer below this was removed at rename on its way, so it says nothing. */
 #define LEAST_CHAIN_CYCLES 0.85
 /* What noise made void is measured so many times more: all that is closed by it hangs on it. */
-enum { CALIBRATION_RETRIES = 2 };
+enum { CALIBRATION_RETRIES = 6 };
 /* So near to a whole number the latency of a transfer is one. */
 #define WHOLE_TOLERANCE 0.02
 
@@ -436,7 +436,10 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
         if (!transfer->usable) {
             continue;
         }
-        if (transfer->slot == SIZE_MAX || isnan(stats[transfer->slot].cycles)) {
+        /* Only what does not run is left out. If noise could take a transfer away, the pairs that it closes
+         * would come out differently for a whole run: without a floating-point shuffle a cycle more, without
+         * any a cycle less (vaddpd 2 or 3). One whose cost is not known stays, at its bound. */
+        if (transfer->slot == SIZE_MAX || stats[transfer->slot].verdict == HX_VERDICT_FAULT) {
             transfer->usable = false;
             continue;
         }
