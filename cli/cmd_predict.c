@@ -142,7 +142,7 @@ static void listing_append(const struct predict *predict, struct ip_text *text) 
         if (instruction->fused || !instruction->cost->known) {
             ip_text_printf(text, "%5s", "-");
         } else {
-            ip_text_printf(text, "%5g", instruction->cost->slots);
+            ip_text_printf(text, "%5g", instruction->slots);
         }
         for (unsigned p = 0; p < costs->port_count; p++) {
             if (prediction->shares[i][p] > 0.0) {
@@ -231,7 +231,7 @@ static void instruction_values(const struct predict *predict, struct lists *list
     to[0] = cli_integer(instruction->offset);
     to[1] = cli_text(keep(lists, words));
     to[2] = cli_text(instruction->cost->form.syntax);
-    to[3] = cli_number(instruction->fused ? 0.0 : slots ? instruction->cost->slots : NAN);
+    to[3] = cli_number(instruction->fused ? 0.0 : slots ? instruction->slots : NAN);
     to[4] = cli_text(ports.length > 0 ? keep(lists, ip_text_string(&ports)) : NULL);
     to[5] = cli_text(source_name(instruction));
     to[6] = cli_text(note[0] != '\0' ? note : NULL);

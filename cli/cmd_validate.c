@@ -107,6 +107,7 @@ static enum ip_status block_predict(struct validate *validate, struct cli_sample
         item->bound = (int)prediction.binding;
         item->missing = prediction.missing_count > 0;
         item->splits = prediction.splits;
+        item->walks = prediction.walks;
         item->x87 = prediction.x87;
         if (item->missing) {
             const struct core_cost *cost = prediction.block.items[prediction.missing[0]].cost;
@@ -178,6 +179,8 @@ static void classify(struct cli_case *item) {
         item->apart = CLI_APART_UNSTABLE;
     } else if (item->splits) {
         item->apart = CLI_APART_SPLIT;
+    } else if (item->walks) {
+        item->apart = CLI_APART_PAGES;
     } else if (item->x87) {
         item->apart = CLI_APART_DENORMAL;
     } else {
@@ -224,9 +227,9 @@ static struct verdict judge(const struct validate *validate, enum cli_notion not
     for (size_t i = 0; i < validate->samples.count; i++) {
         const struct cli_case *item = &validate->samples.items[i].cases[notion];
         double value = mca ? item->mca : item->broken || item->missing ? NAN : item->predicted;
-        bool counts = item->apart == CLI_APART_NOT ||
-                      (mca && item->apart == CLI_APART_UNPREDICTED && false) ||
-                      (all && (item->apart == CLI_APART_SPLIT || item->apart == CLI_APART_DENORMAL));
+        bool runs_apart = item->apart == CLI_APART_SPLIT || item->apart == CLI_APART_PAGES ||
+                          item->apart == CLI_APART_DENORMAL;
+        bool counts = item->apart == CLI_APART_NOT || (all && runs_apart);
         verdict.predicted += !isnan(value);
         predicted[i] = counts ? value : NAN;
         measured[i] = counts ? item->measured : NAN;

@@ -23,6 +23,7 @@ enum cli_apart {
     CLI_APART_UNMEASURED,  /* it does not run: see `status` */
     CLI_APART_UNSTABLE,    /* measured, not to be trusted */
     CLI_APART_SPLIT,       /* an access crosses a cache line or a page */
+    CLI_APART_PAGES,       /* each pass goes to another page, which takes a walk of the page tables */
     CLI_APART_DENORMAL, /* x87 code on what is no ordinary number: slow for reasons that are not the core's */
     CLI_APARTS
 };
@@ -33,8 +34,9 @@ struct cli_case {
     uint64_t fill;
     int bound; /* enum core_bound; -1: none */
     enum cli_apart apart;
-    bool missing, done, retry, broken; /* broken: not one sensible prediction */
-    bool splits, x87;
+    bool missing, done, broken; /* broken: not one sensible prediction */
+    bool again, confirmed;      /* measured here, rather than read; and twice alike */
+    bool splits, walks, x87;
     char why[128];    /* what is missing, by form */
     char status[160]; /* of the measurement */
 };

@@ -7,11 +7,12 @@
 #include "cli/validate.h"
 #include "generator/shapes.h"
 
-enum { GROUP = 64, RETRIES = 3 };
+enum { GROUP = 64, AGAIN = 4 };
 
-/* A measurement that spreads by more is taken again, and the steadiest counts: a neighbour on the core makes
- * short blocks slower by tens of per cent. */
-static const double UNSTEADY = 0.02;
+/* A neighbour on the core makes short blocks slower by tens of per cent, and steadily so while it runs. So
+ * each block is measured again after all others were: the least that two measurements agree on, this closely.
+ */
+static const double AGREEMENT = 0.02;
 
 /* Contents of registers and memory, in the order of trial: the first is BHive's. */
 static const uint64_t fills[] = {0x12345600, 0x20000, 1};
@@ -25,18 +26,32 @@ static bool worth_another_fill(const struct hx_stat *stat) {
             stat->outcome == HX_OUTCOME_WRECKED);
 }
 
-static bool worth_a_retry(const struct cli_case *item) {
+static bool is_ok(const struct cli_case *item) {
+    return strncmp(item->status, "ok", 2) == 0;
+}
+
+static bool worth_another_run(const struct cli_case *item) {
     bool noise = strncmp(item->status, "disturbed", 9) == 0 || strncmp(item->status, "unstable", 8) == 0;
-    return item->retry && (noise || item->spread > UNSTEADY);
+    return item->again && (noise || (is_ok(item) && !item->confirmed));
+}
+
+/* A measurement of a block that ran before. */
+static void case_repeat(struct cli_case *item, const struct hx_stat *stat) {
+    if (stat->verdict != HX_VERDICT_OK || isnan(stat->cycles)) {
+        return;
+    }
+    bool had = is_ok(item);
+    item->confirmed =
+        had && fabs(stat->cycles - item->measured) <= AGREEMENT * fmin(stat->cycles, item->measured);
+    if (!had || stat->cycles < item->measured) {
+        item->measured = stat->cycles;
+        item->spread = stat->spread;
+        (void)snprintf(item->status, sizeof item->status, "ok");
+    }
 }
 
 static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_t fill) {
     bool measured = stat->verdict != HX_VERDICT_FAULT;
-    bool known = item->retry && !isnan(item->measured);
-    if (known && (!measured || isnan(stat->cycles) || stat->spread >= item->spread)) {
-        item->done = true;
-        return; /* no better than what is there */
-    }
     if (!measured && item->status[0] != '\0') {
         item->done = !worth_another_fill(stat);
         return; /* the first reason is kept */
@@ -51,7 +66,7 @@ static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_
 }
 
 static enum ip_status group_run(struct cli_samples *samples, const size_t *todo, size_t count,
-                                enum cli_notion notion, uint64_t fill, struct cli_bench *bench,
+                                enum cli_notion notion, uint64_t fill, bool again, struct cli_bench *bench,
                                 struct ip_error *err) {
     struct cli_kernels kernels;
     enum ip_status status = cli_kernels_init(&kernels, count, err);
@@ -72,7 +87,12 @@ static enum ip_status group_run(struct cli_samples *samples, const size_t *todo,
         status = cli_kernels_measure(&kernels, bench, 0, err);
     }
     for (size_t i = 0; status == IP_OK && i < count; i++) {
-        case_fill(&samples->items[todo[i]].cases[notion], &kernels.stats[i], fill);
+        struct cli_case *item = &samples->items[todo[i]].cases[notion];
+        if (again) {
+            case_repeat(item, &kernels.stats[i]);
+        } else {
+            case_fill(item, &kernels.stats[i], fill);
+        }
     }
     cli_kernels_fini(&kernels);
     return status;
@@ -81,27 +101,34 @@ static enum ip_status group_run(struct cli_samples *samples, const size_t *todo,
 enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion notion,
                                    struct cli_bench *bench, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    for (unsigned f = 0; f < FILLS + RETRIES && status == IP_OK; f++) {
+    for (size_t i = 0; i < samples->count; i++) { /* what was read is left as it is */
+        samples->items[i].cases[notion].again = !samples->items[i].cases[notion].done;
+    }
+    for (unsigned f = 0; f < FILLS + AGAIN * FILLS && status == IP_OK; f++) {
+        bool again = f >= FILLS;
         size_t todo[GROUP], count = 0;
-        uint64_t fill = f < FILLS ? fills[f] : fills[0];
+        uint64_t fill = fills[f % FILLS];
         for (size_t i = 0; i <= samples->count && status == IP_OK; i++) {
             bool end = i == samples->count;
             struct cli_case *item = end ? NULL : &samples->items[i].cases[notion];
-            if (f == 0 && !end) {
-                item->retry = !item->done; /* what was read is left as it is */
-            }
-            if (!end && (f < FILLS ? !item->done : worth_a_retry(item) && item->fill == fill)) {
+            if (!end && (again ? item->fill == fill && worth_another_run(item) : !item->done)) {
                 todo[count++] = i;
             }
             if (count == GROUP || (end && count > 0)) {
-                status = group_run(samples, todo, count, notion, fill, bench, err);
+                status = group_run(samples, todo, count, notion, fill, again, bench, err);
                 count = 0;
                 cli_bench_progress(bench, cli_notion_name(notion), i, samples->count);
             }
         }
     }
     for (size_t i = 0; i < samples->count && status == IP_OK; i++) {
-        samples->items[i].cases[notion].done = true;
+        struct cli_case *item = &samples->items[i].cases[notion];
+        if (item->again && is_ok(item) && !item->confirmed) {
+            (void)snprintf(item->status, sizeof item->status,
+                           "unstable: no two of %d measurements agree within %.0f %%", AGAIN + 1,
+                           100 * AGREEMENT);
+        }
+        item->done = true;
     }
     return status;
 }

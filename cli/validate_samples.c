@@ -20,7 +20,8 @@ const char *cli_apart_name(enum cli_apart apart) {
     static const char *const names[CLI_APARTS] = {
         [CLI_APART_NOT] = "counted",           [CLI_APART_UNPREDICTED] = "unpredicted",
         [CLI_APART_UNMEASURED] = "unmeasured", [CLI_APART_UNSTABLE] = "unstable",
-        [CLI_APART_SPLIT] = "split",           [CLI_APART_DENORMAL] = "denormal"};
+        [CLI_APART_SPLIT] = "split",           [CLI_APART_PAGES] = "pages",
+        [CLI_APART_DENORMAL] = "denormal"};
     return names[apart];
 }
 

@@ -298,6 +298,32 @@ static bool fuses(const struct core_costs *costs, const struct core_instruction 
     return !fuse_known(&costs->core) && fuses_by_default(first);
 }
 
+/* Does the core take anything apart for an index? As far as it was measured. */
+static bool takes_apart(const struct probe_core *core) {
+    const struct probe_core_value *plain = probe_core_fact_get(core, "micro", "cmp r64, m64", NULL);
+    const struct probe_core_value *index = probe_core_fact_get(core, "micro_index", "cmp r64, m64", NULL);
+    return plain != NULL && index != NULL && index->value > plain->value + 0.5;
+}
+
+/* An operation with a load keeps its slot with an index only where its register is source and destination,
+ * and it has no other operand. One that stores too has a slot more, where it has a register. */
+static bool apart_check(const struct core_costs *costs, const struct core_instruction *instruction) {
+    const struct isa_form *form = &instruction->cost->form;
+    bool operates = false;
+    for (unsigned t = 0; t < instruction->cost->term_count; t++) {
+        operates =
+            operates || (instruction->cost->terms[t].ports & (costs->load_ports | costs->store_ports)) == 0;
+    }
+    if (instruction->stack || !instruction->loads || instruction->binding.address.index < 0 || !operates ||
+        form->explicit_count < 2 || !takes_apart(&costs->core)) {
+        return false;
+    }
+    bool modifies = form->explicit_count == 2 && form->operands[0].kind == ISA_OPERAND_REG &&
+                    form->operands[0].read && form->operands[0].write;
+    bool number = instruction->stores && form->operands[1].kind == ISA_OPERAND_IMM;
+    return !modifies && !number;
+}
+
 static enum ip_status instruction_read(struct core_block *block, struct core_costs *costs, size_t offset,
                                        struct ip_error *err) {
     struct isa_form form;
@@ -330,11 +356,72 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     if (to->idiom) {
         to->source_count = to->address_count = 0;
     }
+    to->apart = apart_check(costs, to);
+    to->slots = (to->cost->known ? to->cost->slots : 1.0) + (to->apart ? 1.0 : 0.0);
     block->count++;
     if (block->count > 1) {
         to->fused = fuses(costs, to - 1, to);
+        to[-1].ports = to->fused ? costs->branch_ports : 0;
     }
     return IP_OK;
+}
+
+uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t) {
+    uint32_t ports = instruction->cost->terms[t].ports;
+    return (ports & instruction->ports) != 0 ? instruction->ports : ports;
+}
+
+/* The instruction that wrote a source of the i-th last, in this pass or the one before; NULL: none. */
+static const struct core_instruction *writer_find(const struct core_block *block, size_t i, unsigned source) {
+    for (size_t back = 1; back <= block->count; back++) {
+        const struct core_instruction *writer = &block->items[(i + block->count - back) % block->count];
+        for (unsigned t = 0; t < writer->target_count; t++) {
+            if (writer->targets[t] == source) {
+                return writer;
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool same_ports(const struct core_cost *a, const struct core_cost *b) {
+    for (unsigned i = 0; i < a->term_count; i++) {
+        for (unsigned k = 0; k < b->term_count; k++) {
+            if (a->terms[i].ports == b->terms[k].ports) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool adds_at_rename(const struct core_instruction *instruction) {
+    enum core_action action = instruction->cost->action;
+    return instruction->renamed &&
+           (action == CORE_ACTION_ADD || action == CORE_ACTION_SUBTRACT || action == CORE_ACTION_INCREMENT ||
+            action == CORE_ACTION_DECREMENT || action == CORE_ACTION_LEA);
+}
+
+/* What an instruction waits for depends on who made it, too. */
+static void neighbours_fill(struct core_block *block) {
+    for (size_t i = 0; i < block->count; i++) {
+        struct core_instruction *to = &block->items[i];
+        float after = to->renamed ? 0.0f : to->cost->after;
+        if (after <= 0.0f && to->cost->bypass <= 0.0f) {
+            continue;
+        }
+        for (unsigned s = to->address_count; s < to->source_count; s++) {
+            const struct core_instruction *writer = writer_find(block, i, to->sources[s]);
+            float more = writer != NULL && adds_at_rename(writer) ? after : 0.0f;
+            if (writer != NULL && writer->cost->bypass > 0.0f && !writer->renamed && !writer->idiom &&
+                same_ports(writer->cost, to->cost)) {
+                more = -fminf(writer->cost->bypass, to->cost->bypass);
+            }
+            for (unsigned t = 0; t < to->target_count && to->sources[s] < CORE_RESOURCE_CARRY; t++) {
+                to->latency[t][s] = fmaxf(0.0f, to->latency[t][s] + more);
+            }
+        }
+    }
 }
 
 enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, size_t code_bytes,
@@ -359,6 +446,7 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
         core_block_fini(&made);
         return status;
     }
+    neighbours_fill(&made);
     *block = made;
     return IP_OK;
 }

@@ -41,9 +41,13 @@ struct core_instruction {
     bool stack;         /* through RSP: PUSH, POP */
     uint16_t bytes;     /* of the access */
     bool renamed;       /* takes a slot and no port */
+    bool apart;         /* an index makes two slots of a load and its operation */
+    double slots;       /* issue slots, when it is not fused with the one before */
     bool idiom;         /* same register for both sources: its result waits for nothing */
     bool fused;         /* with the instruction before it: no slot, no port of its own */
     bool taken;         /* a branch that closes the loop */
+    uint32_t
+        ports; /* of its operation, where a branch that is fused with it decides them; 0: as the form's */
 };
 
 struct core_block {
@@ -53,6 +57,9 @@ struct core_block {
     size_t code_bytes;
     double load_cycles; /* of a plain load from its address; NaN: unknown */
 };
+
+/* The ports of its cost's t-th term. */
+uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t);
 
 /* Decodes `code` (borrowed: it must outlive the block) and looks every form up. IP_SYNTAX with the offset
  * when the bytes are no instruction or end in the middle of one. */

@@ -21,20 +21,20 @@ static void load_gather(struct load *load, const struct core_block *block) {
             continue;
         }
         for (unsigned t = 0; t < instruction->cost->term_count; t++) {
-            const struct core_term *term = &instruction->cost->terms[t];
+            uint32_t ports = core_term_ports(instruction, t);
             unsigned at = 0;
-            while (at < load->count && load->ports[at] != term->ports) {
+            while (at < load->count && load->ports[at] != ports) {
                 at++;
             }
             if (at == SETS_MAX) {
                 continue;
             }
             if (at == load->count) {
-                load->ports[at] = term->ports;
+                load->ports[at] = ports;
                 load->uops[at] = 0.0;
                 load->count++;
             }
-            load->uops[at] += term->uops;
+            load->uops[at] += instruction->cost->terms[t].uops;
         }
     }
 }
@@ -113,7 +113,7 @@ void core_pressure_spread(const struct core_block *block, double pressure[CORE_P
         const struct core_instruction *instruction = &block->items[i];
         for (unsigned t = 0;
              t < instruction->cost->term_count && !instruction->renamed && !instruction->fused; t++) {
-            uint32_t ports = instruction->cost->terms[t].ports, left = ports;
+            uint32_t left = core_term_ports(instruction, t);
             for (unsigned l = 0; l < levels && (left & ~level_ports[l]) != 0; l++) {
                 left &= ~level_ports[l];
             }
@@ -133,7 +133,7 @@ double core_slots_count(const struct core_block *block) {
         if (instruction->fused) {
             continue;
         }
-        slots += instruction->cost->known ? instruction->cost->slots : 1.0;
+        slots += instruction->slots;
     }
     return slots;
 }
@@ -166,9 +166,10 @@ void core_front_bounds(const struct core_costs *costs, const struct core_block *
     double cache = probe_core_get(core, PROBE_CORE_UOP_CACHE_WIDTH);
     double branch = probe_core_get(core, PROBE_CORE_TAKEN_BRANCH);
     double capacity = probe_core_get(core, PROBE_CORE_UOP_CACHE_SLOTS);
-    double instructions = 0.0;
+    double instructions = 0.0, cached = slots; /* what an index takes apart is whole in the µop cache */
     for (size_t i = 0; i < block->count; i++) {
         instructions += block->items[i].fused ? 0.0 : 1.0;
+        cached -= block->items[i].apart ? 1.0 : 0.0;
     }
     /* Copies in a row are taken to fit the µop cache, as in the kernels that measure them. */
     bool decoded = options->loop && !isnan(capacity) && slots > capacity;
@@ -176,7 +177,7 @@ void core_front_bounds(const struct core_costs *costs, const struct core_block *
         bounds[CORE_BOUND_PREDECODE] = (double)block->code_bytes / bytes;
         bounds[CORE_BOUND_DECODE] = instructions / decode;
     } else {
-        double lines = slots / cache;
+        double lines = cached / cache;
         bounds[CORE_BOUND_UOP_CACHE] = options->loop ? ceil(lines) : lines;
     }
     if (options->loop) {

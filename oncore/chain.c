@@ -18,7 +18,8 @@ enum {
     CARRIED_MAX = 48,
     NONE = -1,
     WARM_PASSES = 3,
-    LINE = 64
+    LINE = 64,
+    PAGE = 4096
 };
 
 /* Which store each load takes its data from, in the steady state. */
@@ -27,6 +28,7 @@ struct memory {
     int *from;      /* owned; of each load: the node of the store, else NONE */
     bool *before;   /* owned; ... of an earlier pass */
     double *cycles; /* owned; ... and how long that takes */
+    uint64_t *page; /* owned; of each access in the pass before */
 };
 
 struct chains {
@@ -46,12 +48,13 @@ static void chains_fini(struct chains *chains) {
     free(chains->memory.from);
     free(chains->memory.before);
     free(chains->memory.cycles);
+    free(chains->memory.page);
     free(chains->steps);
 }
 
 /* Follows the addresses for some passes; what a load of the last one hits is how it goes on. */
-static enum ip_status memory_read(struct chains *chains, const struct core_options *options, bool *splits,
-                                  struct ip_error *err) {
+static enum ip_status memory_read(struct chains *chains, const struct core_options *options,
+                                  struct core_prediction *prediction, struct ip_error *err) {
     const struct core_block *block = chains->block;
     struct memory *memory = &chains->memory;
     struct core_values *values = calloc(1, sizeof *values);
@@ -60,9 +63,10 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
     memory->from = calloc(block->count, sizeof *memory->from);
     memory->before = calloc(block->count, sizeof *memory->before);
     memory->cycles = calloc(block->count, sizeof *memory->cycles);
+    memory->page = calloc(block->count, sizeof *memory->page);
     chains->steps = calloc(block->count, sizeof *chains->steps);
     if (values == NULL || writer == NULL || memory->node == NULL || memory->from == NULL ||
-        memory->before == NULL || memory->cycles == NULL || chains->steps == NULL) {
+        memory->before == NULL || memory->cycles == NULL || memory->page == NULL || chains->steps == NULL) {
         free(values);
         free(writer);
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the dependences of a block");
@@ -76,12 +80,18 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
         uint64_t begun = values->store_count;
         for (size_t i = 0; i < block->count; i++) {
             const struct core_instruction *instruction = &block->items[i];
-            struct core_word address;
+            struct core_word address = {0};
             struct core_store *hit = NULL;
             bool located = (instruction->loads || instruction->stores) &&
                            core_values_address(values, instruction, &address);
-            *splits = *splits || (located && options->filled && address.symbol == 0 &&
-                                  address.number % LINE + instruction->bytes > LINE);
+            if (located && options->filled && address.symbol == 0) {
+                uint64_t page = address.number / PAGE, before = memory->page[i];
+                bool next =
+                    page == before || page == before + 1 || page + 1 == before; /* a walk for many passes */
+                prediction->splits |= address.number % LINE + instruction->bytes > LINE;
+                prediction->walks |= pass == WARM_PASSES - 1 && !next;
+                memory->page[i] = page;
+            }
             if (located && instruction->loads) {
                 hit = core_values_find(values, address, instruction->bytes);
             }
@@ -318,7 +328,7 @@ enum ip_status core_chain_bound(const struct core_costs *costs, const struct cor
     chains->block = &prediction->block;
     chains->load = isnan(prediction->block.load_cycles) ? 0.0 : prediction->block.load_cycles;
     core_forwarding_read(&chains->forwarding, costs, prediction->block.load_cycles);
-    enum ip_status status = memory_read(chains, options, &prediction->splits, err);
+    enum ip_status status = memory_read(chains, options, prediction, err);
     prediction->bounds[CORE_BOUND_CHAIN] = 0.0;
     if (status == IP_OK) {
         carried_find(chains);

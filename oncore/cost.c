@@ -222,6 +222,28 @@ static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, 
     return status;
 }
 
+/* The narrowest ports of the forms from which a taken branch was seen to take one. */
+static enum ip_status branch_ports_find(struct core_costs *costs, struct ip_error *err) {
+    static const char kind[] = "branch ";
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < costs->core.fact_count && status == IP_OK; i++) {
+        const struct probe_core_fact *fact = &costs->core.facts[i];
+        struct core_term terms[CORE_TERMS_MAX];
+        unsigned count = 0;
+        uint32_t ports = 0;
+        if (strncmp(fact->key, kind, sizeof kind - 1) != 0 || !fact->value.known || fact->value.value < 0.5) {
+            continue;
+        }
+        status = plain_terms(costs, fact->key + sizeof kind - 1, terms, &count, &ports, NULL, err);
+        bool narrower =
+            costs->branch_ports == 0 || __builtin_popcount(ports) < __builtin_popcount(costs->branch_ports);
+        if (status == IP_OK && count == 1 && narrower) {
+            costs->branch_ports = ports;
+        }
+    }
+    return status;
+}
+
 enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store, struct ip_error *err) {
     static const char *const loads[] = {"mov r64, m64", "mov r32, m32", "pop r64", "movsxd r64, m32"};
     static const char *const stores[] = {"mov m64, r64", "mov m32, r32", "push r64"};
@@ -241,6 +263,9 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
     for (size_t i = 0; i < sizeof stores / sizeof stores[0] && status == IP_OK; i++) {
         status = plain_terms(&made, stores[i], made.store_terms, &made.store_term_count, &made.store_ports,
                              NULL, err);
+    }
+    if (status == IP_OK) {
+        status = branch_ports_find(&made, err);
     }
     if (status == IP_OK) {
         status = core_width_find(&made, err);

@@ -70,6 +70,8 @@ struct core_cost {
     struct core_latency latencies[CORE_PAIRS_MAX];
     unsigned latency_count;
     bool latency_known;
+    float bypass; /* cycles less from another such form on the same ports than the latencies say; 0: none */
+    float after;  /* cycles more that it waits for a sum that rename made; 0: none */
     double modifies;   /* from memory to the same place, through the form; NaN: not measured */
     double forwarded;  /* from the data of a store on its way to what a load of it gives; NaN: not measured */
     double eliminated; /* >= 0: done at rename, and a chain takes so many cycles a link; -1: no */
@@ -89,6 +91,7 @@ struct core_costs {
     unsigned port_count;
     double load_cycles; /* of a plain load, from its address; NaN: unknown */
     uint32_t load_ports, store_ports;
+    uint32_t branch_ports; /* of a branch that is taken; 0: not known */
     struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
     unsigned load_term_count, store_term_count;
     struct probe_core core; /* owned */

@@ -10,6 +10,8 @@
 
 /* A link of a chain that takes less than this is not executed: it is done at rename. */
 static const double RENAMED = 0.5;
+/* Throughputs of one operation in two widths, relative. */
+static const double NEARLY = 0.1;
 /* A form is slower than its ports when it takes so much longer: noise is below. */
 static const double SLOWER = 1.08, SLOWER_CYCLES = 0.05;
 
@@ -95,6 +97,44 @@ static void forwarded_fill(struct core_cost *cost, const struct res_form *known,
     }
 }
 
+/* Between registers, from an instance to the next rather than through other forms. */
+static bool chained_alone(const struct core_cost *cost, const struct res_pair *pair) {
+    return isnan(pair->chained_cycles) && strcmp(pair->src, pair->dst) == 0 &&
+           strcmp(pair->path, "register") == 0 && isa_form_vector_bits(&cost->form) != 0;
+}
+
+/* A unit may hand a result to its own next instruction earlier than to others: a chain of the form through
+ * itself is then shorter than through others. */
+static float bypass_find(const struct core_cost *cost, const struct res_form *known) {
+    double most = 0.0;
+    for (size_t i = 0; i < known->pair_count && isa_form_vector_bits(&cost->form) != 0; i++) {
+        const struct res_pair *pair = &known->pairs[i];
+        bool data =
+            strcmp(pair->path, "register") == 0 && !isnan(pair->chained_cycles) && !isnan(pair->value.cycles);
+        most = data ? fmax(most, round(pair->value.cycles) - round(pair->chained_cycles)) : most;
+    }
+    return (float)most;
+}
+
+/* A form with a memory operand has the bypass of its register twin. */
+static enum ip_status bypass_fill(struct core_costs *costs, struct core_cost *cost,
+                                  const struct res_form *known, struct ip_error *err) {
+    char syntax[ISA_SYNTAX_MAX];
+    cost->bypass = known != NULL ? bypass_find(cost, known) : 0.0f;
+    if (cost->bypass > 0.0f || isa_form_vector_bits(&cost->form) == 0 ||
+        !core_twin_syntax(&cost->form, syntax)) {
+        return IP_OK;
+    }
+    struct res_form twin = {0};
+    bool there = false;
+    enum ip_status status = core_form_read(costs->store, syntax, &twin, &there, err);
+    if (status == IP_OK && there) {
+        cost->bypass = bypass_find(cost, &twin);
+        res_form_fini(&twin);
+    }
+    return status;
+}
+
 static void latency_fill(struct core_cost *cost, const struct res_form *known) {
     double least = INFINITY, same_most = -1.0;
     for (size_t i = 0; i < known->pair_count; i++) {
@@ -108,12 +148,13 @@ static void latency_fill(struct core_cost *cost, const struct res_form *known) {
             cost->latency_count == CORE_PAIRS_MAX) {
             continue;
         }
+        float slower = chained_alone(cost, pair) ? cost->bypass : 0.0f; /* measured with the bypass */
         cost->latencies[cost->latency_count++] =
             (struct core_latency){.src = (int8_t)src,
                                   .dst = (int8_t)dst,
                                   .address = strcmp(pair->path, "address") == 0,
                                   .index = strcmp(pair->path, "index") == 0,
-                                  .cycles = (float)fmax(0.0, pair->value.cycles)};
+                                  .cycles = (float)fmax(0.0, pair->value.cycles) + slower};
         bool data = cost->form.operands[dst].kind == ISA_OPERAND_REG &&
                     cost->form.operands[src].kind == ISA_OPERAND_REG;
         if (data) {
@@ -157,11 +198,45 @@ static void term_add(struct core_cost *cost, struct core_term term) {
     }
 }
 
+static bool ports_usable(const struct res_form *form) {
+    return form->ports.known && form->ports.usage[0] != '\0' && strcmp(form->ports.verdict, "ok") == 0;
+}
+
+/* The ports of a form between registers: its own, else those of a form as fast that differs in the width of
+ * general registers only. */
+static enum ip_status register_ports(struct core_costs *costs, const char *syntax, struct core_cost *cost,
+                                     bool *found, struct ip_error *err) {
+    struct res_form form = {0};
+    bool there = false;
+    *found = false;
+    enum ip_status status = core_form_read(costs->store, syntax, &form, &there, err);
+    if (status != IP_OK || !there) {
+        return status;
+    }
+    double cycles = form.throughput.cycles;
+    for (unsigned width = 0; status == IP_OK && !*found; width++) {
+        char other[ISA_SYNTAX_MAX];
+        double apart = fabs(form.throughput.cycles - cycles);
+        if (ports_usable(&form) && (there && apart <= NEARLY * cycles)) {
+            status = core_ports_parse(costs, form.ports.usage, cost->terms, &cost->term_count, err);
+            *found = status == IP_OK;
+        }
+        res_form_fini(&form);
+        there = false;
+        if (*found || width == CORE_WIDTHS) {
+            break;
+        }
+        if (core_width_syntax(syntax, width, other) && status == IP_OK) {
+            status = core_form_read(costs->store, other, &form, &there, err);
+        }
+    }
+    return status;
+}
+
 /* From the register twin (which may be missing for a plain move), a load and a store. */
 static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, bool *done,
                               struct ip_error *err) {
     char syntax[ISA_SYNTAX_MAX];
-    struct res_form twin = {0};
     *done = false;
     int memory = isa_form_memory_operand(&cost->form);
     if (memory < 0 || costs->load_term_count == 0 || (cost->stores && costs->store_term_count == 0)) {
@@ -175,18 +250,9 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
         if (!core_twin_syntax(&cost->form, syntax)) {
             return IP_OK;
         }
-        bool there = false;
-        status = core_form_read(costs->store, syntax, &twin, &there, err);
-        if (status != IP_OK || !there) {
-            return status;
-        }
-        bool usable =
-            twin.ports.known && twin.ports.usage[0] != '\0' && strcmp(twin.ports.verdict, "ok") == 0;
-        if (usable) {
-            status = core_ports_parse(costs, twin.ports.usage, cost->terms, &cost->term_count, err);
-        }
-        res_form_fini(&twin);
-        if (status != IP_OK || !usable) {
+        bool found = false;
+        status = register_ports(costs, syntax, cost, &found, err);
+        if (status != IP_OK || !found) {
             return status;
         }
         (void)snprintf(cost->why, sizeof cost->why, "ports of '%.60s' and a plain %s", syntax,
@@ -220,8 +286,7 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
                                  const struct res_form *known, struct ip_error *err) {
     const struct res_ports *ports = &known->ports;
     enum ip_status status = IP_OK;
-    bool usable = ports->known && ports->usage[0] != '\0' && strcmp(ports->verdict, "ok") == 0;
-    bool composed = false;
+    bool usable = ports_usable(known), composed = false;
     if (usable) {
         status = core_ports_parse(costs, ports->usage, cost->terms, &cost->term_count, err);
         cost->source = CORE_SOURCE_MEASURED;
@@ -232,6 +297,13 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
         /* nothing to add */
     } else if (cost->eliminated < 0.0 || cost->loads || cost->stores) {
         status = compose(costs, cost, &composed, err);
+    }
+    if (status == IP_OK && !usable && !composed && cost->eliminated < 0.0 && !cost->loads && !cost->stores) {
+        status = register_ports(costs, cost->form.syntax, cost, &composed, err);
+        if (composed) {
+            cost->source = CORE_SOURCE_COMPOSED;
+            (void)snprintf(cost->why, sizeof cost->why, "ports of the same form of another width");
+        }
     }
     if (status != IP_OK) {
         return status;
@@ -246,9 +318,13 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
         cost->unit_cycles = isnan(ports->unit_cycles) ? ports->cycles : ports->unit_cycles;
     }
     if (!cost->known && cost->branch && !cost->loads && !cost->stores) {
-        cost->known = true; /* not taken, it takes a slot; which port is not known */
+        cost->known = true; /* a slot, and the port that taken ones were seen to need */
         cost->source = CORE_SOURCE_ASSUMED;
-        (void)snprintf(cost->why, sizeof cost->why, "a branch: only its issue slot counts");
+        if (costs->branch_ports != 0) {
+            cost->terms[cost->term_count++] = (struct core_term){.ports = costs->branch_ports, .uops = 1.0};
+        }
+        (void)snprintf(cost->why, sizeof cost->why, "a branch: only its issue slot%s",
+                       costs->branch_ports != 0 ? " and its port count" : " counts");
     }
     if (!cost->known && !isnan(cost->cycles)) {
         cost->known = true;
@@ -300,6 +376,19 @@ static int unit_find(const struct core_costs *costs, const struct core_cost *cos
     return isa_form_vector_bits(&cost->form) != 0 ? 1 : 0;
 }
 
+/* Measured for one form of a mnemonic. */
+static float after_find(const struct core_costs *costs, const struct core_cost *cost) {
+    char key[PROBE_CORE_FACT_MAX];
+    int length = snprintf(key, sizeof key, "after %s ", cost->form.mnemonic);
+    for (size_t i = 0; i < costs->core.fact_count; i++) {
+        const struct probe_core_fact *fact = &costs->core.facts[i];
+        if (fact->value.known && strncmp(fact->key, key, (size_t)length) == 0) {
+            return (float)fact->value.value;
+        }
+    }
+    return 0.0f;
+}
+
 enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
     if (costs->store == NULL) {
         return IP_OK;
@@ -309,12 +398,14 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (status != IP_OK || lea) {
         return status;
     }
+    cost->after = after_find(costs, cost);
     struct res_form known = {0};
     bool there = false;
     status = core_form_read(costs->store, cost->form.syntax, &known, &there, err);
     if (status != IP_OK) {
         return status;
     }
+    status = bypass_fill(costs, cost, there ? &known : NULL, err);
     if (there) {
         cost->cycles = known.throughput.cycles;
         latency_fill(cost, &known);
@@ -324,7 +415,9 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
         known.ports =
             (struct res_ports){.slots = NAN, .cycles = NAN, .expected_cycles = NAN, .unit_cycles = NAN};
     }
-    status = latency_compose(costs, cost, err);
+    if (status == IP_OK) {
+        status = latency_compose(costs, cost, err);
+    }
     if (status == IP_OK) {
         status = ports_fill(costs, cost, &known, err);
     }

@@ -23,6 +23,12 @@ IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_erro
  * when the form has no memory operand or no such name. `syntax` holds ISA_SYNTAX_MAX bytes. */
 bool core_twin_syntax(const struct isa_form *form, char *syntax);
 
+/* The same form of another width of general registers, in the order 64, 32, 16 bits ("add r64, r64", 1: "add
+ * r32, r32"); false when that is the form itself, has no such register, or `number` is past the last: see
+ * CORE_WIDTHS. `other` holds ISA_SYNTAX_MAX bytes. */
+enum { CORE_WIDTHS = 3 };
+bool core_width_syntax(const char *syntax, unsigned number, char *other);
+
 /* oncore/lea.c: an address computation costs what its address is made of: other than "base + number" it gets
  * a name of its own, such as "lea r64, agen [scaled]". */
 void core_lea_name(struct isa_form *form, const struct isa_binding *binding);

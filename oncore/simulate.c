@@ -13,6 +13,7 @@ enum {
     PASSES_MAX = 200,
     SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
     BANKS = 64,
+    DISPATCH = 5, /* cycles from issue to the first in which a µop may begin, as in uiCA */
     LINE = 64
 };
 
@@ -25,6 +26,7 @@ struct sim {
     const struct core_block *block;
     const struct core_options *options;
     double width, load;
+    double apart_slots; /* an instruction that is taken apart begins in the first so many slots */
     struct core_forwarding forwarding;
     uint32_t *busy;      /* owned; CYCLES_MAX */
     uint8_t (*banks)[4]; /* owned; CYCLES_MAX: 1 + bank */
@@ -38,6 +40,8 @@ struct sim {
     uint32_t last_symbol;
     bool pair_open;                 /* a store to the same line may still share the last one's cycle */
     double load_of[CORE_PORTS_MAX]; /* µops bound to each port */
+    int waiting[CORE_PORTS_MAX];    /* µops that were given each port and have not begun */
+    size_t begun;                   /* the cycle up to which those that have begun were taken off */
     bool full;                      /* out of simulated time */
     double *credits;                /* owned: fractions of µops that are due, by instruction and term */
     double *retire_ring;            /* owned: rob entries */
@@ -74,20 +78,44 @@ static double place(struct sim *sim, uint32_t ports, double from, int bank) {
         }
         sim->busy[cycle] |= UINT32_C(1) << best;
         sim->load_of[best] += 1.0;
+        sim->waiting[best]++;
         return (double)cycle;
     }
     sim->full = true;
     return from;
 }
 
+/* An operation is given its port when it issues, and waits for that one: the one for which fewest wait. That
+ * is not always the one that is free first. */
+static uint32_t port_choose(struct sim *sim, uint32_t ports) {
+    double now = fmin(sim->issued - DISPATCH, CYCLES_MAX);
+    for (; (double)sim->begun < now; sim->begun++) {
+        for (uint32_t left = sim->busy[sim->begun]; left != 0; left &= left - 1) {
+            sim->waiting[__builtin_ctz(left)]--;
+        }
+    }
+    int best = -1;
+    for (uint32_t left = ports; left != 0; left &= left - 1) {
+        int port = __builtin_ctz(left);
+        bool fewer = best < 0 || sim->waiting[port] < sim->waiting[best];
+        bool tie = best >= 0 && sim->waiting[port] == sim->waiting[best] &&
+                   sim->costs->port_names[port] < sim->costs->port_names[best];
+        best = fewer || tie ? port : best;
+    }
+    return UINT32_C(1) << best;
+}
+
 /* The cycle in which the instruction's last slot is issued. */
-static double issue(struct sim *sim, double slots) {
+static double issue(struct sim *sim, const struct core_instruction *instruction) {
     double first = sim->retire_ring[sim->ring_at]; /* the instruction that had this place must have retired */
     if (sim->ring_size > 0 && first > sim->issued) {
         sim->issued = ceil(first);
         sim->slots = 0.0;
     }
-    for (double left = slots; left > 0.0;) {
+    if (instruction->apart && sim->slots >= sim->apart_slots) {
+        sim->slots = sim->width;
+    }
+    for (double left = instruction->slots; left > 0.0;) {
         if (sim->slots >= sim->width) {
             sim->issued += 1.0;
             sim->slots = 0.0;
@@ -183,7 +211,8 @@ static void operations_run(struct sim *sim, struct flight *flight, double *credi
             continue;
         }
         for (unsigned n = due(&credit[t], term->uops); n > 0; n--) {
-            double exec = place(sim, term->ports, from + flight->delay, -1);
+            uint32_t port = port_choose(sim, core_term_ports(instruction, t));
+            double exec = place(sim, port, from + flight->delay, -1);
             flight->started = fmax(flight->started, exec);
         }
     }
@@ -271,7 +300,7 @@ static void instruction_run(struct sim *sim, size_t i) {
     if (instruction->fused) {
         return;
     }
-    flight.issued = issue(sim, instruction->cost->known ? instruction->cost->slots : 1.0);
+    flight.issued = issue(sim, instruction);
     flight.address = flight.operands = flight.issued;
     for (unsigned s = 0; s < instruction->source_count; s++) {
         double *to = s < instruction->address_count || (instruction->stack && instruction->sources[s] == 4)
@@ -311,7 +340,7 @@ static double now(const struct sim *sim) {
 static double passes_run(struct sim *sim) {
     double slots = 0.0;
     for (size_t i = 0; i < sim->block->count; i++) {
-        slots += sim->block->items[i].cost->known ? sim->block->items[i].cost->slots : 1.0;
+        slots += sim->block->items[i].slots;
     }
     unsigned passes = (unsigned)fmin(PASSES_MAX, fmax(PASSES_MIN, SLOTS_AIM / fmax(slots, 1.0)));
     double times[PASSES_MAX + 1];
@@ -358,6 +387,8 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         sim->block = block;
         sim->options = options;
         sim->width = width;
+        double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
+        sim->apart_slots = isnan(apart) ? width : apart;
         sim->ring_size = ring;
         sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
         core_forwarding_read(&sim->forwarding, costs, block->load_cycles);

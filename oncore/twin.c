@@ -60,3 +60,24 @@ bool core_twin_syntax(const struct isa_form *form, char *syntax) {
         snprintf(syntax, ISA_SYNTAX_MAX, "%.*s%s%s", (int)(found - form->syntax), form->syntax, kind, rest);
     return length > 0 && length < ISA_SYNTAX_MAX;
 }
+
+bool core_width_syntax(const char *syntax, unsigned number, char *other) {
+    static const char *const widths[] = {"r64", "r32", "r16"};
+    if (number >= sizeof widths / sizeof widths[0]) {
+        return false;
+    }
+    bool changed = false;
+    size_t length = 0;
+    for (const char *at = syntax; *at != '\0' && length + 4 < ISA_SYNTAX_MAX;) {
+        bool wide = false;
+        for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+            wide = wide || (strncmp(at, widths[i], 3) == 0 && at > syntax && at[-1] == ' ');
+        }
+        memcpy(other + length, wide ? widths[number] : at, wide ? 3 : 1);
+        changed = changed || (wide && strncmp(at, widths[number], 3) != 0);
+        at += wide ? 3 : 1;
+        length += wide ? 3 : 1;
+    }
+    other[length] = '\0';
+    return changed;
+}

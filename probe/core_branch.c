@@ -3,12 +3,16 @@
  * be known to the fastest level of the branch predictor. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/core_groups.h"
 
 enum {
     LOOP_MAX = 120, /* NOPs in a small loop */
     BLOCK = 12,     /* loops whose lengths follow each other are averaged: a loop can end in mid-group */
+    SHORT_MAX = 26, /* NOPs in a loop whose code fills no line by its bytes */
+    WIDTH_MAX = 16, /* slots that a fetch from the µop cache may bring */
+    COPIES = 8,     /* of a form in a loop with its branch */
     JUMP_BYTES = 16,
     JUMPS_MAX = 200,
 };
@@ -16,10 +20,26 @@ enum {
 /* Cycles of a loop that a loop buffer must save to be seen. */
 static const double GAIN_MIN = 0.3;
 
+/* Mean distance of loops from what a width of the µop cache says, relative; and how much further they are
+ * from what they take without. */
+static const double FIT_MAX = 0.03, FIT_GAIN = 2.0;
+
+/* Cycles that the branch adds to a loop of COPIES instances: a third or more of one is a port that both need.
+ */
+static const double SHARED_MIN = 0.25;
+
 static void loop_write(const void *self, unsigned x, struct gen_program *program) {
     (void)self;
     core_program_init(program, "core: a loop of %u NOPs", x);
     core_nops(&program->unit, 8, x);
+    program->one_loop = true;
+    program->copies = 1;
+}
+
+static void short_write(const void *self, unsigned x, struct gen_program *program) {
+    (void)self;
+    core_program_init(program, "core: a loop of %u short NOPs", x);
+    core_nops(&program->unit, 3, x);
     program->one_loop = true;
     program->copies = 1;
 }
@@ -84,6 +104,88 @@ static enum ip_status loops_learn(struct core_session *session, const struct cor
                       err, "larger loops take %.2f cycles more than their slots", gain);
 }
 
+/* Mean distance of loops from the larger of issue and whole fetches of `width` slots. */
+static double fit(const struct core_session *session, const struct core_curve *curve, double width) {
+    double sum = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        double slots = curve->points[i].x + 1; /* the branch, with which the counting fuses */
+        double cycles = fmax(slots / session->width, isinf(width) ? 1.0 : ceil(slots / width));
+        sum += fabs(curve->points[i].y / fmax(1.0, cycles) - 1);
+    }
+    return sum / (double)curve->count;
+}
+
+/* A fetch ends at the loop's branch: a loop of one slot more than a fetch takes two of them. */
+static enum ip_status width_learn(struct core_session *session, const struct core_curve *curve,
+                                  struct ip_error *err) {
+    if (curve->count < SHORT_MAX / 2) {
+        session->tally->untrusted++;
+        return core_learn(session, "uop_cache_width", NAN, NAN, err,
+                          "not known: too few loops could be trusted");
+    }
+    unsigned best = 0;
+    double least = INFINITY;
+    for (unsigned width = (unsigned)ceil(session->width); width <= WIDTH_MAX; width++) {
+        double distance = fit(session, curve, width);
+        best = distance < least ? width : best;
+        least = fmin(least, distance);
+    }
+    if (least > FIT_MAX || least * FIT_GAIN > fit(session, curve, INFINITY)) {
+        return core_learn(session, "uop_cache_width", NAN, NAN, err,
+                          "not seen: small loops take no whole fetches (%u slots fit best, within %.1f %%)",
+                          best, 100 * least);
+    }
+    return core_learn(session, "uop_cache_width", best, least, err,
+                      "loops of 1 to %d NOPs take whole fetches of so many, within %.1f %%", SHORT_MAX,
+                      100 * least);
+}
+
+/* Instructions of which eight are independent, "%s" their register. */
+static const struct {
+    const char *form, *text;
+    unsigned uses;
+} rivals[] = {
+    {"shl r64, imm8", "shl %s, 2", 0},      {"imul r64, r64", "imul %s, r13", 0},
+    {"bt r64, imm8", "bt %s, 2", 0},        {"popcnt r64, r64", "popcnt %s, r13", 0},
+    {"bswap r64", "bswap %s", 0},           {"movsx r64, r8", "movsx %s, r13b", 0},
+    {"cmovz r64, r64", "cmovz %s, r13", 0}, {"movmskps r64, xmm", "movmskps %s, xmm0", GEN_USES_XMM},
+};
+enum { RIVALS = sizeof rivals / sizeof rivals[0] };
+
+/* Does a loop's branch lengthen a loop of a form by what it takes from the form's ports? */
+static enum ip_status ports_measure(struct core_session *session, struct ip_error *err) {
+    static const char *const registers[COPIES] = {"rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8"};
+    size_t slots[RIVALS][2];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < RIVALS; i++) {
+        for (unsigned loop = 0; loop < 2 && status == IP_OK; loop++) {
+            struct gen_program program;
+            core_program_init(&program, "core: %s%s", rivals[i].form, loop ? " in a loop" : "");
+            for (unsigned n = 0; n < COPIES; n++) {
+                const char *hole = strstr(rivals[i].text, "%s");
+                ip_lines_printf(&program.unit, "%.*s%s%s", (int)(hole - rivals[i].text), rivals[i].text,
+                                registers[n], hole + 2);
+            }
+            program.uses = rivals[i].uses;
+            program.one_loop = loop;
+            program.copies = loop ? 1 : program.copies;
+            status = core_add(session, &program, &slots[i][loop], err);
+        }
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (unsigned i = 0; i < RIVALS && status == IP_OK; i++) {
+        double more = core_cycles(session, slots[i][1]) - core_cycles(session, slots[i][0]);
+        if (!isnan(more)) {
+            char key[PROBE_CORE_FACT_MAX];
+            probe_core_fact_key("branch", rivals[i].form, NULL, key);
+            status =
+                core_learn(session, key, more > SHARED_MIN ? 1 : 0, core_stat(session, slots[i][1])->spread,
+                           err, "a loop of %d takes %.2f cycles more with its branch", COPIES, more);
+        }
+    }
+    return status;
+}
+
 static enum ip_status jumps_learn(struct core_session *session, const struct core_curve *curve,
                                   struct ip_error *err) {
     size_t near = probe_departure(curve->points, curve->count, 0.25, 1.3);
@@ -117,13 +219,19 @@ static enum ip_status jumps_learn(struct core_session *session, const struct cor
 }
 
 enum ip_status core_branch_measure(struct core_session *session, struct ip_error *err) {
-    const struct core_sweep loops = {loop_write, NULL}, jumps = {jumps_write, NULL};
+    const struct core_sweep loops = {loop_write, NULL}, shorts = {short_write, NULL},
+                            jumps = {jumps_write, NULL};
     struct core_curve *curve = malloc(sizeof *curve);
     if (curve == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a sweep");
     }
     enum ip_status status = core_sweep_run(session, &loops, 1, LOOP_MAX, 1, curve, err);
     status = status == IP_OK ? loops_learn(session, curve, err) : status;
+    if (status == IP_OK) {
+        status = core_sweep_run(session, &shorts, 1, SHORT_MAX, 1, curve, err);
+    }
+    status = status == IP_OK ? width_learn(session, curve, err) : status;
+    status = status == IP_OK ? ports_measure(session, err) : status;
     if (status == IP_OK) {
         status = core_sweep_run(session, &jumps, 1, JUMPS_MAX, 1, curve, err);
     }

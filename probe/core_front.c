@@ -24,6 +24,9 @@ enum {
 static const unsigned densities[] = {6, 8, 12, 16, 18, 24};
 enum { DENSITIES = sizeof densities / sizeof densities[0] };
 
+/* Capacities that two numbers of instructions in a window tell differ by no more, relative. */
+static const double AGREEMENT = 0.35;
+
 /* More cycles than its slots need: a window that the decoders make. */
 static const double DECODED_MORE = 0.4;
 
@@ -186,7 +189,7 @@ static enum ip_status windows_measure(struct front *front, unsigned density, dou
 
 static enum ip_status capacity_measure(struct front *front, struct ip_error *err) {
     struct core_session *session = front->session;
-    double slots = 0, bytes = 0;
+    double slots = 0, second = 0, bytes = 0, line = probe_core_get(session->core, PROBE_CORE_UOP_CACHE_WIDTH);
     unsigned best = 0;
     double end = (front->l1i > 0 ? front->l1i : L1I_MAX) / WINDOW;
     enum ip_status status = IP_OK;
@@ -196,9 +199,12 @@ static enum ip_status capacity_measure(struct front *front, struct ip_error *err
             status = windows_measure(front, densities[i], end, &front->windows[i], err);
         }
         if (isfinite(front->windows[i])) {
+            /* A window takes whole lines; without their width, as many slots as it has instructions. */
+            double held = front->windows[i] * (isnan(line) ? densities[i] : ceil(densities[i] / line) * line);
             bytes = fmax(bytes, front->windows[i] * WINDOW);
-            best = front->windows[i] * densities[i] > slots ? i : best;
-            slots = fmax(slots, front->windows[i] * densities[i]);
+            second = held > slots ? slots : fmax(second, held);
+            best = held > slots ? i : best;
+            slots = fmax(slots, held);
         }
     }
     if (status != IP_OK) {
@@ -220,9 +226,19 @@ static enum ip_status capacity_measure(struct front *front, struct ip_error *err
         return status == IP_OK ? core_learn(session, "uop_cache_bytes", NAN, NAN, err, "as uop_cache_slots")
                                : status;
     }
-    status = core_learn(session, "uop_cache_slots", slots, 1 / front->windows[best], err,
-                        "%.0f windows of %u instructions, one with a length-changing prefix",
-                        front->windows[best], densities[best]);
+    double spread = fmax(1 / front->windows[best], (slots - second) / slots);
+    if (spread > AGREEMENT) { /* something else evicts the code, or is slow */
+        session->tally->untrusted++;
+        status = core_learn(session, "uop_cache_slots", NAN, NAN, err,
+                            "not known: %.0f windows of %u instructions, but no other number comes near",
+                            front->windows[best], densities[best]);
+        return status == IP_OK ? core_learn(session, "uop_cache_bytes", NAN, NAN, err, "as uop_cache_slots")
+                               : status;
+    }
+    status =
+        core_learn(session, "uop_cache_slots", slots, spread, err,
+                   "%.0f windows of %u instructions, in whole lines; as other numbers, within the spread",
+                   front->windows[best], densities[best]);
     return status == IP_OK ? core_learn(session, "uop_cache_bytes", bytes, WINDOW / bytes, err,
                                         "the most code that the µop cache held, of those that it did not")
                            : status;
@@ -332,12 +348,7 @@ enum ip_status core_front_measure(struct core_session *session, struct ip_error 
         }
     }
     free(front.curve);
-    static const char *const unseen[][2] = {
-        {"uop_cache_width", "not seen: no less than issue, and nothing slower lies between"},
-        {"decode_complex", "not known: instructions of several slots are bound elsewhere, too"},
-    };
-    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
-        status = core_learn(session, unseen[i][0], NAN, NAN, err, "%s", unseen[i][1]);
-    }
-    return status;
+    return status == IP_OK ? core_learn(session, "decode_complex", NAN, NAN, err,
+                                        "not known: instructions of several slots are bound elsewhere, too")
+                           : status;
 }

@@ -8,6 +8,7 @@
 
 IP_CHECK enum ip_status core_width_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_eliminate_measure(struct core_session *session, struct ip_error *err);
+IP_CHECK enum ip_status core_after_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_idiom_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_micro_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_fuse_measure(struct core_session *session, struct ip_error *err);

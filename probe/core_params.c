@@ -56,9 +56,11 @@ static const struct {
     [PROBE_CORE_GPR_FILE] = {"gpr_file", "results"},
     [PROBE_CORE_VECTOR_FILE] = {"vector_file", "results"},
     [PROBE_CORE_BRANCH_BUFFER] = {"branch_buffer", "branches"},
+    [PROBE_CORE_APART_SLOTS] = {"apart_slots", "slots"},
 };
 
-static const char *const kinds[] = {"fuse ", "eliminate ", "idiom ", "micro ", "micro_index "};
+static const char *const kinds[] = {"fuse ",        "eliminate ", "idiom ", "micro ",
+                                    "micro_index ", "after ",     "branch "};
 
 void probe_core_fini(struct probe_core *core) {
     free(core->facts);

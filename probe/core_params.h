@@ -13,6 +13,8 @@
  *               index
  *   "idiom"     form with the same register for both sources: 2 when it takes no port either (it is done at
  *               rename), 1 when only the dependence is broken, 0 when neither ("xor r32, r32")
+ *   "after"     form: cycles more that it waits for a number which rename added an immediate to ("shl r64,
+ * imm8") "branch"    form: 1 when a taken branch takes a port from it, 0 when not ("shl r64, imm8")
  *
  * Pure: no clock, no CPU state, no stdio. */
 #ifndef ISAPROBE_PROBE_CORE_PARAMS_H
@@ -72,6 +74,8 @@ enum probe_core_key {
     PROBE_CORE_GPR_FILE,          /* results that general-purpose registers can hold for unretired µops */
     PROBE_CORE_VECTOR_FILE,
     PROBE_CORE_BRANCH_BUFFER, /* unretired conditional jumps */
+    PROBE_CORE_APART_SLOTS, /* an instruction that is taken apart begins in the first so many slots of a cycle
+                             */
     PROBE_CORE_KEYS
 };
 

@@ -117,6 +117,65 @@ enum ip_status core_eliminate_measure(struct core_session *session, struct ip_er
     return status;
 }
 
+/* --- what waits for an addition that rename did ------------------------------------------------------------
+ */
+
+/* Rename keeps such a sum as a register and a number; not every unit can add the number by itself. */
+struct consumer {
+    const char *form, *unit; /* from RAX to RAX */
+};
+
+static const struct consumer consumers[] = {
+    {"shl r64, imm8", "shl rax, 2"},
+    {"shr r64, imm8", "shr rax, 2"},
+    {"sar r64, imm8", "sar rax, 2"},
+    {"rol r64, imm8", "rol rax, 2"},
+    {"ror r64, imm8", "ror rax, 2"},
+    {"rorx r64, r64, imm8", "rorx rax, rax, 2"},
+    {"shlx r64, r64, r64", "shlx rax, rax, r13"},
+    {"add r64, r64", "add rax, r13"},
+    {"and r64, imm8", "and rax, 15"},
+    {"imul r64, r64", "imul rax, r13"},
+    {"movsxd r64, r32", "movsxd rax, eax"},
+    {"bswap r64", "bswap rax"},
+    {"popcnt r64, r64", "popcnt rax, rax"},
+    {"not r64", "not rax"},
+    {"cmovz r64, r64", "cmovz rax, rax"},
+};
+enum { CONSUMERS = sizeof consumers / sizeof consumers[0] };
+
+/* Less is what an addition takes that was executed after all. */
+static const double AFTER_MIN = 1.5;
+
+enum ip_status core_after_measure(struct core_session *session, struct ip_error *err) {
+    size_t slots[CONSUMERS][2];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < CONSUMERS; i++) {
+        for (unsigned add = 0; add < 2 && status == IP_OK; add++) {
+            struct gen_program program;
+            core_program_init(&program, "core: %s%s", consumers[i].form, add ? " after an addition" : "");
+            for (unsigned n = 0; n < 4; n++) {
+                core_lines(&program.unit, add ? "add rax, 8" : "", add);
+                core_lines(&program.unit, consumers[i].unit, 1);
+            }
+            program.forms_per_unit = 4;
+            status = core_add(session, &program, &slots[i][add], err);
+        }
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (unsigned i = 0; i < CONSUMERS && status == IP_OK; i++) {
+        double more = core_cycles(session, slots[i][1]) - core_cycles(session, slots[i][0]);
+        if (more > AFTER_MIN) {
+            char key[PROBE_CORE_FACT_MAX];
+            probe_core_fact_key("after", consumers[i].form, NULL, key);
+            status = core_learn(session, key, core_near_integer(more, 0.1),
+                                core_stat(session, slots[i][1])->spread, err,
+                                "chain with add r64, imm8, less the chain without");
+        }
+    }
+    return status;
+}
+
 /* --- idioms -------------------------------------------------------------------------------------------- */
 
 /* `pattern` has the register's name three times: destination and sources. */
@@ -235,6 +294,9 @@ enum ip_status core_idiom_measure(struct core_session *session, struct ip_error 
     return status;
 }
 
+/* Cycles from what a place says to what was measured, at most. */
+static const double APART_FIT = 0.08;
+
 /* --- micro-fusion -------------------------------------------------------------------------------------- */
 
 /* `line` has R where the destination register stands, and A for the address. */
@@ -327,6 +389,64 @@ static enum ip_status micro_learn(struct core_session *session, const struct mic
                       "%.2f slots among %d and more NOPs", least, MICRO_NOPS);
 }
 
+/* Cycles of a kernel of `nops` NOPs after each instruction of two slots, when such a one begins only in the
+ * first `first` slots of a cycle. */
+static double apart_cycles(unsigned nops, unsigned first, unsigned width) {
+    enum { TIMES = 360 }; /* all numbers of NOPs and widths come round */
+    unsigned cycles = 0, at = 0;
+    for (unsigned i = 0; i < TIMES; i++) {
+        if (at >= first) {
+            cycles++;
+            at = 0;
+        }
+        at += 2 + nops;
+        cycles += at / width;
+        at %= width;
+    }
+    return (double)cycles / TIMES;
+}
+
+/* Where instructions that are taken apart begin, from those of which the index makes two slots of one. */
+static enum ip_status apart_learn(struct core_session *session, size_t slots[2 * MICROS][MICRO_VARIANTS],
+                                  struct ip_error *err) {
+    unsigned width = (unsigned)round(session->width), best = 0, forms = 0;
+    double least = INFINITY;
+    for (unsigned first = 1; first <= width; first++) {
+        double sum = 0;
+        unsigned count = 0;
+        for (unsigned i = 0; i < MICROS; i++) {
+            const struct probe_core_value *plain =
+                probe_core_fact_get(session->core, "micro", micros[i].form, NULL);
+            const struct probe_core_value *index =
+                probe_core_fact_get(session->core, "micro_index", micros[i].form, NULL);
+            bool apart = plain != NULL && index != NULL && plain->value == 1 && index->value == 2;
+            for (unsigned v = 0; v < MICRO_VARIANTS && apart; v++) {
+                double cycles = core_cycles(session, slots[2 * i + 1][v]);
+                if (!isnan(cycles)) {
+                    sum += fabs(cycles - apart_cycles(MICRO_NOPS + v, first, width));
+                    count++;
+                }
+            }
+        }
+        if (count > 0 && sum / count < least) {
+            least = sum / count;
+            best = first;
+            forms = count / MICRO_VARIANTS;
+        }
+    }
+    if (best == 0) {
+        return core_learn(session, "apart_slots", NAN, NAN, err, "not seen: an index takes nothing apart");
+    }
+    if (least > APART_FIT) {
+        session->tally->untrusted++;
+        return core_learn(session, "apart_slots", NAN, NAN, err,
+                          "not known: no place in a cycle explains the kernels within %.2f cycles",
+                          APART_FIT);
+    }
+    return core_learn(session, "apart_slots", best, least, err,
+                      "where %u forms with an index begin, within %.3f cycles", forms, least);
+}
+
 enum ip_status core_micro_measure(struct core_session *session, struct ip_error *err) {
     size_t slots[2 * MICROS][MICRO_VARIANTS];
     enum ip_status status = IP_OK;
@@ -339,5 +459,5 @@ enum ip_status core_micro_measure(struct core_session *session, struct ip_error 
     for (unsigned i = 0; i < 2 * MICROS && status == IP_OK; i++) {
         status = micro_learn(session, &micros[i / 2], i % 2 != 0, slots[i], err);
     }
-    return status;
+    return status == IP_OK ? apart_learn(session, slots, err) : status;
 }

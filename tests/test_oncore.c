@@ -28,22 +28,25 @@ struct bytes {
     const char *data;
     size_t length;
 };
-#define BYTES(text) ((struct bytes){text, sizeof(text) - 1})
-#define IMUL_AX_BX  "\x48\x0f\xaf\xc3"     /* imul rax, rbx */
-#define IMUL_CX_BX  "\x48\x0f\xaf\xcb"     /* imul rcx, rbx */
-#define IMUL_AX_CX  "\x48\x0f\xaf\xc1"     /* imul rax, rcx */
-#define ADD_AX_BX   "\x48\x01\xd8"         /* add rax, rbx */
-#define ADD_CX_AX   "\x48\x01\xc1"         /* add rcx, rax */
-#define ADD_AX_CX   "\x48\x01\xc8"         /* add rax, rcx */
-#define XOR_AX_AX   "\x48\x31\xc0"         /* xor rax, rax */
-#define POPCNT_DX_S "\xf3\x48\x0f\xb8\xd6" /* popcnt rdx, rsi */
-#define LOAD_AX     "\x48\x8b\x06"         /* mov rax, [rsi] */
-#define LOAD_SELF   "\x48\x8b\x36"         /* mov rsi, [rsi] */
-#define STORE_AX    "\x48\x89\x06"         /* mov [rsi], rax */
-#define CMP_AX_BX   "\x48\x39\xd8"         /* cmp rax, rbx */
-#define JNZ_HERE    "\x75\x00"             /* jnz */
-#define PUSH_AX     "\x50"
-#define POP_AX      "\x58"
+#define BYTES(text)  ((struct bytes){text, sizeof(text) - 1})
+#define IMUL_AX_BX   "\x48\x0f\xaf\xc3"     /* imul rax, rbx */
+#define IMUL_CX_BX   "\x48\x0f\xaf\xcb"     /* imul rcx, rbx */
+#define IMUL_AX_CX   "\x48\x0f\xaf\xc1"     /* imul rax, rcx */
+#define ADD_AX_BX    "\x48\x01\xd8"         /* add rax, rbx */
+#define ADD_CX_AX    "\x48\x01\xc1"         /* add rcx, rax */
+#define ADD_AX_CX    "\x48\x01\xc8"         /* add rax, rcx */
+#define XOR_AX_AX    "\x48\x31\xc0"         /* xor rax, rax */
+#define POPCNT_DX_S  "\xf3\x48\x0f\xb8\xd6" /* popcnt rdx, rsi */
+#define LOAD_AX      "\x48\x8b\x06"         /* mov rax, [rsi] */
+#define LOAD_SELF    "\x48\x8b\x36"         /* mov rsi, [rsi] */
+#define STORE_AX     "\x48\x89\x06"         /* mov [rsi], rax */
+#define CMP_AX_BX    "\x48\x39\xd8"         /* cmp rax, rbx */
+#define JNZ_HERE     "\x75\x00"             /* jnz */
+#define ADD_AX_8     "\x48\x83\xc0\x08"     /* add rax, 8 */
+#define POPCNT_AX_AX "\xf3\x48\x0f\xb8\xc0" /* popcnt rax, rax */
+#define CMP_AX_INDEX "\x48\x3b\x04\xfe"     /* cmp rax, [rsi+rdi*8] */
+#define PUSH_AX      "\x50"
+#define POP_AX       "\x58"
 
 static void form_add(struct core_costs *costs, struct bytes code, const char *ports, double slots,
                      double latency) {
@@ -228,6 +231,81 @@ static void test_fusion(void **state) {
     core_costs_fini(&costs);
 }
 
+/* What an instruction waits for depends on who made it. */
+static void test_neighbours(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    cost_of(&costs, BYTES(IMUL_AX_BX))->bypass = 1.0f;
+    struct core_prediction p = predict(&costs, BYTES(IMUL_AX_BX IMUL_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 4.0);
+    core_prediction_fini(&p);
+    p = predict(&costs, BYTES(IMUL_AX_BX ADD_AX_BX), false); /* another unit: no bypass */
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    core_prediction_fini(&p);
+    /* An addition at rename, and a consumer that cannot add its number. */
+    form_add(&costs, BYTES(ADD_AX_8), "none", 1, 0);
+    cost_of(&costs, BYTES(POPCNT_AX_AX))->after = 2.0f;
+    p = predict(&costs, BYTES(ADD_AX_8 POPCNT_AX_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 5.0);
+    core_prediction_fini(&p);
+    p = predict(&costs, BYTES(ADD_AX_BX POPCNT_AX_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+static void test_front(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    parameter(&costs, "uop_cache_width", 5);
+    struct core_prediction p =
+        predict(&costs, BYTES(ADD_AX_BX LOAD_AX LOAD_AX LOAD_AX CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.bounds[CORE_BOUND_UOP_CACHE], 1.0); /* five slots: one fetch */
+    core_prediction_fini(&p);
+    p = predict(&costs, BYTES(ADD_AX_BX ADD_AX_BX LOAD_AX LOAD_AX LOAD_AX CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.bounds[CORE_BOUND_UOP_CACHE], 2.0);
+    core_prediction_fini(&p);
+    /* The jump decides the ports of the pair. */
+    p = predict(&costs, BYTES(IMUL_AX_BX CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 1.0);
+    core_prediction_fini(&p);
+    costs.branch_ports = cost_of(&costs, BYTES(IMUL_AX_BX))->terms[0].ports;
+    p = predict(&costs, BYTES(IMUL_AX_BX CMP_AX_BX JNZ_HERE), true);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 2.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+/* With an index some loads are taken apart from their operation, and begin early in a cycle. */
+static void test_apart(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(CMP_AX_INDEX), "1*p015+1*p23", 1, 1);
+    parameter(&costs, "micro cmp r64, m64", 1);
+    parameter(&costs, "micro_index cmp r64, m64", 1);
+    struct core_prediction p = predict(&costs, BYTES(CMP_AX_INDEX LOAD_AX LOAD_AX), false);
+    assert_near(p.slots, 3.0);
+    core_prediction_fini(&p);
+    parameter(&costs, "micro_index cmp r64, m64", 2);
+    p = predict(&costs, BYTES(CMP_AX_INDEX LOAD_AX LOAD_AX LOAD_AX), false);
+    assert_near(p.slots, 5.0);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 2.0); /* four loads */
+    core_prediction_fini(&p);
+    p = predict(&costs, BYTES(CMP_AX_INDEX LOAD_AX POPCNT_DX_S ADD_AX_BX), false);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 1.25);
+    core_prediction_fini(&p);
+    parameter(&costs, "apart_slots", 1); /* what is left of each second cycle stays empty */
+    p = predict(&costs, BYTES(CMP_AX_INDEX LOAD_AX POPCNT_DX_S ADD_AX_BX), false);
+    assert_near(p.bounds[CORE_BOUND_ISSUE], 1.25);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 2.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
 static void test_loop(void **state) {
     (void)state;
     struct core_costs costs;
@@ -395,7 +473,9 @@ int main(void) {
         cmocka_unit_test(test_memory),          cmocka_unit_test(test_rename),
         cmocka_unit_test(test_fusion),          cmocka_unit_test(test_loop),
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ports_exhaustive),
-        cmocka_unit_test(test_monotone),        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_front),
+        cmocka_unit_test(test_apart),           cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,6 +146,22 @@ static void facts(void **state) {
     probe_core_fini(&core);
 }
 
+static void branch_ports(void **state) {
+    (void)state;
+    static const char *const shifts[] = {
+        "form \"nop\" ports none", "form \"nop\" ports none\nform \"shl *\" ports 1*p06 latency 1", NULL};
+    static const char *const groups[] = {"branch", "after", NULL};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(shifts, groups, &core, &tally);
+    assert_fact(&core, "branch", "shl r64, imm8", NULL, 1); /* the branch's ports: p06 */
+    assert_fact(&core, "branch", "imul r64, r64", NULL, 0);
+    /* Fetches of a simulated core have no end, and its additions no aftermath. */
+    assert_false(core.values[PROBE_CORE_UOP_CACHE_WIDTH].known);
+    assert_fact(&core, "after", "shl r64, imm8", NULL, NAN);
+    probe_core_fini(&core);
+}
+
 static void groups_by_name(void **state) {
     (void)state;
     assert_int_equal(probe_core_group_find("frob"), -1);
@@ -164,10 +180,8 @@ static void groups_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(other_parameters),
-        cmocka_unit_test(facts),
-        cmocka_unit_test(groups_by_name),
+        cmocka_unit_test(parameters),   cmocka_unit_test(other_parameters), cmocka_unit_test(facts),
+        cmocka_unit_test(branch_ports), cmocka_unit_test(groups_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # inner_loop: reads a function's listing, prints the bytes of its shortest loop that multiplies, without the branch at its end.
+# A loop is straight code that ends in a branch back to its start: what lies before a jump back to a shared tail is none.
 inner_loop() {
     awk -F '\t' '
         /^ *[0-9a-f]+:\t/ {
@@ -20,9 +21,10 @@ inner_loop() {
             if ($3 ~ /^j[a-z]+ +[0-9a-f]+/) {
                 split($3, word, " ")
                 if (word[2] in at) {
-                    first = at[word[2]]; good = 0
+                    first = at[word[2]]; good = 0; straight = 1
                     for (i = first; i < n; i++) if (text[i] ~ /mul|fmadd/) good = 1
-                    if (good && (best == 0 || n - first < best)) {
+                    for (i = first; i < n; i++) if (text[i] ~ /^(j|ret|call)/) straight = 0
+                    if (good && straight && (best == 0 || n - first < best)) {
                         best = n - first; hex = ""
                         for (i = first; i < n; i++) hex = hex bytes[i]
                     }
