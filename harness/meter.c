@@ -178,9 +178,39 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     return IP_OK;
 }
 
+/* A kernel that the timer holds, and its number there. */
+struct hx_holding {
+    const struct gen_kernel *kernel;
+    uint32_t number;
+};
+
+static int holdings_compare(const void *a, const void *b) {
+    uintptr_t x = (uintptr_t)((const struct hx_holding *)a)->kernel;
+    uintptr_t y = (uintptr_t)((const struct hx_holding *)b)->kernel;
+    return (x > y) - (x < y);
+}
+
+/* The numbers of the open kernels among those that the bench holds. */
+static enum ip_status chunk_look_up(struct chunk *chunk, struct ip_error *err) {
+    const struct hx_bench *bench = chunk->bench;
+    for (size_t i = 0; i < chunk->open_count; i++) {
+        const struct hx_holding wanted = {.kernel = chunk->kernels[chunk->open[i]]};
+        const struct hx_holding *found = bsearch(&wanted, bench->holdings, bench->holding_count,
+                                                 sizeof *bench->holdings, holdings_compare);
+        if (found == NULL) {
+            return ip_fail(err, IP_FAILED, "a kernel is none of those that the meter was told to hold");
+        }
+        chunk->held[chunk->open[i]] = found->number;
+    }
+    return IP_OK;
+}
+
 /* Lets the timer prepare the open kernels once for all that is to come, where it can. */
 static enum ip_status chunk_hold(struct chunk *chunk, uint32_t rounds, struct ip_error *err) {
     struct hx_timer *timer = &chunk->bench->timer;
+    if (chunk->bench->holding_count > 0) {
+        return chunk_look_up(chunk, err);
+    }
     if (timer->ops->hold == NULL) {
         return IP_OK;
     }
@@ -219,6 +249,7 @@ static enum ip_status chunk_open(struct chunk *chunk, size_t count, bool hold, s
     uint32_t rounds = chunk->bench->plan.rounds;
     rounds = rounds > SCREEN_ROUNDS ? rounds : SCREEN_ROUNDS;
     enum ip_status status = store_open(&chunk->store, chunk->open_count, rounds, err);
+    hold = hold || chunk->bench->holding_count > 0;
     return status == IP_OK && hold ? chunk_hold(chunk, rounds, err) : status;
 }
 
@@ -371,8 +402,70 @@ static enum ip_status bench_screen(void *self, const struct gen_kernel *const *k
     return by_chunks(self, chunk_screen, kernels, count, stats, err);
 }
 
+static void bench_release(void *self) {
+    struct hx_bench *bench = self;
+    if (bench->holding_count > 0) {
+        bench->timer.ops->release(&bench->timer);
+    }
+    free(bench->holdings);
+    bench->holdings = NULL;
+    bench->holding_count = 0;
+}
+
+/* Kernels that are more than one chunk are placed chunk by chunk, and those of a careful plan for each batch.
+ */
+static enum ip_status bench_hold(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                 struct ip_error *err) {
+    struct hx_bench *bench = self;
+    bench_release(bench);
+    if (bench->timer.ops->hold == NULL || !bench->plan.keep_process || count > KERNELS_PER_CHUNK) {
+        return IP_OK;
+    }
+    struct hx_holding *holdings = calloc(count + 1, sizeof *holdings);
+    const struct gen_kernel **list = calloc(count + 1, sizeof(const struct gen_kernel *));
+    size_t used = 0;
+    enum ip_status status = IP_OK;
+    if (holdings == NULL || list == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (kernels[i] != NULL) {
+            holdings[used] = (struct hx_holding){kernels[i], (uint32_t)used};
+            list[used++] = kernels[i];
+        }
+    }
+    if (status == IP_OK && used > 0) {
+        uint32_t rounds = bench->plan.rounds > SCREEN_ROUNDS ? bench->plan.rounds : SCREEN_ROUNDS;
+        status = bench->timer.ops->hold(&bench->timer, list, used, rounds, err);
+    }
+    free(list);
+    if (status != IP_OK || used == 0) {
+        free(holdings);
+        return status;
+    }
+    qsort(holdings, used, sizeof *holdings, holdings_compare);
+    bench->holdings = holdings;
+    bench->holding_count = used;
+    return IP_OK;
+}
+
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {
-    return (struct hx_meter){.measure = bench_measure, .screen = bench_screen, .self = bench};
+    return (struct hx_meter){.measure = bench_measure,
+                             .screen = bench_screen,
+                             .hold = bench_hold,
+                             .release = bench_release,
+                             .self = bench};
+}
+
+enum ip_status hx_hold(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,
+                       struct ip_error *err) {
+    return meter->hold != NULL ? meter->hold(meter->self, kernels, count, err) : IP_OK;
+}
+
+void hx_release(const struct hx_meter *meter) {
+    if (meter->release != NULL) {
+        meter->release(meter->self);
+    }
 }
 
 enum ip_status hx_screen(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,

@@ -69,7 +69,15 @@ struct hx_meter {
     /* NULL: this meter cannot look cheaply. */
     enum ip_status (*screen)(void *self, const struct gen_kernel *const *kernels, size_t count,
                              struct hx_stat *stats, struct ip_error *err);
+    /* Until release, only these kernels (NULL ones apart) are looked at and measured, some of them several
+     * times: what they need is prepared once. NULL: nothing to prepare. */
+    enum ip_status (*hold)(void *self, const struct gen_kernel *const *kernels, size_t count,
+                           struct ip_error *err);
+    void (*release)(
+        void *self); /* NULL where hold is; after a failed hold too, or without one, it does nothing */
 };
+
+struct hx_holding; /* harness/meter.c: a kernel that the timer holds */
 
 /* The meter over a timer. */
 struct hx_bench {
@@ -86,6 +94,8 @@ struct hx_bench {
     double ticks_per_cycle;        /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
+    struct hx_holding *holdings; /* owned; sorted; NULL: none */
+    size_t holding_count;
     double run_ticks; /* of all their samples, those of the references too */
 };
 
@@ -121,5 +131,10 @@ IP_CHECK enum ip_status hx_measure(const struct hx_meter *meter, const struct ge
  * the meter knows nothing cheaper. */
 IP_CHECK enum ip_status hx_screen(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
                                   size_t count, struct hx_stat *stats, struct ip_error *err);
+
+/* Says which kernels the next calls take (hx_meter.hold), and that they are over. */
+IP_CHECK enum ip_status hx_hold(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
+                                size_t count, struct ip_error *err);
+void hx_release(const struct hx_meter *meter);
 
 #endif

@@ -114,11 +114,15 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
         }
     }
     if (status == IP_OK) {
+        status = hx_hold(meter, pointers, count, err);
+    }
+    if (status == IP_OK) {
         status = probe_rivals_measure(meter, batch->rivals + first, pointers, count, stats, err);
     }
     if (status == IP_OK && batch->retries > 0) {
         status = voids_measure(pointers, count, stats, batch->retries, meter, err);
     }
+    hx_release(meter);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (pointers[i] == NULL) {
             stat_fault(&stats[i], reasons[i]);

@@ -126,6 +126,18 @@ static enum ip_status log_screen(void *self, const struct gen_kernel *const *ker
     return status;
 }
 
+static enum ip_status log_hold(void *self, const struct gen_kernel *const *kernels, size_t count,
+                               struct ip_error *err) {
+    struct res_log *log = self;
+    return hx_hold(&log->inner, kernels, count, err);
+}
+
+static void log_release(void *self) {
+    struct res_log *log = self;
+    hx_release(&log->inner);
+}
+
 struct hx_meter res_log_meter(struct res_log *log) {
-    return (struct hx_meter){.measure = log_measure, .screen = log_screen, .self = log};
+    return (struct hx_meter){
+        .measure = log_measure, .screen = log_screen, .hold = log_hold, .release = log_release, .self = log};
 }

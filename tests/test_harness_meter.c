@@ -84,7 +84,7 @@ static struct script script_default(void) {
         .cycles = 3.0, .overhead_cycles = 120.0, .ticks_per_cycle = 0.66, .passes = 1, .random = {7}};
 }
 
-static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
+static void bench_prepare(struct hx_bench *target, struct script *script) {
     struct hx_bench bench;
     memset(&bench, 0, sizeof bench);
     hx_plan_init(&bench.plan);
@@ -98,6 +98,12 @@ static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
     bench.references.sentinel.longer.copies = 384;
     bench.references.sentinel.forms_per_unit = 1;
     bench.sentinel_cycles = 0.25;
+    *target = bench;
+}
+
+static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
+    struct hx_bench bench;
+    bench_prepare(&bench, script);
     struct gen_kernel kernel = {
         .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = forms_per_unit};
     const struct gen_kernel *kernels[1] = {&kernel};
@@ -106,6 +112,76 @@ static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
     struct ip_error err;
     assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
     return stat;
+}
+
+/* A timer that holds kernels: each job must name the place of its kernel among those. */
+struct holder {
+    struct script script;
+    const struct gen_kernel *held[4];
+    size_t count, holds, releases;
+};
+
+static enum ip_status holder_hold(struct hx_timer *timer, const struct gen_kernel *const *kernels,
+                                  size_t count, uint32_t rounds_max, struct ip_error *err) {
+    (void)rounds_max;
+    (void)err;
+    struct holder *holder = timer->state;
+    assert_in_range(count, 1, 4);
+    memcpy(holder->held, kernels, count * sizeof(const struct gen_kernel *));
+    holder->count = count;
+    holder->holds++;
+    return IP_OK;
+}
+
+static void holder_release(struct hx_timer *timer) {
+    struct holder *holder = timer->state;
+    holder->count = 0;
+    holder->releases++;
+}
+
+static enum ip_status holder_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                                 struct hx_samples *samples, struct ip_error *err) {
+    struct holder *holder = timer->state;
+    for (size_t i = 0; i < count && holder->count > 0; i++) {
+        assert_in_range(jobs[i].held, 0, holder->count - 1);
+        assert_ptr_equal(jobs[i].kernel, holder->held[jobs[i].held]);
+    }
+    return script_run(timer, jobs, count, samples, err); /* the script is the holder's first member */
+}
+
+static void test_kernels_are_held_once(void **state) {
+    (void)state;
+    static const struct hx_timer_ops ops = {
+        .name = "holder", .unit = "ticks", .run = holder_run, .hold = holder_hold, .release = holder_release};
+    struct holder holder = {.script = script_default()};
+    struct hx_bench bench;
+    bench_prepare(&bench, &holder.script);
+    hx_plan_quicken(&bench.plan, true);
+    bench.timer.ops = &ops;
+    struct gen_kernel kernels[3];
+    for (size_t i = 0; i < 3; i++) {
+        kernels[i] =
+            (struct gen_kernel){.shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = 1};
+    }
+    const struct gen_kernel *const all[4] = {&kernels[2], NULL, &kernels[0], &kernels[1]};
+    const struct gen_kernel *const some[2] = {&kernels[1], &kernels[2]};
+    const struct hx_meter meter = hx_bench_meter(&bench);
+    struct hx_stat stats[4];
+    struct ip_error err;
+    assert_int_equal(hx_hold(&meter, all, 4, &err), IP_OK);
+    assert_int_equal(hx_screen(&meter, some, 2, stats, &err), IP_OK);
+    assert_int_equal(hx_measure(&meter, all, 4, stats, &err), IP_OK);
+    assert_int_equal(stats[1].verdict, HX_VERDICT_FAULT); /* no kernel */
+    assert_float_equal(stats[3].cycles, 3.0, 1e-9);
+    assert_int_equal(hx_measure(&meter, some, 2, stats, &err), IP_OK);
+    assert_int_equal(holder.holds, 1);
+    assert_int_equal(holder.releases, 0);
+    hx_release(&meter);
+    assert_int_equal(holder.releases, 1);
+    /* On its own a call holds what it needs. */
+    assert_int_equal(hx_measure(&meter, some, 2, stats, &err), IP_OK);
+    assert_int_equal(holder.holds, 2);
+    assert_int_equal(holder.releases, 2);
 }
 
 static void test_quiet_machine_gives_the_truth(void **state) {
@@ -298,6 +374,7 @@ static void test_property_accepted_means_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels_are_held_once),
         cmocka_unit_test(test_quiet_machine_gives_the_truth),
         cmocka_unit_test(test_the_faster_pass_counts),
         cmocka_unit_test(test_forms_per_unit_divides),

@@ -56,6 +56,22 @@ static enum ip_status timed_screen(void *self, const struct gen_kernel *const *k
     return status;
 }
 
+static enum ip_status timed_hold(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                 struct ip_error *err) {
+    struct timed *timed = self;
+    double begin = tool_seconds();
+    enum ip_status status = hx_hold(timed->inner, kernels, count, err);
+    timed->seconds += tool_seconds() - begin;
+    return status;
+}
+
+static void timed_release(void *self) {
+    struct timed *timed = self;
+    double begin = tool_seconds();
+    hx_release(timed->inner);
+    timed->seconds += tool_seconds() - begin;
+}
+
 /* All forms that can be measured, derived, in a seeded order: the first of them are a sample. */
 static struct isa_form **forms_shuffle(struct tool *tool, uint64_t seed, size_t *count) {
     struct ip_error err = {0};
@@ -102,7 +118,11 @@ static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_
                      size_t count, struct scan_run *run) {
     struct ip_error err = {0};
     struct timed timed = {.inner = &tool->meter};
-    const struct hx_meter meter = {.measure = timed_measure, .screen = timed_screen, .self = &timed};
+    const struct hx_meter meter = {.measure = timed_measure,
+                                   .screen = timed_screen,
+                                   .hold = timed_hold,
+                                   .release = timed_release,
+                                   .self = &timed};
     struct probe_transfers transfers = {0};
     const struct hx_plan full = tool->bench.plan;
     *run = (struct scan_run){.count = count, .facts = tool_alloc(tool, count, sizeof *run->facts)};
