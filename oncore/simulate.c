@@ -70,11 +70,10 @@ static double place(struct sim *sim, uint32_t ports, double from, int bank) {
                 sim->banks[cycle][used] = (uint8_t)(bank + 1);
             }
         }
-        int best = -1;
-        for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
-            if ((free_ports >> p & 1) != 0 && (best < 0 || sim->load_of[p] < sim->load_of[best])) {
-                best = (int)p;
-            }
+        int best = __builtin_ctz(free_ports);
+        for (uint32_t left = free_ports & (free_ports - 1); left != 0; left &= left - 1) {
+            int port = __builtin_ctz(left);
+            best = sim->load_of[port] < sim->load_of[best] ? port : best;
         }
         sim->busy[cycle] |= UINT32_C(1) << best;
         sim->load_of[best] += 1.0;
