@@ -74,7 +74,7 @@ static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events 
         struct probe_counted counted[CHUNK];
         size_t count = forms->count - at < CHUNK ? forms->count - at : CHUNK;
         enum ip_status status = probe_usage_measure(&bench->meter, &bench->bench.encoder, map,
-                                                    forms->items + at, count, usages, err);
+                                                    forms->items + at, NULL, count, usages, err);
         if (status == IP_OK) {
             status =
                 probe_counted_measure(events, &bench->bench.encoder, forms->items + at, count, counted, err);

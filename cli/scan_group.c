@@ -42,8 +42,10 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
                                             group->chosen_count, group->latency, err);
     }
     if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
-        status = probe_usage_measure(&meter, encoder, &scan->map, group->chosen, group->chosen_count,
-                                     group->usage, err);
+        bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
+        status =
+            probe_usage_measure(&meter, encoder, &scan->map, group->chosen, known ? group->throughput : NULL,
+                                group->chosen_count, group->usage, err);
     }
     return status;
 }

@@ -12,8 +12,8 @@
 enum {
     KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
     SCREEN_ROUNDS = 4,
-    SCREEN_CYCLES = 1500,
-    SCREEN_LOOKS = 3, /* at a kernel that looks disturbed */
+    SCREEN_CYCLES = 4000, /* of 1500, with the chain once, half of the looks were off by more than 2 % */
+    SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
 };
 
 /* A batch is void when its NOPs took this much longer than the issue width allows: someone else used the
@@ -338,7 +338,7 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
                                          .iterations = bench->plan.iterations,
                                          .rounds = SCREEN_ROUNDS,
                                          .target_cycles = SCREEN_CYCLES,
-                                         .reference_every = SCREEN_ROUNDS,
+                                         .reference_every = 1,
                                          .held = chunk->held[chunk->open[i]]};
     }
     enum ip_status status = jobs_run(chunk, err);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/stats.h"
+
 /* Kernels per call of the meter: bounds the memory that machine code takes (about 1 KiB a kernel). */
 #define BATCH_CHUNK 4096u
 
@@ -95,6 +97,70 @@ static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t c
     return status;
 }
 
+/* Looks that are nearer than this, relative or in cycles, say the same. */
+static const double LOOKS_AGREE = 0.012;
+static const double LOOKS_AGREE_CYCLES = 0.02;
+enum { LOOKS_SAME = 3 };
+
+/* The least of ascending looks that say the same: whatever disturbs a look makes it longer, as a rule, and
+ * those that are too short by chance seldom agree. Returns false where too few do. */
+static bool looks_agree(const double *sorted, unsigned count, struct hx_stat *stat) {
+    for (unsigned i = 0; i + LOOKS_SAME <= count; i++) {
+        double low = sorted[i], high = sorted[i + LOOKS_SAME - 1];
+        if (high - low <= LOOKS_AGREE * low + LOOKS_AGREE_CYCLES) {
+            stat->low = low;
+            stat->high = high;
+            stat->cycles = hx_quantile(sorted + i, LOOKS_SAME, 0.5);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Looks until three agree, `looks` of undisturbed ones at most, and twice as many in all. */
+static enum ip_status looks_take(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
+                                 unsigned looks, const struct hx_meter *meter, struct ip_error *err) {
+    const struct gen_kernel **open = calloc(count, sizeof(const struct gen_kernel *));
+    double *cycles = calloc(count * looks, sizeof *cycles);
+    unsigned *good = calloc(count, sizeof *good);
+    struct hx_stat *fresh = calloc(count, sizeof *fresh);
+    enum ip_status status = open == NULL || cycles == NULL || good == NULL || fresh == NULL
+                                ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
+                                : IP_OK;
+    size_t left = status == IP_OK ? count : 0;
+    for (size_t i = 0; i < left; i++) {
+        open[i] = pointers[i];
+    }
+    for (unsigned look = 0; look < 2 * looks && left > 0 && status == IP_OK; look++) {
+        status = hx_screen(meter, open, count, fresh, err);
+        left = 0;
+        for (size_t i = 0; i < count && status == IP_OK; i++) {
+            if (open[i] == NULL) {
+                continue;
+            }
+            struct hx_stat *stat = &stats[i];
+            bool ok = fresh[i].verdict == HX_VERDICT_OK;
+            if (ok || good[i] == 0) {
+                *stat = fresh[i];
+            }
+            if (ok) {
+                cycles[i * looks + good[i]++] = fresh[i].cycles;
+                hx_sort(cycles + i * looks, good[i]);
+                stat->cycles = hx_quantile(cycles + i * looks, good[i], 0.25);
+            }
+            bool done = stat->verdict == HX_VERDICT_FAULT || looks_agree(cycles + i * looks, good[i], stat) ||
+                        good[i] == looks;
+            open[i] = done ? NULL : open[i];
+            left += !done;
+        }
+    }
+    free(open);
+    free(cycles);
+    free(good);
+    free(fresh);
+    return status;
+}
+
 /* Builds and measures experiments [first, first + count). `kernels` and `pointers` are scratch of `count`. */
 static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t first, size_t count,
                                           struct gen_kernel *kernels, const struct gen_kernel **pointers,
@@ -116,10 +182,12 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
     if (status == IP_OK) {
         status = hx_hold(meter, pointers, count, err);
     }
-    if (status == IP_OK) {
+    if (status == IP_OK && batch->looks > 0) {
+        status = looks_take(pointers, count, stats, batch->looks, meter, err);
+    } else if (status == IP_OK) {
         status = probe_rivals_measure(meter, batch->rivals + first, pointers, count, stats, err);
     }
-    if (status == IP_OK && batch->retries > 0) {
+    if (status == IP_OK && batch->retries > 0 && batch->looks == 0) {
         status = voids_measure(pointers, count, stats, batch->retries, meter, err);
     }
     hx_release(meter);

@@ -26,6 +26,8 @@ struct probe_batch {
     size_t count, capacity;
     unsigned retries; /* what came out unstable or disturbed is measured so many times more: noise comes and
                          goes */
+    unsigned looks; /* more than 0: no measurement, but so many cheap looks (hx_screen) at most, until two of
+                       them agree; no rivals, no retries */
 };
 
 void probe_batch_fini(struct probe_batch *batch); /* an all-zero batch is fine and empty */

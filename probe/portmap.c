@@ -10,15 +10,16 @@
 #include "probe/portmap_steps.h"
 
 enum {
-    ALONE_INSTANCES = 24, /* of a form in its throughput kernel */
-    NOP_INSTANCES = 96,   /* beside some of the form: issue slots */
-    SLOT_INSTANCES = 12,  /* a form of one a cycle still takes less than the NOPs */
-    SMALL_UNIT = 64,      /* instructions: enough for a loop */
-    NOP_KERNELS = 3,      /* of different lengths: all else stands on the issue width */
-    NOP_MORE = 24,
+    ALONE_INSTANCES = 24,   /* of a form in its throughput kernel */
+    NOP_INSTANCES = 60,     /* beside some of the form: issue slots */
+    SLOT_INSTANCES = 6,     /* a form of one a cycle still takes less than the NOPs */
+    FAILURES_MAX = 8,       /* attempts that were broken off: most of them soon, without an issue width */
+    ATTEMPTS_MAX = 6,       /* until two find the same sets */
+    LOOP_INSTRUCTIONS = 48, /* enough for a loop; of larger ones parts may come from the decoders */
 };
 
 static const double WIDTH_TOLERANCE = 0.06; /* of 1/throughput to an integer, relative */
+static const double ISSUE_TOLERANCE = 0.15; /* of the issue width to an integer; more is somebody else's */
 static const double SLOT_TOLERANCE = 0.25;  /* of the slots of a one-slot form to 1 */
 
 void probe_portmap_fini(struct probe_portmap *map) {
@@ -63,8 +64,8 @@ enum ip_status probe_mix_add(struct probe_batch *batch, const struct gen_part *p
     *slot = SIZE_MAX;
     enum ip_status status = gen_mix_program(&program, parts, count, &reason);
     if (status == IP_OK) {
-        /* Small loops: longer ones may come from the decoders, which can be slower than the ports. */
-        program.copies = program.unit.count >= SMALL_UNIT ? 1 : 0;
+        size_t lines = program.unit.count > 0 ? program.unit.count : 1;
+        program.copies = (uint32_t)((LOOP_INSTRUCTIONS + lines - 1) / lines);
         return probe_batch_add(batch, &program, slot, err);
     }
     if (status == IP_NO_MEMORY) {
@@ -81,7 +82,13 @@ double probe_mix_cycles(const struct probe_batch *batch, size_t slot) {
 enum ip_status probe_mixes_measure(const struct probe_mapper *mapper, struct probe_batch *batch,
                                    struct ip_error *err) {
     mapper->map->kernels += batch->count;
-    batch->retries = PROBE_MIX_RETRIES;
+    batch->looks = PROBE_MIX_LOOKS;
+    return batch->count > 0 ? probe_batch_measure(batch, mapper->meter, mapper->encoder, err) : IP_OK;
+}
+
+enum ip_status probe_mixes_measure_carefully(const struct probe_mapper *mapper, struct probe_batch *batch,
+                                             struct ip_error *err) {
+    mapper->map->kernels += batch->count;
     return batch->count > 0 ? probe_batch_measure(batch, mapper->meter, mapper->encoder, err) : IP_OK;
 }
 
@@ -99,8 +106,20 @@ static unsigned width_of(double cycles) {
     return integer && nearest < PROBE_PORTSET_PORTS ? (unsigned)nearest : 0;
 }
 
+static bool is_memory(const struct probe_port_member *member) {
+    return member->load || member->store;
+}
+
+/* Loads and stores are few, and a look at them is too rough: their time changes from run to run. */
+static enum ip_status mixes_measure(const struct probe_mapper *mapper, struct probe_batch *batch, bool memory,
+                                    struct ip_error *err) {
+    return memory ? probe_mixes_measure_carefully(mapper, batch, err)
+                  : probe_mixes_measure(mapper, batch, err);
+}
+
 /* Twice, with kernels of different lengths: one reading gone astray would found a class of its own. */
-static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *slots, struct ip_error *err) {
+static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *slots, bool memory,
+                                    struct ip_error *err) {
     static const unsigned instances[2] = {ALONE_INSTANCES, ALONE_INSTANCES + 6};
     struct probe_portmap *map = mapper->map;
     enum ip_status status = IP_OK;
@@ -108,14 +127,17 @@ static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *s
         struct probe_batch batch = {0};
         for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
             slots[i] = SIZE_MAX;
-            if (pass == 0 || map->members[i].width != 0) {
+            if (is_memory(&map->members[i]) == memory && (pass == 0 || map->members[i].width != 0)) {
                 const struct gen_part part = probe_port_part(&map->members[i], instances[pass]);
                 status = probe_mix_add(&batch, &part, 1, &slots[i], err);
             }
         }
-        status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
+        status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;
         for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
             struct probe_port_member *member = &map->members[i];
+            if (is_memory(member) != memory) {
+                continue;
+            }
             double cycles = probe_mix_cycles(&batch, slots[i]) / instances[pass];
             if (pass == 0) {
                 member->cycles = cycles;
@@ -129,43 +151,68 @@ static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *s
     return status;
 }
 
+/* NOPs, and of a form some beside them, as one loop that runs once and twice: the loop stays small, and what
+ * its end takes is the same in all. */
+static enum ip_status among_nops_add(struct probe_batch *batch, unsigned nops, const struct gen_part *part,
+                                     size_t *slot, struct ip_error *err) {
+    const struct gen_part parts[2] = {{.form = NULL, .count = nops},
+                                      part != NULL ? *part : (struct gen_part){0}};
+    enum ip_status status = probe_mix_add(batch, parts, part != NULL ? 2 : 1, slot, err);
+    if (status == IP_OK && *slot != SIZE_MAX) {
+        batch->programs[*slot].copies = 1;
+        batch->programs[*slot].one_loop = true;
+    }
+    return status;
+}
+
+/* Everything else stands on the issue width. */
+static enum ip_status issue_width_measure(const struct probe_mapper *mapper, struct ip_error *err) {
+    struct probe_batch batch = {0};
+    size_t few = SIZE_MAX, more = SIZE_MAX;
+    enum ip_status status = among_nops_add(&batch, NOP_INSTANCES, NULL, &few, err);
+    status = status == IP_OK ? among_nops_add(&batch, 2 * NOP_INSTANCES, NULL, &more, err) : status;
+    status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
+    if (status == IP_OK) {
+        double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - probe_mix_cycles(&batch, few));
+        mapper->map->issue_width = width;
+        if (!isfinite(width)) {
+            status =
+                ip_fail(err, IP_UNTRUSTED,
+                        "the issue width cannot be measured: another thread uses this core, or its clock "
+                        "moves; leave the machine idle and try again");
+        } else if (fabs(width - round(width)) > ISSUE_TOLERANCE) {
+            status = ip_fail(err, IP_UNTRUSTED,
+                             "%.2f NOPs a cycle are no issue width: something else uses the core; leave the "
+                             "machine idle and try again",
+                             width);
+        }
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
 /* NOPs fill the issue; what a few instances of a form add to their time is the form's issue slots. A form
  * that takes more than one slot is more than one µop, and its throughput says nothing about its width. */
 static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *slots, struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     struct probe_batch batch = {0};
-    size_t nops[NOP_KERNELS];
-    struct gen_part parts[2] = {{.form = NULL, .count = NOP_INSTANCES}};
-    enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < NOP_KERNELS && status == IP_OK; i++) {
-        parts[0].count = NOP_INSTANCES + NOP_MORE * i;
-        status = probe_mix_add(&batch, parts, 1, &nops[i], err);
-    }
-    parts[0].count = NOP_INSTANCES;
+    size_t nops = SIZE_MAX;
+    enum ip_status status = among_nops_add(&batch, NOP_INSTANCES, NULL, &nops, err);
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         slots[i] = SIZE_MAX;
         if (map->members[i].width != 0) {
-            parts[1] = probe_port_part(&map->members[i], SLOT_INSTANCES);
-            status = probe_mix_add(&batch, parts, 2, &slots[i], err);
+            const struct gen_part part = probe_port_part(&map->members[i], SLOT_INSTANCES);
+            status = among_nops_add(&batch, NOP_INSTANCES, &part, &slots[i], err);
         }
     }
     status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
-    if (status == IP_OK) {
-        for (unsigned i = 0; i < NOP_KERNELS; i++) {
-            double width = (NOP_INSTANCES + NOP_MORE * i) / probe_mix_cycles(&batch, nops[i]);
-            map->issue_width = width > map->issue_width ? width : map->issue_width;
-        }
-        if (!(map->issue_width > 0)) {
-            status = ip_fail(err, IP_UNTRUSTED, "the issue width cannot be measured: %s",
-                             batch.stats[nops[0]].why);
-        }
-    }
+    double base = status == IP_OK ? probe_mix_cycles(&batch, nops) : NAN;
     size_t hidden = 0;
     const struct isa_form *example = NULL;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         struct probe_port_member *member = &map->members[i];
         double cycles = probe_mix_cycles(&batch, slots[i]);
-        member->slots = (cycles * map->issue_width - NOP_INSTANCES) / SLOT_INSTANCES;
+        member->slots = (cycles - base) * map->issue_width / SLOT_INSTANCES;
         /* A form as wide as the issue may use no port at all (moves and idioms that rename removes). */
         bool visible = member->width < round(map->issue_width) - 0.5;
         if (member->width != 0 && !visible) {
@@ -193,7 +240,9 @@ static enum ip_status members_measure(const struct probe_mapper *mapper, struct 
     if (slots == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu candidates", mapper->map->member_count);
     }
-    enum ip_status status = alone_measure(mapper, slots, err);
+    enum ip_status status = issue_width_measure(mapper, err);
+    status = status == IP_OK ? alone_measure(mapper, slots, false, err) : status;
+    status = status == IP_OK ? alone_measure(mapper, slots, true, err) : status;
     status = status == IP_OK ? slots_measure(mapper, slots, err) : status;
     free(slots);
     return status;
@@ -213,9 +262,9 @@ static void members_sort(struct probe_portmap *map) {
     }
 }
 
-enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                     const struct isa_table *table, const char *vendor,
-                                     struct probe_portmap *map, struct ip_error *err) {
+static enum ip_status attempt(const struct hx_meter *meter, struct gen_encoder *encoder,
+                              const struct isa_table *table, struct probe_portmap *map,
+                              struct ip_error *err) {
     struct probe_portmap found;
     memset(&found, 0, sizeof found);
     const struct probe_mapper mapper = {.meter = meter, .encoder = encoder, .map = &found};
@@ -233,7 +282,163 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
         probe_portmap_fini(&found);
         return status;
     }
-    probe_portmap_label(&found, vendor);
     *map = found;
+    return IP_OK;
+}
+
+/* The class of `other` that has a member of this one; -1: none, or they differ. */
+static int class_find(const struct probe_portmap *map, unsigned class, const struct probe_portmap *other) {
+    int found = -1;
+    for (size_t i = 0; i < map->member_count && i < other->member_count; i++) {
+        if (map->members[i].class == (int)class && other->members[i].class >= 0) {
+            if (found >= 0 && found != other->members[i].class) {
+                return -1;
+            }
+            found = other->members[i].class;
+        }
+    }
+    return found;
+}
+
+static bool contradicts_itself(const struct probe_portmap *map) {
+    bool any = false;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        any = any || map->classes[c].contradicted;
+    }
+    return any;
+}
+
+static bool in_part(const struct probe_port_class *class, bool memory) {
+    return (class->load || class->store) == memory;
+}
+
+static unsigned part_classes(const struct probe_portmap *map, bool memory) {
+    unsigned count = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        count += in_part(&map->classes[c], memory);
+    }
+    return count;
+}
+
+/* Do two maps of the same candidates say the same of loads and stores, or of all else, up to the names of the
+ * ports? */
+static bool maps_agree(const struct probe_portmap *one, const struct probe_portmap *other, bool memory) {
+    int partner[PROBE_PORTSET_CLASSES];
+    if (part_classes(one, memory) != part_classes(other, memory) || one->solutions != other->solutions) {
+        return false;
+    }
+    for (unsigned a = 0; a < one->class_count; a++) {
+        partner[a] = -1;
+        if (!in_part(&one->classes[a], memory)) {
+            continue;
+        }
+        partner[a] = class_find(one, a, other);
+        for (unsigned b = 0; b <= a && partner[a] >= 0; b++) {
+            if (partner[b] < 0) {
+                continue;
+            }
+            uint32_t both = one->classes[a].ports | one->classes[b].ports;
+            uint32_t others = other->classes[partner[a]].ports | other->classes[partner[b]].ports;
+            if ((b < a && partner[a] == partner[b]) ||
+                __builtin_popcount(both) != __builtin_popcount(others)) {
+                return false;
+            }
+        }
+        if (partner[a] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static unsigned members_placed(const struct probe_portmap *map) {
+    unsigned placed = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        placed += map->classes[c].members;
+    }
+    return placed;
+}
+
+/* Maps that were found so far. */
+struct attempts {
+    struct probe_portmap maps[ATTEMPTS_MAX];
+    unsigned count;
+};
+
+static bool is_confirmed(const struct attempts *attempts, unsigned number, bool memory) {
+    for (unsigned i = 0; i < attempts->count; i++) {
+        if (i != number && maps_agree(&attempts->maps[number], &attempts->maps[i], memory)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A map of which other attempts say the same, in both parts: of these the one with most members. NULL: there
+ * is none. */
+static struct probe_portmap *confirmed(struct attempts *attempts) {
+    struct probe_portmap *best = NULL;
+    for (unsigned i = 0; i < attempts->count; i++) {
+        struct probe_portmap *map = &attempts->maps[i];
+        if (!contradicts_itself(map) && is_confirmed(attempts, i, false) && is_confirmed(attempts, i, true) &&
+            (best == NULL || members_placed(map) > members_placed(best))) {
+            best = map;
+        }
+    }
+    return best;
+}
+
+/* Where none is confirmed: one without contradictions, and of these the one with most members. */
+static struct probe_portmap *likeliest(struct attempts *attempts) {
+    struct probe_portmap *best = NULL;
+    for (unsigned i = 0; i < attempts->count; i++) {
+        struct probe_portmap *map = &attempts->maps[i];
+        bool whole = !contradicts_itself(map), best_whole = best != NULL && !contradicts_itself(best);
+        if (best == NULL || (whole && !best_whole) ||
+            (whole == best_whole && members_placed(map) > members_placed(best))) {
+            best = map;
+        }
+    }
+    if (best != NULL) {
+        ip_lines_printf(&best->notes,
+                        "no two of %u attempts found the same sets: leave the machine idle and try again",
+                        attempts->count);
+    }
+    return best;
+}
+
+enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                     const struct isa_table *table, const char *vendor,
+                                     struct probe_portmap *map, struct ip_error *err) {
+    struct attempts attempts = {.count = 0};
+    struct probe_portmap *chosen = NULL;
+    enum ip_status status = IP_OK;
+    size_t kernels = 0;
+    for (unsigned failed = 0; failed < FAILURES_MAX && attempts.count < ATTEMPTS_MAX && chosen == NULL;) {
+        status = attempt(meter, encoder, table, &attempts.maps[attempts.count], err);
+        if (status == IP_OK) {
+            kernels += attempts.maps[attempts.count++].kernels;
+            chosen = confirmed(&attempts);
+        } else if (status == IP_UNTRUSTED || status == IP_UNSUPPORTED) { /* noise leaves no form, too */
+            failed++;
+        } else {
+            break;
+        }
+    }
+    bool noisy = status == IP_UNTRUSTED || status == IP_UNSUPPORTED;
+    if (chosen == NULL && (status == IP_OK || noisy)) {
+        chosen = likeliest(&attempts);
+    }
+    for (unsigned i = 0; i < attempts.count; i++) {
+        if (&attempts.maps[i] != chosen) {
+            probe_portmap_fini(&attempts.maps[i]);
+        }
+    }
+    if (chosen == NULL) {
+        return status;
+    }
+    probe_portmap_label(chosen, vendor);
+    chosen->kernels = kernels;
+    *map = *chosen;
     return IP_OK;
 }

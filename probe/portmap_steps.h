@@ -7,8 +7,9 @@
 #include "probe/batch.h"
 #include "probe/portmap.h"
 
-/* Of a void mix: a single one that is missing can spoil all that is inferred. */
-enum { PROBE_MIX_RETRIES = 1 };
+/* Cheap looks at a mix, until three agree: where a neighbour comes and goes, they say as much as a
+ * measurement in a small part of its time. */
+enum { PROBE_MIX_LOOKS = 9 };
 
 /* What the steps share. */
 struct probe_mapper {
@@ -22,9 +23,13 @@ IP_CHECK enum ip_status probe_mix_add(struct probe_batch *batch, const struct ge
                                       size_t *slot, struct ip_error *err);
 /* Cycles of that kernel's unit; NaN when there is none that can be trusted. */
 double probe_mix_cycles(const struct probe_batch *batch, size_t slot);
-/* Measures what was added, if anything. */
+/* Looks at what was added, if anything. */
 IP_CHECK enum ip_status probe_mixes_measure(const struct probe_mapper *mapper, struct probe_batch *batch,
                                             struct ip_error *err);
+
+/* The same with full measurements. */
+IP_CHECK enum ip_status probe_mixes_measure_carefully(const struct probe_mapper *mapper,
+                                                      struct probe_batch *batch, struct ip_error *err);
 
 /* `count` instances of a member, for a mix. */
 struct gen_part probe_port_part(const struct probe_port_member *member, unsigned count);

@@ -92,8 +92,13 @@ static void pair_note(struct probe_portset_problem *pairs, unsigned a, unsigned 
     pairs->at_least[a][b] = pairs->at_least[b][a] = (uint8_t)reading.at_least;
 }
 
-/* Measures the pairs with class `only`, or all of them when it is negative. */
-static enum ip_status pairs_measure(struct unions *unions, int only, struct ip_error *err) {
+static bool is_memory(const struct probe_port_class *class) {
+    return class->load || class->store;
+}
+
+/* Of those that are wanted, pairs of classes that touch memory (a look at these is too rough: their time
+ * changes from run to run), or all others. */
+static enum ip_status some_pairs_measure(struct unions *unions, int only, bool memory, struct ip_error *err) {
     struct probe_portmap *map = unions->mapper->map;
     struct probe_batch batch = {0};
     size_t slots[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES];
@@ -104,17 +109,23 @@ static enum ip_status pairs_measure(struct unions *unions, int only, struct ip_e
             const unsigned classes[2] = {a, b};
             struct gen_part parts[GEN_PARTS_MAX];
             slots[a][b] = SIZE_MAX;
-            bool wanted = only < 0 || (unsigned)only == a || (unsigned)only == b;
+            bool both = is_memory(&map->classes[a]) && is_memory(&map->classes[b]);
+            bool wanted = (only < 0 || (unsigned)only == a || (unsigned)only == b) && both == memory;
             instances[a][b] = wanted ? parts_make(map, classes, 2, parts) : 0;
             if (instances[a][b] != 0) {
                 status = probe_mix_add(&batch, parts, 2, &slots[a][b], err);
             }
         }
     }
-    status = status == IP_OK ? probe_mixes_measure(unions->mapper, &batch, err) : status;
+    if (memory) {
+        status = status == IP_OK ? probe_mixes_measure_carefully(unions->mapper, &batch, err) : status;
+    } else {
+        status = status == IP_OK ? probe_mixes_measure(unions->mapper, &batch, err) : status;
+    }
     for (unsigned a = 0; a < map->class_count && status == IP_OK; a++) {
         for (unsigned b = a + 1; b < map->class_count; b++) {
-            if (only < 0 || (unsigned)only == a || (unsigned)only == b) {
+            bool both = is_memory(&map->classes[a]) && is_memory(&map->classes[b]);
+            if ((only < 0 || (unsigned)only == a || (unsigned)only == b) && both == memory) {
                 const unsigned classes[2] = {a, b};
                 double together = instances[a][b] / probe_mix_cycles(&batch, slots[a][b]);
                 pair_note(&unions->pairs, a, b, union_read(map, classes, 2, together));
@@ -123,6 +134,12 @@ static enum ip_status pairs_measure(struct unions *unions, int only, struct ip_e
     }
     probe_batch_fini(&batch);
     return status;
+}
+
+/* Measures the pairs with class `only`, or all of them when it is negative. */
+static enum ip_status pairs_measure(struct unions *unions, int only, struct ip_error *err) {
+    enum ip_status status = some_pairs_measure(unions, only, false, err);
+    return status == IP_OK ? some_pairs_measure(unions, only, true, err) : status;
 }
 
 /* Removes class `gone` from what is known of pairs. */
@@ -332,10 +349,6 @@ static enum ip_status part_solve(struct unions *unions, const unsigned *classes,
         problem_make(unions, classes, count, &problem);
     }
     return IP_OK;
-}
-
-static bool is_memory(const struct probe_port_class *class) {
-    return class->load || class->store;
 }
 
 /* Loads and stores are solved apart: on every CPU known so far they have ports of their own, and their mixes

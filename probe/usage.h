@@ -9,6 +9,7 @@
 #define ISAPROBE_PROBE_USAGE_H
 
 #include "probe/portmap.h"
+#include "probe/throughput.h"
 
 enum { PROBE_USAGE_TERMS = PROBE_PORTSET_CLASSES, PROBE_USAGE_TEXT = 160 };
 
@@ -46,10 +47,11 @@ struct probe_usage {
     char why[128];
 };
 
-/* Measures all forms (derived). */
+/* Measures all forms (derived). throughputs[i] belongs to forms[i]; NULL: measured here, too. */
 IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                             const struct probe_portmap *map, struct isa_form *const *forms,
-                                            size_t count, struct probe_usage *results, struct ip_error *err);
+                                            const struct probe_throughput *throughputs, size_t count,
+                                            struct probe_usage *results, struct ip_error *err);
 
 /* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */
 const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage, char *buffer);

@@ -53,6 +53,8 @@ static bool check_choose(struct probe_usage_subject *subject, unsigned number, u
             *check =
                 (struct probe_usage_experiment){.target = both,
                                                 .parts = 2,
+                                                .wanted = true,
+                                                .least = subject->issue.least,
                                                 .members = {one->members[0], other->members[0]},
                                                 .blocked = {{.ports = one->target}, {.ports = other->target}},
                                                 .slot = SIZE_MAX,

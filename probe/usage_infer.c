@@ -22,17 +22,26 @@ static bool is_widest(const struct probe_portmap *map, const struct probe_usage_
     return ports_in(experiment->target) + 1.5 > map->issue_width;
 }
 
-/* The blockers' reading, held within what the issue slots leave: without a memory operand no two µops share
- * one. */
-static double widest_count(const struct probe_usage_subject *subject, const struct probe_usage *result,
+static bool is_load(const struct probe_portmap *map, uint32_t ports) {
+    for (unsigned c = 0; c < map->class_count; c++) {
+        if (map->classes[c].load && map->classes[c].ports == ports) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The blockers' reading, held within what the issue slots leave: only a load may share the slot of another
+ * µop, and a store's address that of its data. */
+static double widest_count(const struct probe_usage *result, const struct probe_portmap *map,
                            double reading) {
     double placed = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
-        placed += result->terms[t].uops;
+        placed += is_load(map, result->terms[t].ports) ? 0 : result->terms[t].uops;
     }
     double most =
         isfinite(result->slots) && round(result->slots) > placed ? round(result->slots) - placed : 0;
-    if (isfinite(result->slots) && isa_form_memory_operand(subject->form) < 0 && reading > most) {
+    if (isfinite(result->slots) && reading > most) {
         reading = most;
     }
     return reading > 0 ? reading : 0;
@@ -54,7 +63,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         double nearest = round(uops);
         bool doubtful = fabs(uops - nearest) > UOP_TOLERANCE || nearest < 0;
         if (is_widest(map, experiment)) {
-            uops = widest_count(subject, result, nearest);
+            uops = widest_count(result, map, nearest);
             doubtful = fabs(uops - nearest) > 1;
         }
         if (doubtful) {
@@ -106,15 +115,6 @@ static uint32_t hidden_ports(const struct probe_portmap *map) {
         all |= map->classes[c].load || map->classes[c].store ? 0 : map->classes[c].ports;
     }
     return ports_in(all) >= round(map->issue_width) ? all : 0;
-}
-
-static bool is_load(const struct probe_portmap *map, uint32_t ports) {
-    for (unsigned c = 0; c < map->class_count; c++) {
-        if (map->classes[c].load && map->classes[c].ports == ports) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Something is made of what is loaded: a load alone cannot do it. */
@@ -208,7 +208,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "a mix takes longer or shorter than these ports say");
     } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
-    } else if (isa_form_memory_operand(subject->form) < 0 && uops > result->slots + 0.5) {
+    } else if (isa_form_memory_operand(subject->form) < 0 &&
+               uops > result->slots + 0.5 + probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
     } else {
         hidden_infer(subject->form, result, map);

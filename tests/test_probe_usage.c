@@ -84,8 +84,8 @@ static void machine_uses(struct machine *machine, const struct cast *cast, struc
     }
     assert_int_equal(isa_forms_derive(forms, count, &err), IP_OK);
     struct hx_meter meter = hx_bench_meter(&machine->bench);
-    if (probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, forms, count, results, &err) !=
-        IP_OK) {
+    if (probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, forms, NULL, count, results,
+                            &err) != IP_OK) {
         fail_msg("%s", err.text);
     }
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_plan.c - which blockers stand beside a form, and how many. */
+#include <math.h>
+#include <string.h>
+
+#include "probe/usage_steps.h"
+
+enum {
+    COPIES = 4,             /* of the form beside blockers ... */
+    COPIES_OF_FAST = 8,     /* ... and of one that takes a cycle at most: the more, the clearer */
+    BLOCKERS_MAX = 900,     /* instances in a kernel */
+    SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
+};
+
+static const double CYCLES_LEAST = 4;   /* of a unit */
+static const double CYCLES_SPARE = 1.5; /* blockers take longer than the copies alone, by this factor, */
+static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
+static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port */
+/* Readings of one experiment have rhythms of their own. */
+static const double CYCLES_LONGER[] = {1, 1.37, 1.17, 1.53, 1.27, 1.1, 1.43, 1.21, 1.33};
+
+void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_form *form) {
+    memset(subject, 0, sizeof *subject);
+    subject->form = form;
+    subject->world = PROBE_PORTS_SCALAR;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool vector = isa_reg_is_vector(operand->reg_class);
+        if (vector && operand->reg_class == ISA_REG_ZMM) {
+            subject->world = PROBE_PORTS_WIDE;
+        } else if (vector && subject->world == PROBE_PORTS_SCALAR) {
+            subject->world = PROBE_PORTS_VECTOR;
+        }
+        subject->legacy = subject->legacy || (vector && !form->vex && !form->evex);
+    }
+}
+
+/* -- Blockers ----------------------------------------------------------------------------------------- */
+
+static bool xmm_only(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        enum isa_reg_class class = form->operands[i].reg_class;
+        if (class == ISA_REG_YMM || class == ISA_REG_ZMM || form->operands[i].bits > 128) {
+            return false;
+        }
+    }
+    return !form->evex;
+}
+
+/* A member of the class that may stand beside the form; -1: none. */
+static int blocker_for(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                       unsigned number) {
+    const struct probe_port_class *class = &map->classes[number];
+    if (class->blocker[0] >= 0) {
+        return class->blocker[0];
+    }
+    if (!subject->legacy) {
+        return class->blocker[subject->world == PROBE_PORTS_WIDE ? 2 : 1];
+    }
+    for (size_t i = 0; i < map->member_count; i++) {
+        if (map->members[i].class == (int)number && xmm_only(map->members[i].form)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* -- How many ----------------------------------------------------------------------------------------- */
+
+/* How long the blockers must take so that nothing else of the form can bind. */
+static double least_cycles(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                           const struct probe_portmap *map, unsigned width, unsigned copies) {
+    double slots = isfinite(result->slots) && result->slots > 1 ? result->slots : 1;
+    double least = CYCLES_SPARE * copies * subject->alone;
+    least = fmax(least, CHAIN_SPARE * subject->chain);
+    if (width == 0) { /* NOPs */
+        return CYCLES_LEAST + least;
+    }
+    /* Whatever is not confined to the blocked ports finds room on one other. */
+    least = fmax(least, SLOTS_SPARE * copies * slots);
+    double spare = map->issue_width - width; /* slots a cycle that the blockers leave */
+    least = fmax(least, spare > 0.25 ? SLOTS_SPARE * copies * slots / spare : 0);
+    return CYCLES_LEAST + least;
+}
+
+void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
+                                 const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                 const struct probe_portmap *map) {
+    unsigned width = ports_in(experiment->target);
+    double longer = CYCLES_LONGER[experiment->tries % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
+    double rate = width != 0 ? width : map->issue_width, cycles = 0;
+    /* More copies where they cost no time: what others wait for is longer. */
+    bool fast = subject->alone < 1.05 ||
+                CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
+    experiment->copies = fast ? COPIES_OF_FAST : COPIES;
+    if (width == 0) {
+        /* A loop ends with a group of instructions: what whole groups are added is not lost in its last one.
+         */
+        experiment->copies = (unsigned)round(map->issue_width);
+    }
+    for (; experiment->copies > 0; experiment->copies /= 2) {
+        cycles = ceil(longer * least_cycles(subject, result, map, width, experiment->copies));
+        if (cycles * rate <= BLOCKERS_MAX) {
+            break;
+        }
+    }
+    if (experiment->copies == 0) {
+        experiment->parts = 0;
+    }
+    experiment->base_copies =
+        experiment->based && width != 0 && !subject->renews ? experiment->copies / 2 : 0;
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        experiment->blocked[p].uops =
+            width != 0 ? cycles * ports_in(experiment->blocked[p].ports) : ceil(cycles * rate);
+    }
+}
+
+/* -- Which sets --------------------------------------------------------------------------------------- */
+
+static bool set_known(const struct probe_usage_subject *subject, const struct probe_port_class *class) {
+    for (unsigned i = 0; i < subject->count; i++) {
+        if (subject->experiments[i].target == class->ports) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By an operand, or within microcode. */
+static bool may_touch_memory(const struct isa_form *form, const struct probe_usage *result) {
+    return isa_form_memory_operand(form) >= 0 || !(result->slots <= SLOTS_OF_MICROCODE - 0.5);
+}
+
+static void experiment_init(struct probe_usage_experiment *experiment, uint32_t target, int member) {
+    *experiment = (struct probe_usage_experiment){.target = target,
+                                                  .parts = member >= 0 || target == 0,
+                                                  .wanted = true,
+                                                  .least = 1,
+                                                  .members = {member},
+                                                  .blocked = {{.ports = target}},
+                                                  .slot = SIZE_MAX,
+                                                  .base_slot = SIZE_MAX,
+                                                  .cycles = NAN,
+                                                  .confined = NAN};
+}
+
+void probe_usage_issue_plan(struct probe_usage_subject *subject) {
+    experiment_init(&subject->issue, 0, -1);
+    subject->issue.based = true;
+    subject->issue.least = 2;
+}
+
+void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
+                                  const struct probe_portmap *map) {
+    for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
+        for (unsigned c = 0; c < map->class_count; c++) {
+            const struct probe_port_class *class = &map->classes[c];
+            bool memory = class->load || class->store;
+            int member = blocker_for(subject, map, c);
+            if (class->store && (class->blocker[0] < 0 || class->worlds == PROBE_PORTS_WIDE)) {
+                continue; /* one count is enough, and goes by plain stores */
+            }
+            if (class->width != width || set_known(subject, class) ||
+                subject->count == PROBE_USAGE_EXPERIMENTS ||
+                (memory && (member < 0 || !may_touch_memory(subject->form, result)))) {
+                continue;
+            }
+            struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
+            experiment_init(experiment, class->ports, member);
+            experiment->store = class->store;
+            experiment->based = class->load || width + 1.5 > map->issue_width;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_readings.c - what several readings of one experiment say together, and whether there should be
+ * more. */
+#include <math.h>
+
+#include "probe/usage_steps.h"
+
+/* A count of µops so far from an integer is worth another reading. */
+static const double DOUBT = 0.2;
+/* A cheap look is wrong by such a part of a mix's whole time, a measurement by this. */
+static const double LOOK_ERROR = 0.006;
+static const double MEASURED_ERROR = 0.0015;
+/* What the readings say together may be wrong by so many µops. */
+static const double ERROR_MOST = 0.12;
+/* Readings after which a count between two integers is taken to be one. */
+enum { BETWEEN_MOST = 11 };
+/* Of all experiments of a form whose readings do not fit together. */
+enum { READINGS_OF_CARE = 5 };
+
+/* µops that an error as large as the mix's whole time would make. */
+static double leverage(const struct probe_usage_experiment *experiment) {
+    double blocked = 0;
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        blocked += experiment->blocked[p].uops;
+    }
+    double confined = isfinite(experiment->confined) ? experiment->confined * experiment->copies : 0;
+    return (blocked + confined) / (experiment->copies - experiment->base_copies);
+}
+
+static double error_of(const struct probe_usage_experiment *experiment, unsigned readings) {
+    double part = experiment->measured ? MEASURED_ERROR : LOOK_ERROR;
+    part *= experiment->based ? M_SQRT2 : 1.0; /* what the base takes is as uncertain */
+    return part * leverage(experiment) / sqrt(readings);
+}
+
+double probe_usage_error(const struct probe_usage_experiment *experiment) {
+    return experiment->reading_count > 0 ? error_of(experiment, experiment->reading_count) : INFINITY;
+}
+
+static void measure(struct probe_usage_experiment *experiment) {
+    experiment->measured = experiment->wanted = true;
+    experiment->reading_count = experiment->tries = 0;
+    experiment->cycles = experiment->confined = NAN;
+}
+
+void probe_usage_experiment_begin(struct probe_usage_experiment *experiment) {
+    if (!experiment->measured && !(error_of(experiment, PROBE_USAGE_READINGS) <= ERROR_MOST)) {
+        measure(experiment); /* looks would not do */
+    }
+}
+
+bool probe_usage_look_again(struct probe_usage_subject *subject) {
+    bool any = false;
+    subject->check_count = 0; /* they are chosen anew */
+    for (unsigned e = 0; e <= subject->count; e++) {
+        struct probe_usage_experiment *experiment =
+            e < subject->count ? &subject->experiments[e] : &subject->issue;
+        experiment->least = READINGS_OF_CARE;
+        experiment->wanted = experiment->parts != 0 && experiment->tries < READINGS_OF_CARE;
+        any = any || experiment->wanted;
+    }
+    return any;
+}
+
+/* Without the least and the greatest: some are spoilt. */
+static double middle_of(const double *readings, unsigned count) {
+    unsigned cut = count > 2 ? 1 : 0;
+    double sum = 0;
+    for (unsigned i = cut; i < count - cut; i++) {
+        sum += readings[i];
+    }
+    return sum / (count - 2 * cut);
+}
+
+void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {
+    unsigned at = experiment->reading_count;
+    experiment->tries++;
+    if (!isfinite(confined) || at == PROBE_USAGE_READINGS) {
+        return;
+    }
+    for (; at > 0 && experiment->readings[at - 1] > confined; at--) {
+        experiment->readings[at] = experiment->readings[at - 1];
+    }
+    experiment->readings[at] = confined;
+    experiment->reading_count++;
+    experiment->confined = middle_of(experiment->readings, experiment->reading_count);
+    double blocked = 0;
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        blocked += experiment->blocked[p].uops;
+    }
+    experiment->cycles = (blocked + experiment->confined * experiment->copies) / rate;
+}
+
+void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
+    bool between = !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
+    bool vague = !(error_of(experiment, experiment->reading_count) <= ERROR_MOST);
+    unsigned most = vague     ? (experiment->measured ? PROBE_USAGE_MEASUREMENTS : PROBE_USAGE_READINGS)
+                    : between ? BETWEEN_MOST
+                              : experiment->least;
+    experiment->wanted = experiment->tries < most;
+}
