@@ -64,6 +64,14 @@ static double low_in_clocks(const double *samples, const double *clocks, double 
     return hx_quantile(values, count, LOW_QUANTILE);
 }
 
+/* How far `cycles` lies outside of low .. high, relative to the nearer end. Which instructions have to wake a
+ * vector unit is not known: 128 bits of integers take none of what 256 bits and conversions of 128 bits take.
+ */
+static double gap_to(double cycles, double low, double high) {
+    double end = cycles > high ? high : low;
+    return cycles < low || cycles > high ? (end - cycles) / end : 0.0;
+}
+
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
                                      const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = {.cycles = NAN, .sentinel_cycles = NAN};
@@ -95,12 +103,15 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
                     (references->chain.longer.copies - references->chain.shorter.copies);
     double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds) - copies;
     double extra = kernel->wakes_vectors ? references->vector_call_cycles / chain_cycles : 0.0;
-    double bound = (longer - overhead - extra) * chain_cycles /
-                   ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);
+    double unit_cycles =
+        chain_cycles / ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);
     /* One loop in both lengths: the first pass through a large one is slower than the others, and the
      * difference is right because of that. */
     bool one_loop = kernel->longer.passes > kernel->shorter.passes;
-    estimate.gap = kernel->map_on_demand || one_loop ? 0.0 : (bound - estimate.cycles) / bound;
+    estimate.gap = kernel->map_on_demand || one_loop
+                       ? 0.0
+                       : gap_to(estimate.cycles, (longer - overhead - extra) * unit_cycles,
+                                (longer - overhead) * unit_cycles);
     return estimate;
 }
 

@@ -19,6 +19,7 @@
 struct script {
     double cycles;          /* truth: cycles per copy */
     double overhead_cycles; /* of each call, to be removed by differencing */
+    double waking_cycles;   /* of each call of the kernel, which uses vectors, more than of the chain's */
     double ticks_per_cycle; /* of batch 0 */
     double drift;           /* added to it in every batch */
     double noise;           /* relative, uniform */
@@ -65,8 +66,9 @@ static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jo
                 tpc *= 1.25;
             }
             double shorter = script->batch < script->slow_short_batches ? 1.33 * truth : truth;
-            out->shorter[r] = noisy(script, shorter * kernel->shorter.copies * 40, tpc);
-            out->longer[r] = noisy(script, truth * kernel->longer.copies * 40, tpc);
+            out->shorter[r] =
+                noisy(script, shorter * kernel->shorter.copies * 40 + script->waking_cycles, tpc);
+            out->longer[r] = noisy(script, truth * kernel->longer.copies * 40 + script->waking_cycles, tpc);
             out->reference_shorter[r] = noisy(script, 96.0 * 20, tpc);
             out->reference_longer[r] = noisy(script, 192.0 * 20, tpc);
             out->sentinel_shorter[r] = noisy(script, nop * 192 * 30, tpc);
@@ -182,6 +184,28 @@ static void test_kernels_are_held_once(void **state) {
     assert_int_equal(hx_measure(&meter, some, 2, stats, &err), IP_OK);
     assert_int_equal(holder.holds, 2);
     assert_int_equal(holder.releases, 2);
+}
+
+/* A call that takes as much longer as waking the vector units can, or less, is no doubt; more is. */
+static void test_waking_vectors_is_no_doubt(void **state) {
+    (void)state;
+    static const double waking[] = {0.0, 100.0, 230.0, 600.0};
+    for (size_t i = 0; i < 4; i++) {
+        struct script script = script_default();
+        script.waking_cycles = waking[i];
+        struct hx_bench bench;
+        bench_prepare(&bench, &script);
+        bench.references.vector_call_cycles = 230.0;
+        struct gen_kernel kernel = {
+            .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = 1, .wakes_vectors = true};
+        const struct gen_kernel *kernels[1] = {&kernel};
+        const struct hx_meter meter = hx_bench_meter(&bench);
+        struct hx_stat stat;
+        struct ip_error err;
+        assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
+        assert_float_equal(stat.cycles, 3.0, 1e-9);
+        assert_true(waking[i] <= 230.0 ? stat.spread < 1e-9 : stat.spread > 0.02);
+    }
 }
 
 static void test_quiet_machine_gives_the_truth(void **state) {
@@ -375,6 +399,7 @@ static void test_property_accepted_means_right(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_are_held_once),
+        cmocka_unit_test(test_waking_vectors_is_no_doubt),
         cmocka_unit_test(test_quiet_machine_gives_the_truth),
         cmocka_unit_test(test_the_faster_pass_counts),
         cmocka_unit_test(test_forms_per_unit_divides),
