@@ -156,8 +156,8 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .unit_instructions = (uint32_t)program->unit.count,
                                .map_on_demand = program->map_on_demand,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
-    built.wakes_vectors =
-        (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128)) != 0;
+    built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |
+                                            GEN_USES_MMX | GEN_USES_X87)) != 0;
     memcpy(built.memory_fill, program->memory_fill, sizeof built.memory_fill);
     memcpy(built.vector_fill, program->vector_fill, sizeof built.vector_fill);
     struct parts parts;

@@ -31,7 +31,8 @@ struct gen_kernel {
     size_t unit_bytes;
     uint8_t memory_fill[64], vector_fill[64];
     bool map_on_demand;
-    bool wakes_vectors; /* it uses vector registers: waking their units may make each call longer */
+    bool wakes_vectors; /* it uses vector, MMX or x87 registers: waking their units may make each call longer
+                         */
     bool tiles;         /* needs the system's permission to use tiles */
 };
 
