@@ -137,7 +137,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
         chains[i] = estimate.ticks_per_cycle;
         sentinels[i] = estimate.sentinel_cycles;
     }
-    bench->sentinel_cycles = sentinel_agreed(sentinels);
+    bench->sentinel_cycles = bench->sentinel_calibrated = sentinel_agreed(sentinels);
     bench->ticks_per_cycle = hx_median(chains, CALIBRATION_BATCHES);
     bench->chain_spread = (chains[CALIBRATION_BATCHES - 1] - chains[0]) / bench->ticks_per_cycle;
     bench->sentinel_suspect = sentinel_is_suspect(bench);

@@ -16,10 +16,11 @@ enum {
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
 };
 
-/* A batch is void when its NOPs took this much longer than the issue width allows: someone else used the
- * core. NOPs that come from the decoders instead of the micro-op cache take 6 % longer without anybody (0.177
- * instead of 0.167); a busy neighbour takes half of the slots. */
-static const double SENTINEL_SLACK = 1.10;
+/* A batch is void when its NOPs took longer, or less long, than undisturbed ones by more than this. Of
+ * batches within it 4 to 12 % were more than 2 % off, of those outside, on either side, 50 to 80 %. A look
+ * has too few samples to be so strict. */
+static const double SENTINEL_MORE = 0.03, SENTINEL_LESS = 0.02;
+static const double SENTINEL_LOOK = 0.10;
 
 /* Two passes that are nearer than this say the same. */
 static const double PASSES_AGREE = 0.01;
@@ -96,8 +97,22 @@ struct chunk {
     uint32_t naps; /* batches after which the meter waited */
 };
 
+static bool is_within(double value, double of, double less, double more) {
+    return value >= of * (1.0 - less) && value <= of * (1.0 + more);
+}
+
+/* NOPs that come from the decoders instead of the micro-op cache take 6 % longer without anybody: what the
+ * calibration found is as good as the issue width that it stands for. */
 static bool sentinel_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
-    return bench->sentinel_suspect || !(estimate->sentinel_cycles <= bench->sentinel_cycles * SENTINEL_SLACK);
+    double nop = estimate->sentinel_cycles;
+    return bench->sentinel_suspect ||
+           !(is_within(nop, bench->sentinel_cycles, SENTINEL_LESS, SENTINEL_MORE) ||
+             is_within(nop, bench->sentinel_calibrated, SENTINEL_LESS, SENTINEL_MORE));
+}
+
+static bool sentinel_looks_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    return bench->sentinel_suspect ||
+           !(estimate->sentinel_cycles <= bench->sentinel_cycles * (1.0 + SENTINEL_LOOK));
 }
 
 /* Ticks of all samples of a job; references stand for several rounds. */
@@ -352,7 +367,7 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
         }
         struct hx_estimate estimate =
             hx_estimate_batch(chunk->kernels[number], &bench->references, samples, SCREEN_ROUNDS);
-        bool accepted = !estimate.clock_moved && !sentinel_off(bench, &estimate);
+        bool accepted = !estimate.clock_moved && !sentinel_looks_off(bench, &estimate);
         stat_look(&chunk->stats[number], &estimate, accepted);
         if (!accepted) {
             chunk->open[left++] = number;

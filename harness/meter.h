@@ -89,6 +89,7 @@ struct hx_bench {
     struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
     double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
+    double sentinel_calibrated;    /* the same, as it was measured */
     bool sentinel_suspect;         /* no issue width was found: the core was shared from the start, nothing is
                                       accepted */
     double ticks_per_cycle;        /* at the start */
