@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "harness/estimate.h"
+#include "harness/passes.h"
 #include "harness/record.h"
 
 enum {
     KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
+    PASSES_MORE = 2,          /* where the plan's disagree */
     SCREEN_ROUNDS = 4,
     SCREEN_CYCLES = 4000, /* of 1500, with the chain once, half of the looks were off by more than 2 % */
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
@@ -21,9 +23,6 @@ enum {
  * has too few samples to be so strict. */
 static const double SENTINEL_MORE = 0.03, SENTINEL_LESS = 0.02;
 static const double SENTINEL_LOOK = 0.10;
-
-/* Two passes that are nearer than this say the same. */
-static const double PASSES_AGREE = 0.01;
 
 void hx_plan_init(struct hx_plan *plan) {
     *plan = (struct hx_plan){
@@ -290,47 +289,47 @@ static enum ip_status chunk_measure(struct hx_bench *bench, const struct gen_ker
     return status;
 }
 
-/* What two passes say together. Code can run in a slow mode for a whole process (µops bound unluckily, a
- * neighbour in a cache), so when they differ the faster one counts; when they agree, their mean. */
-static void stats_merge(struct hx_stat *stat, const struct hx_stat *other) {
-    if (stat->verdict == HX_VERDICT_FAULT || other->verdict == HX_VERDICT_FAULT) {
-        return; /* the first fault is as good as any */
+/* As many passes as the plan says, and up to two more of those kernels that they dispute. */
+static enum ip_status passes_run(struct hx_bench *bench, const struct gen_kernel **kernels, size_t count,
+                                 struct hx_stat *taken, struct hx_stat *stats, struct ip_error *err) {
+    uint32_t most = bench->plan.passes + (bench->plan.passes > 1 ? PASSES_MORE : 0);
+    enum ip_status status = IP_OK;
+    size_t open = count;
+    for (uint32_t pass = 0; pass < most && status == IP_OK && open > 0; pass++) {
+        status = chunk_measure(bench, kernels, count, taken + pass * count, err);
+        open = 0;
+        for (size_t i = 0; i < count && status == IP_OK; i++) {
+            const struct hx_passes passes = {.first = taken + i, .stride = count, .count = pass + 1};
+            if (pass > 0 && kernels[i] == NULL) {
+                continue; /* settled before */
+            }
+            bool more = pass + 1 < bench->plan.passes || (pass + 1 < most && hx_passes_dispute(&passes));
+            if (more && kernels[i] != NULL) {
+                open++;
+            } else {
+                hx_passes_settle(&passes, &bench->plan, &stats[i]);
+                kernels[i] = NULL;
+            }
+        }
     }
-    uint32_t batches = stat->batches + other->batches;
-    uint32_t retakes = stat->retakes + other->retakes;
-    bool ok = stat->verdict == HX_VERDICT_OK, other_ok = other->verdict == HX_VERDICT_OK;
-    /* They are no nearer than the batches of each: noise is no slow mode, and its best would be too good. */
-    double near = fmax(PASSES_AGREE, 0.5 * (stat->spread + other->spread));
-    bool agree = fabs(stat->cycles - other->cycles) <= near * fmin(stat->cycles, other->cycles);
-    if (ok && other_ok && agree) {
-        stat->cycles = 0.5 * (stat->cycles + other->cycles);
-        stat->low = fmin(stat->low, other->low);
-        stat->high = fmax(stat->high, other->high);
-        stat->spread = fmax(stat->spread, other->spread);
-    } else if (ok != other_ok ? other_ok : other->cycles < stat->cycles) {
-        *stat = *other;
-    }
-    stat->batches = batches;
-    stat->retakes = retakes;
+    return status;
 }
 
 static enum ip_status passes_measure(struct hx_bench *bench, const struct gen_kernel *const *kernels,
                                      size_t count, struct hx_stat *stats, struct ip_error *err) {
-    enum ip_status status = chunk_measure(bench, kernels, count, stats, err);
-    if (status != IP_OK || bench->plan.passes < 2) {
-        return status;
-    }
-    struct hx_stat *more = calloc(count, sizeof *more);
-    if (more == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
-    }
-    for (uint32_t pass = 1; pass < bench->plan.passes && status == IP_OK; pass++) {
-        status = chunk_measure(bench, kernels, count, more, err);
-        for (size_t i = 0; i < count && status == IP_OK; i++) {
-            stats_merge(&stats[i], &more[i]);
+    struct hx_stat *taken = calloc((bench->plan.passes + PASSES_MORE) * count, sizeof *taken);
+    const struct gen_kernel **open = calloc(count, sizeof(const struct gen_kernel *));
+    enum ip_status status = IP_OK;
+    if (taken == NULL || open == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            open[i] = kernels[i];
         }
+        status = passes_run(bench, open, count, taken, stats, err);
     }
-    free(more);
+    free(taken);
+    free(open);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "common/random.h"
 #include "harness/estimate.h"
 #include "harness/meter.h"
+#include "harness/passes.h"
 #include "harness/stats.h"
 
 /* What the scripted timer does in batch number n (from 0). */
@@ -221,22 +222,61 @@ static void test_quiet_machine_gives_the_truth(void **state) {
     assert_int_equal(stat.retakes, 0);
 }
 
-/* The first pass falls into a slow mode, the second does not: the faster one counts, whichever comes first.
- */
-static void test_the_faster_pass_counts(void **state) {
+/* One pass of three falls into a slow mode: the two that agree count, whichever it was. */
+static void test_passes_that_agree_count(void **state) {
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        struct script script = script_default();
+        script.passes = 2;
+        script.slow_from = 3 * slow;
+        script.slow_to = 3 * slow + 3;
+        struct hx_stat stat = measure(&script, 1);
+        assert_int_equal(stat.verdict, HX_VERDICT_OK);
+        assert_float_equal(stat.cycles, 3.0, 1e-9);
+        assert_int_equal(stat.batches, 9);
+    }
+}
+
+/* The luckiest pass is not believed alone. */
+static void test_a_fast_pass_that_no_other_confirms_is_left_out(void **state) {
     (void)state;
     struct script script = script_default();
     script.passes = 2;
-    script.slow_to = 3;
+    script.slow_from = 3;
+    script.slow_to = 1000;
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, 3.12, 1e-9);
+}
+
+static void test_passes_that_all_disagree_are_reported(void **state) {
+    (void)state;
+    struct hx_stat passes[4] = {{.cycles = 3.0, .spread = 0.001},
+                                {.cycles = 3.3, .spread = 0.001},
+                                {.cycles = 3.6, .spread = 0.001},
+                                {.cycles = 3.9, .spread = 0.001}};
+    const struct hx_passes all = {.first = passes, .stride = 1, .count = 4};
+    struct hx_plan plan;
+    struct hx_stat stat;
+    hx_plan_init(&plan);
+    assert_true(hx_passes_dispute(&all));
+    hx_passes_settle(&all, &plan, &stat);
+    assert_int_equal(stat.verdict, HX_VERDICT_UNSTABLE);
     assert_float_equal(stat.cycles, 3.0, 1e-9);
-    assert_int_equal(stat.batches, 6);
-    script = script_default();
-    script.passes = 2;
-    script.slow_from = 3;
-    script.slow_to = 6;
-    assert_float_equal(measure(&script, 1).cycles, 3.0, 1e-9);
+    assert_float_equal(stat.spread, 0.1, 1e-9);
+    assert_string_equal(stat.why, "unstable: of 4 passes no two agree, the nearest to the least is 10 % off");
+    /* Near enough to be trusted, and with its spread. */
+    passes[1].cycles = 3.06;
+    assert_true(hx_passes_dispute(&all));
+    hx_passes_settle(&all, &plan, &stat);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.spread, 0.02, 1e-9);
+    /* One that agrees ends it; an unsteady one says nothing. */
+    passes[3].cycles = 3.01;
+    assert_false(hx_passes_dispute(&all));
+    passes[0].verdict = passes[2].verdict = HX_VERDICT_DISTURBED;
+    hx_passes_settle(&all, &plan, &stat);
+    assert_float_equal(stat.cycles, 3.01, 1e-9);
 }
 
 static void test_forms_per_unit_divides(void **state) {
@@ -401,7 +441,9 @@ int main(void) {
         cmocka_unit_test(test_kernels_are_held_once),
         cmocka_unit_test(test_waking_vectors_is_no_doubt),
         cmocka_unit_test(test_quiet_machine_gives_the_truth),
-        cmocka_unit_test(test_the_faster_pass_counts),
+        cmocka_unit_test(test_passes_that_agree_count),
+        cmocka_unit_test(test_a_fast_pass_that_no_other_confirms_is_left_out),
+        cmocka_unit_test(test_passes_that_all_disagree_are_reported),
         cmocka_unit_test(test_forms_per_unit_divides),
         cmocka_unit_test(test_drifting_clock_cancels),
         cmocka_unit_test(test_spikes_do_not_matter),
