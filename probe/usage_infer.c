@@ -156,7 +156,8 @@ static void hidden_infer(const struct isa_form *form, struct probe_usage *result
                    free_slots, ports_in(ports));
 }
 
-/* A form that reads memory has a load: where none was seen, its count went wrong. */
+/* A form that reads memory has a load: where nothing was seen on a load's ports (a store may share one), its
+ * count went wrong. */
 static bool load_missing(const struct isa_form *form, const struct probe_usage *result,
                          const struct probe_portmap *map) {
     int operand = isa_form_memory_operand(form);
@@ -164,7 +165,7 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
     for (unsigned c = 0; c < map->class_count; c++) {
         known = known || map->classes[c].load;
         for (unsigned t = 0; t < result->term_count; t++) {
-            seen = seen || (map->classes[c].load && result->terms[t].ports == map->classes[c].ports);
+            seen = seen || (map->classes[c].load && (result->terms[t].ports & ~map->classes[c].ports) == 0);
         }
     }
     return known && !seen && operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
