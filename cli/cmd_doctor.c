@@ -152,8 +152,12 @@ static bool timer_line(struct doctor *doctor, const char *specification) {
              bench.bench.timer.ops->summary);
     } else if (status == IP_OK) {
         const struct hx_bench *bare = &bench.bench;
-        line(doctor, check, "ok", "", "%s; %.4f %s per cycle, spread %.2f %%", bare->timer.ops->summary,
-             bare->ticks_per_cycle, bare->timer.ops->unit, 100.0 * bare->chain_spread);
+        char companion[48] = "";
+        if (bare->companion.pid != 0) {
+            (void)snprintf(companion, sizeof companion, "; a companion keeps CPU %d", bare->companion.cpu);
+        }
+        line(doctor, check, "ok", "", "%s; %.4f %s per cycle, spread %.2f %%%s", bare->timer.ops->summary,
+             bare->ticks_per_cycle, bare->timer.ops->unit, 100.0 * bare->chain_spread, companion);
     } else {
         line(doctor, check, "missing", "", "%s", err.text);
     }

@@ -177,6 +177,9 @@ static int64_t instructions_count(const struct ip_text *code) {
     return count;
 }
 
+/* A spread that makes the second decimal doubtful. */
+static const double WORTH_SAYING = 0.02;
+
 static void block_row(struct cli_output *output, const struct block *block, struct cli_tally *tally) {
     struct ip_text hex = {0};
     char fill[32], buffer[160];
@@ -187,6 +190,11 @@ static void block_row(struct cli_output *output, const struct block *block, stru
     cli_tally_add(tally, measured, block->stat.verdict);
     const char *status = cli_status_text(measured, block->stat.verdict,
                                          block->why != NULL ? block->why : block->stat.why, buffer);
+    if (output->format == CLI_FORMAT_TEXT && measured && block->stat.verdict == HX_VERDICT_OK &&
+        block->stat.spread > WORTH_SAYING) {
+        (void)snprintf(buffer, sizeof buffer, "ok, spread %.0f %%", 100.0 * block->stat.spread);
+        status = buffer;
+    }
     (void)snprintf(fill, sizeof fill, "0x%" PRIx64, block->fill);
     if (output->format == CLI_FORMAT_TEXT && hex.length > 40) {
         hex.length = 37; /* the start is enough for people */

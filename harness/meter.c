@@ -32,6 +32,7 @@ void hx_plan_init(struct hx_plan *plan) {
         .max_batches = 24,
         .spread_limit = 0.006,
         .trust_limit = 0.03,
+        .block_trust_limit = 0.10,
         .target_cycles = 12000,
         .reference_every = 1,
     };
@@ -150,6 +151,16 @@ static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
     return status;
 }
 
+/* The plan for one kernel: how a program's block runs depends on its place in ways that no repetition evens
+ * out. */
+static struct hx_plan plan_for(const struct hx_bench *bench, const struct gen_kernel *kernel) {
+    struct hx_plan plan = bench->plan;
+    if (kernel != NULL && kernel->map_on_demand) {
+        plan.trust_limit = plan.block_trust_limit;
+    }
+    return plan;
+}
+
 /* Takes one batch of every open kernel and keeps open those that need more. */
 static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     struct hx_bench *bench = chunk->bench;
@@ -176,10 +187,13 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         }
         struct hx_estimate estimate =
             hx_estimate_batch(chunk->kernels[number], &bench->references, samples, plan->rounds);
-        bool accepted = !estimate.clock_moved && !sentinel_off(bench, &estimate);
+        bool is_block = chunk->kernels[number]->map_on_demand;
+        bool off = is_block ? sentinel_looks_off(bench, &estimate) : sentinel_off(bench, &estimate);
+        bool accepted = !estimate.clock_moved && !off;
         void_count += !accepted;
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
-        if (!hx_tally_settle(&chunk->tallies[number], plan, &chunk->stats[number]) &&
+        const struct hx_plan its = plan_for(bench, chunk->kernels[number]);
+        if (!hx_tally_settle(&chunk->tallies[number], &its, &chunk->stats[number]) &&
             chunk->tallies[number].taken < plan->max_batches + chunk->naps) {
             chunk->open[left++] = number;
         }
@@ -307,7 +321,8 @@ static enum ip_status passes_run(struct hx_bench *bench, const struct gen_kernel
             if (more && kernels[i] != NULL) {
                 open++;
             } else {
-                hx_passes_settle(&passes, &bench->plan, &stats[i]);
+                const struct hx_plan its = plan_for(bench, kernels[i]);
+                hx_passes_settle(&passes, &its, &stats[i]);
                 kernels[i] = NULL;
             }
         }
