@@ -351,6 +351,9 @@ static enum ip_status store_open(struct predict *predict, struct ip_error *err) 
     if (status == IP_OK) {
         status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
     }
+    if (status == IP_OK && !settings->predict.measure) {
+        status = res_forms_need(predict->store, err);
+    }
     if (settings->store == NULL) {
         res_machine_fini(&machine);
         hx_host_fini(&host);

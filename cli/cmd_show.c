@@ -401,9 +401,8 @@ static enum ip_status forms_find(struct show *show, struct ip_error *err) {
         status = isa_table_text_add(&show->table, ip_text_string(&show->path), ip_text_string(&rows),
                                     rows.length, err);
     }
-    if (status == IP_OK && show->table.count == 0) {
-        status = ip_fail(err, IP_FAILED, "the store '%.200s' has no forms yet: fill it with 'isaprobe scan'",
-                         ip_text_string(&show->path));
+    if (status == IP_OK) {
+        status = res_forms_need(show->store, err);
     }
     ip_text_fini(&rows);
     for (int i = 0; status == IP_OK && i < show->settings->argument_count; i++) {

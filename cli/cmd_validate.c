@@ -76,6 +76,9 @@ static enum ip_status costs_open(struct validate *validate, struct ip_error *err
         status = res_store_open_readonly(&validate->store, ip_text_string(&path), err);
     }
     if (status == IP_OK) {
+        status = res_forms_need(validate->store, err);
+    }
+    if (status == IP_OK) {
         status = core_costs_open(&validate->costs, validate->store, err);
     }
     if (settings->store == NULL) {

@@ -246,6 +246,21 @@ enum ip_status res_form_get(struct res_store *store, const char *syntax, struct 
     return IP_OK;
 }
 
+enum ip_status res_forms_need(struct res_store *store, struct ip_error *err) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(store->db, "SELECT 1 FROM forms LIMIT 1", -1, &statement, NULL) != SQLITE_OK) {
+        return res_sql_fail(store->db, store->path, err);
+    }
+    bool row = false;
+    enum ip_status status = res_sql_step(store, statement, &row, err);
+    (void)sqlite3_finalize(statement);
+    if (status == IP_OK && !row) {
+        status = ip_fail(err, IP_FAILED, "the store '%.200s' has no forms yet: fill it with 'isaprobe scan'",
+                         store->path);
+    }
+    return status;
+}
+
 enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, struct ip_error *err) {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(store->db, "SELECT extension, syntax FROM forms ORDER BY extension, syntax", -1,

@@ -119,9 +119,8 @@ enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *sto
     if (status == IP_OK) {
         status = isa_table_text_add(&table, store->path, ip_text_string(&text), text.length, err);
     }
-    if (status == IP_OK && table.count == 0) {
-        status = ip_fail(err, IP_FAILED, "the store '%.200s' has no forms yet: fill it with 'isaprobe scan'",
-                         store->path);
+    if (status == IP_OK) {
+        status = res_forms_need(store, err);
     }
     if (status == IP_OK) {
         status = forms_select(&table, store->path, queries, count, &positions, &selected, err);

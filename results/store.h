@@ -167,6 +167,9 @@ void res_form_fini(struct res_form *form); /* all-zero is fine */
 IP_CHECK enum ip_status res_form_get(struct res_store *store, const char *syntax, struct res_form *form,
                                      struct ip_error *err);
 
+/* IP_FAILED when nothing was scanned into the store yet. */
+IP_CHECK enum ip_status res_forms_need(struct res_store *store, struct ip_error *err);
+
 /* Rows of an instruction table ("extension X", syntaxes) for all forms in the store. */
 IP_CHECK enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, struct ip_error *err);
 

@@ -20,6 +20,9 @@ ISAPROBE_AS=/nowhere/as attempt -S "$store" --syntax att 'nop'
 : >"$T/empty.db"
 attempt -S "$T/empty.db" 'add rax, rbx'
 attempt -S "$T/absent.db" 'add rax, rbx'
+cp "$store" "$T/bare.db"
+sqlite3 "$T/bare.db" 'DELETE FROM forms'
+attempt -S "$T/bare.db" 'add rax, rbx'
 cp "$store" "$T/newer.db"
 sqlite3 "$T/newer.db" 'PRAGMA user_version = 99'
 attempt -S "$T/newer.db" 'add rax, rbx'
