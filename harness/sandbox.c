@@ -24,7 +24,8 @@ static int filter_rules_add(scmp_filter_ctx filter) {
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
     }
     if (code == 0) {
-        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, HX_WIRE_FD));
+        code =
+            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, HX_WIRE_FD, 0));
     }
     if (code == 0) {
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
