@@ -19,7 +19,7 @@ enum {
 };
 
 /* A batch is void when its NOPs took longer, or less long, than undisturbed ones by more than this. Of
- * batches within it 4 to 12 % were more than 2 % off, of those outside, on either side, 50 to 80 %. A look
+ * batches within it 4 to 14 % were more than 2 % off, of those outside, on either side, 50 to 80 %. A look
  * has too few samples to be so strict. */
 static const double SENTINEL_MORE = 0.03, SENTINEL_LESS = 0.02;
 static const double SENTINEL_LOOK = 0.10;
