@@ -71,30 +71,21 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
     return status;
 }
 
-/* The port map: the store's, or measured now, with the full plan, since all forms' ports hang on it, and
- * stored.
- */
-static enum ip_status map_prepare(struct scan *scan, const struct hx_plan *full, struct ip_error *err) {
+/* The port map: the store's, or measured now and stored. */
+static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
     bool measured = false;
-    const struct hx_plan plan = scan->bench.bench.plan;
-    scan->bench.bench.plan = *full;
     enum ip_status status = cli_portmap_get(&scan->bench, scan->settings, &scan->forms.table, scan->store,
                                             scan->settings->force, &scan->map, &measured, err);
-    scan->bench.bench.plan = plan;
     return status == IP_OK && measured ? res_portmap_put(scan->store, &scan->map, err) : status;
 }
 
-/* The transfers that close latency chains, with the full plan too. A single group finds out for itself which
- * of them it needs. */
-static enum ip_status transfers_prepare(struct scan *scan, const struct hx_plan *full, struct ip_error *err) {
-    const struct hx_plan plan = scan->bench.bench.plan;
+/* The transfers that close latency chains. A single group finds out for itself which of them it needs. */
+static enum ip_status transfers_prepare(struct scan *scan, struct ip_error *err) {
     enum ip_status status = probe_transfers_init(&scan->transfers, &scan->forms.table, err);
     if (status == IP_OK && scan->left_count > scan->group) {
-        scan->bench.bench.plan = *full;
         probe_transfers_need_all(&scan->transfers);
         status =
             probe_transfers_calibrate(&scan->transfers, &scan->bench.inner, &scan->bench.bench.encoder, err);
-        scan->bench.bench.plan = plan;
     }
     return status;
 }
@@ -111,7 +102,7 @@ static enum ip_status groups_run(struct scan *scan, struct isa_form *const *form
 }
 
 /* Quickly, and what noise spoiled again. */
-static enum ip_status passes_run(struct scan *scan, const struct hx_plan *full, struct ip_error *err) {
+static enum ip_status passes_run(struct scan *scan, struct ip_error *err) {
     if (scan->settings->careful) {
         return groups_run(scan, scan->left, scan->left_count, NULL, NULL, err);
     }
@@ -120,10 +111,11 @@ static enum ip_status passes_run(struct scan *scan, const struct hx_plan *full, 
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->left_count);
     }
     size_t count = 0;
+    const struct hx_plan full = scan->bench.bench.plan;
     hx_plan_quicken(&scan->bench.bench.plan, true);
     enum ip_status status = groups_run(scan, scan->left, scan->left_count, doubtful, &count, err);
     if (status == IP_OK && count > 0) {
-        scan->bench.bench.plan = *full;
+        scan->bench.bench.plan = full;
         hx_plan_quicken(&scan->bench.bench.plan, false);
         status = groups_run(scan, doubtful, count, NULL, NULL, err);
     }
@@ -145,17 +137,19 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
         bool begun = status == IP_OK;
+        /* What many forms hang on is measured with the full plan. */
+        scan->bench.bench.plan = full;
         if (begun && (scan->parts & RES_PART_PORTS) != 0) {
-            status = map_prepare(scan, &full, err);
+            status = map_prepare(scan, err);
         }
         if (status == IP_OK) {
             status = isa_forms_derive(scan->left, scan->left_count, err); /* in one run of NASM */
         }
         if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
-            status = transfers_prepare(scan, &full, err);
+            status = transfers_prepare(scan, err);
         }
         if (status == IP_OK) {
-            status = passes_run(scan, &full, err);
+            status = passes_run(scan, err);
         }
         if (begun) {
             struct ip_error ignored; /* the first failure is the one to report */
