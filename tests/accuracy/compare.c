@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "tests/accuracy/lines.h"
 
 /* Throughput agrees within 5 % or 0.02 cycle, whichever is more. */
 #define THROUGHPUT_RELATIVE 0.05
@@ -216,34 +216,24 @@ static bool difference_parse(char *line, struct true_difference *difference) {
 }
 
 enum ip_status true_differences_read(struct true_differences *list, const char *path, struct ip_error *err) {
-    struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, 1 << 20, err);
+    struct lines lines;
+    enum ip_status status = lines_open(&lines, path, 1 << 20, err);
     if (status != IP_OK) {
         return status;
     }
-    size_t lines = 1;
-    for (size_t i = 0; i < text.length; i++) {
-        lines += text.data[i] == '\n';
-    }
-    struct true_differences found = {.items = calloc(lines, sizeof *found.items)};
+    struct true_differences found = {.items = calloc(lines.most, sizeof *found.items)};
     if (found.items == NULL) {
-        ip_text_fini(&text);
+        lines_close(&lines);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the rows of %s", path);
     }
-    unsigned number = 0;
-    for (char *line = text.data, *next; line != NULL && *line != '\0' && status == IP_OK; line = next) {
-        next = strchr(line, '\n');
-        if (next != NULL) {
-            *next++ = '\0';
-        }
-        number++;
-        if (number > 1 && !difference_parse(line, &found.items[found.count++])) {
+    for (char *line; status == IP_OK && (line = lines_next(&lines)) != NULL;) {
+        if (!difference_parse(line, &found.items[found.count++])) {
             status = ip_fail_at(
-                err, IP_SYNTAX, path, number, 0,
+                err, IP_SYNTAX, path, lines.number, 0,
                 "expected form,latency|throughput|ports|slots,measured,evidence; none may be empty");
         }
     }
-    ip_text_fini(&text);
+    lines_close(&lines);
     if (status != IP_OK) {
         true_differences_fini(&found);
         return status;

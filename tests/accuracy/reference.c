@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
 #include "isa/decode.h"
+#include "tests/accuracy/lines.h"
 
 enum {
     FILE_LIMIT_BYTES = 16 << 20,
@@ -100,33 +100,23 @@ static bool row_parse(char *line, struct reference_row *row) {
 }
 
 enum ip_status reference_read(struct reference *reference, const char *path, struct ip_error *err) {
-    struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, FILE_LIMIT_BYTES, err);
+    struct lines lines;
+    enum ip_status status = lines_open(&lines, path, FILE_LIMIT_BYTES, err);
     if (status != IP_OK) {
         return status;
     }
-    size_t lines = 1;
-    for (size_t i = 0; i < text.length; i++) {
-        lines += text.data[i] == '\n';
-    }
-    struct reference found = {.rows = calloc(lines, sizeof *found.rows)};
+    struct reference found = {.rows = calloc(lines.most, sizeof *found.rows)};
     if (found.rows == NULL) {
-        ip_text_fini(&text);
+        lines_close(&lines);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the rows of %s", path);
     }
-    unsigned number = 0;
-    for (char *line = text.data, *next; line != NULL && *line != '\0' && status == IP_OK; line = next) {
-        next = strchr(line, '\n');
-        if (next != NULL) {
-            *next++ = '\0';
-        }
-        number++;
-        if (number > 1 && !row_parse(line, &found.rows[found.count++])) {
-            status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
+    for (char *line; status == IP_OK && (line = lines_next(&lines)) != NULL;) {
+        if (!row_parse(line, &found.rows[found.count++])) {
+            status = ip_fail_at(err, IP_SYNTAX, path, lines.number, 0,
                                 "not a row of the reference: expected 8 fields and a latency such as [2;5]");
         }
     }
-    ip_text_fini(&text);
+    lines_close(&lines);
     if (status != IP_OK) {
         reference_fini(&found);
         return status;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
 #include "isa/decode.h"
+#include "tests/accuracy/lines.h"
 #include "tests/accuracy/reference.h"
 
 enum { FILE_LIMIT_BYTES = 1 << 20, WORDS_MAX = 8, LOADS = 1 << 2 | 1 << 3 | 1 << 10 };
@@ -150,34 +150,22 @@ static struct isa_form *form_find(const struct isa_table *table, const struct at
 
 enum ip_status wide_read(struct wide *wide, const char *path, const struct isa_table *table,
                          struct ip_error *err) {
-    struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, FILE_LIMIT_BYTES, err);
+    struct lines lines;
+    enum ip_status status = lines_open(&lines, path, FILE_LIMIT_BYTES, err);
     if (status != IP_OK) {
         return status;
     }
-    size_t lines = 1;
-    for (size_t i = 0; i < text.length; i++) {
-        lines += text.data[i] == '\n';
-    }
-    struct wide found = {.rows = calloc(lines, sizeof *found.rows)};
-    struct isa_form **forms = calloc(lines, sizeof *forms);
-    unsigned number = 0;
+    struct wide found = {.rows = calloc(lines.most, sizeof *found.rows)};
+    struct isa_form **forms = calloc(lines.most, sizeof *forms);
     size_t mapped = 0;
     if (found.rows == NULL || forms == NULL) {
         status = ip_fail(err, IP_NO_MEMORY, "no memory for the rows of %s", path);
     }
-    for (char *line = text.data, *next; line != NULL && *line != '\0' && status == IP_OK; line = next) {
-        next = strchr(line, '\n');
-        if (next != NULL) {
-            *next++ = '\0';
-        }
+    for (char *line; status == IP_OK && (line = lines_next(&lines)) != NULL;) {
         char *fields[5];
-        if (++number == 1) {
-            continue;
-        }
         struct wide_row *row = &found.rows[found.count++];
         if (reference_fields_split(line, fields, 5) != 5 || !pressure_parse(fields[4], row->pressure)) {
-            status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
+            status = ip_fail_at(err, IP_SYNTAX, path, lines.number, 0,
                                 "not a row of the table: expected 5 fields and pressures such as p00=0.50");
             break;
         }
@@ -190,7 +178,7 @@ enum ip_status wide_read(struct wide *wide, const char *path, const struct isa_t
         }
     }
     status = status == IP_OK ? isa_forms_derive(forms, mapped, err) : status;
-    ip_text_fini(&text);
+    lines_close(&lines);
     free(forms);
     if (status != IP_OK) {
         wide_fini(&found);
