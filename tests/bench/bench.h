@@ -16,6 +16,16 @@ struct bench_options {
     uint64_t seed;
 };
 
+/* bench_common.c: puts a seeded sample of the forms in front, without repetition. */
+void bench_forms_shuffle(struct isa_form **forms, size_t count, size_t sample, uint64_t seed);
+/* ... and a meter that looks at the clock before and after another one. */
+struct bench_timed {
+    const struct hx_meter *inner;
+    double seconds;
+    size_t kernels; /* measured, not only looked at */
+};
+struct hx_meter bench_timed_meter(struct bench_timed *timed);
+
 /* bench_reasons.c: counts texts with their numbers left out, so that one reason is one line. */
 enum { BENCH_REASONS_MAX = 64, BENCH_REASON_BYTES = 96 };
 struct bench_reasons {

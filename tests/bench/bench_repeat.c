@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/random.h"
 #include "probe/latency.h"
 #include "probe/throughput.h"
 #include "tests/bench/bench.h"
@@ -19,23 +18,6 @@ static const double rounded_throughput = 0.05;
 static const double agreement = 0.01;
 static const double agreement_cycles = 0.01;
 
-/* A meter that looks at the clock before and after another one. */
-struct timed_meter {
-    const struct hx_meter *inner;
-    double seconds;
-    size_t kernels;
-};
-
-static enum ip_status timed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                    struct hx_stat *stats, struct ip_error *err) {
-    struct timed_meter *timed = self;
-    double begin = tool_seconds();
-    enum ip_status status = hx_measure(timed->inner, kernels, count, stats, err);
-    timed->seconds += tool_seconds() - begin;
-    timed->kernels += count;
-    return status;
-}
-
 struct run {
     struct probe_latency *latencies;
     struct probe_throughput *throughputs;
@@ -45,8 +27,9 @@ struct run {
 
 static void run_measure(struct tool *tool, struct isa_form *const *forms, size_t count, struct run *run) {
     struct ip_error err = {0};
-    struct timed_meter timed = {.inner = &tool->meter};
-    const struct hx_meter meter = {.measure = timed_measure, .self = &timed};
+    struct bench_timed timed = {.inner = &tool->meter};
+    /* It cannot look cheaply: all kernels are measured and compared. */
+    const struct hx_meter meter = {.measure = bench_timed_meter(&timed).measure, .self = &timed};
     run->latencies = tool_alloc(tool, count, sizeof *run->latencies);
     run->throughputs = tool_alloc(tool, count, sizeof *run->throughputs);
     double begin = tool_seconds();
@@ -95,14 +78,8 @@ static struct isa_form **sample_choose(struct tool *tool, const struct bench_opt
     (void)printf(
         "\n## Speed and repeatability, register forms %s\n%zu forms in the built-in tables, %zu of these; ",
         wide ? "of 512 bits" : "up to 256 bits", tool->table.count, kept);
-    struct ip_random random = {options->seed};
     *count = kept < options->forms ? kept : options->forms;
-    for (size_t i = 0; i < *count; i++) {
-        size_t other = i + ip_random_below(&random, kept - i);
-        struct isa_form *form = forms[i];
-        forms[i] = forms[other];
-        forms[other] = form;
-    }
+    bench_forms_shuffle(forms, kept, *count, options->seed);
     (void)printf("sample of %zu, seed %llu\n", *count, (unsigned long long)options->seed);
     return forms;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "common/random.h"
 #include "probe/latency.h"
 #include "probe/slots.h"
 #include "probe/throughput.h"
@@ -32,46 +31,6 @@ struct scan_run {
     size_t kernels;        /* runs of a kernel in a batch or look */
 };
 
-/* A meter that looks at the clock before and after another one. */
-struct timed {
-    const struct hx_meter *inner;
-    double seconds;
-};
-
-static enum ip_status timed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                    struct hx_stat *stats, struct ip_error *err) {
-    struct timed *timed = self;
-    double begin = tool_seconds();
-    enum ip_status status = hx_measure(timed->inner, kernels, count, stats, err);
-    timed->seconds += tool_seconds() - begin;
-    return status;
-}
-
-static enum ip_status timed_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                   struct hx_stat *stats, struct ip_error *err) {
-    struct timed *timed = self;
-    double begin = tool_seconds();
-    enum ip_status status = hx_screen(timed->inner, kernels, count, stats, err);
-    timed->seconds += tool_seconds() - begin;
-    return status;
-}
-
-static enum ip_status timed_hold(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                 struct ip_error *err) {
-    struct timed *timed = self;
-    double begin = tool_seconds();
-    enum ip_status status = hx_hold(timed->inner, kernels, count, err);
-    timed->seconds += tool_seconds() - begin;
-    return status;
-}
-
-static void timed_release(void *self) {
-    struct timed *timed = self;
-    double begin = tool_seconds();
-    hx_release(timed->inner);
-    timed->seconds += tool_seconds() - begin;
-}
-
 /* All forms that can be measured, derived, in a seeded order: the first of them are a sample. */
 static struct isa_form **forms_shuffle(struct tool *tool, uint64_t seed, size_t *count) {
     struct ip_error err = {0};
@@ -89,13 +48,7 @@ static struct isa_form **forms_shuffle(struct tool *tool, uint64_t seed, size_t 
             forms[(*count)++] = forms[i];
         }
     }
-    struct ip_random random = {seed};
-    for (size_t i = 0; i < *count; i++) {
-        size_t other = i + ip_random_below(&random, *count - i);
-        struct isa_form *form = forms[i];
-        forms[i] = forms[other];
-        forms[other] = form;
-    }
+    bench_forms_shuffle(forms, *count, *count, seed);
     return forms;
 }
 
@@ -117,12 +70,8 @@ static void group_measure(struct tool *tool, const struct hx_meter *meter, struc
 static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_form *const *forms,
                      size_t count, struct scan_run *run) {
     struct ip_error err = {0};
-    struct timed timed = {.inner = &tool->meter};
-    const struct hx_meter meter = {.measure = timed_measure,
-                                   .screen = timed_screen,
-                                   .hold = timed_hold,
-                                   .release = timed_release,
-                                   .self = &timed};
+    struct bench_timed timed = {.inner = &tool->meter};
+    const struct hx_meter meter = bench_timed_meter(&timed);
     struct probe_transfers transfers = {0};
     const struct hx_plan full = tool->bench.plan;
     *run = (struct scan_run){.count = count, .facts = tool_alloc(tool, count, sizeof *run->facts)};

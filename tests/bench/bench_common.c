@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What several sections share. */
+#include "common/random.h"
+#include "tests/bench/bench.h"
+
+void bench_forms_shuffle(struct isa_form **forms, size_t count, size_t sample, uint64_t seed) {
+    struct ip_random random = {seed};
+    for (size_t i = 0; i < sample; i++) {
+        size_t other = i + ip_random_below(&random, count - i);
+        struct isa_form *form = forms[i];
+        forms[i] = forms[other];
+        forms[other] = form;
+    }
+}
+
+static enum ip_status timed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    struct bench_timed *timed = self;
+    double begin = tool_seconds();
+    enum ip_status status = hx_measure(timed->inner, kernels, count, stats, err);
+    timed->seconds += tool_seconds() - begin;
+    timed->kernels += count;
+    return status;
+}
+
+static enum ip_status timed_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                   struct hx_stat *stats, struct ip_error *err) {
+    struct bench_timed *timed = self;
+    double begin = tool_seconds();
+    enum ip_status status = hx_screen(timed->inner, kernels, count, stats, err);
+    timed->seconds += tool_seconds() - begin;
+    return status;
+}
+
+static enum ip_status timed_hold(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                 struct ip_error *err) {
+    struct bench_timed *timed = self;
+    double begin = tool_seconds();
+    enum ip_status status = hx_hold(timed->inner, kernels, count, err);
+    timed->seconds += tool_seconds() - begin;
+    return status;
+}
+
+static void timed_release(void *self) {
+    struct bench_timed *timed = self;
+    double begin = tool_seconds();
+    hx_release(timed->inner);
+    timed->seconds += tool_seconds() - begin;
+}
+
+struct hx_meter bench_timed_meter(struct bench_timed *timed) {
+    return (struct hx_meter){.measure = timed_measure,
+                             .screen = timed_screen,
+                             .hold = timed_hold,
+                             .release = timed_release,
+                             .self = timed};
+}
