@@ -134,12 +134,18 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         /* After a signal the group in hand is still finished and stored: it takes a moment, some seconds for
          * the slowest forms. The second one leaves at once. */
         scan->bench.bench.timer.stop = NULL;
-        scan->log.inner = scan->bench.inner;
         status = run_begin(scan, host, err);
         bool begun = status == IP_OK;
+        if (begun) {
+            scan->pending.inner = scan->bench.inner;
+            scan->pending.plan = &scan->bench.bench.plan;
+            scan->pending.store = scan->store;
+            scan->log.inner = res_pending_meter(&scan->pending);
+            status = res_pending_open(&scan->pending, scan->settings->force, err);
+        }
         /* What many forms hang on is measured with the full plan. */
         scan->bench.bench.plan = full;
-        if (begun && (scan->parts & RES_PART_PORTS) != 0) {
+        if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
             status = map_prepare(scan, err);
         }
         if (status == IP_OK) {
@@ -150,6 +156,9 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
         }
         if (status == IP_OK) {
             status = passes_run(scan, err);
+        }
+        if (status == IP_OK && cli_signal() == 0) {
+            status = res_pending_clear(&scan->pending, true, err);
         }
         if (begun) {
             struct ip_error ignored; /* the first failure is the one to report */
@@ -278,6 +287,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     }
     res_store_close(scan.store);
     res_log_fini(&scan.log);
+    res_pending_fini(&scan.pending);
     probe_portmap_fini(&scan.map);
     probe_transfers_fini(&scan.transfers);
     free(scan.left);
@@ -299,8 +309,8 @@ static const struct cli_option options[] = {
     {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
     {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0,
      NULL},
-    {"group", 'g', "N", "measure so many forms together (32); a scan that is killed loses the group in hand",
-     CLI_KIND_NUMBER, AT(group), 1, SCAN_GROUP_MAX, NULL},
+    {"group", 'g', "N", "measure so many forms together (32)", CLI_KIND_NUMBER, AT(group), 1, SCAN_GROUP_MAX,
+     NULL},
     {"parts", 'p', "LIST", "what to measure: some of latency,throughput,slots,ports (all but ports)",
      CLI_KIND_STRING, AT(parts), 0, 0, NULL},
     {"no-latency", 0, NULL, "leave the latency out", CLI_KIND_FLAG, AT(no_latency), 0, 0, NULL},

@@ -6,9 +6,10 @@
 #include "cli/bench.h"
 #include "cli/selection.h"
 #include "probe/transfer.h"
+#include "results/pending.h"
 #include "results/store.h"
 
-/* Forms that are measured together, at most and by default: what a killed scan can lose. */
+/* Forms that are measured together, at most and by default. */
 enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 32 };
 
 struct scan {
@@ -17,6 +18,7 @@ struct scan {
     struct isa_form **left; /* owned: forms that the store does not have */
     size_t left_count;
     struct res_store *store;
+    struct res_pending pending; /* before the meter, and before the log */
     struct res_log log;
     struct cli_bench bench;
     unsigned parts;

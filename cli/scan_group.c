@@ -107,6 +107,9 @@ enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, 
     if (status == IP_OK) {
         status = group_store(scan, group, doubtful, doubtful_count, err);
     }
+    if (status == IP_OK) {
+        status = res_pending_clear(&scan->pending, false, err);
+    }
     for (size_t i = 0; i < count; i++) {
         probe_latency_fini(&group->latency[i]);
     }

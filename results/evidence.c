@@ -76,6 +76,12 @@ static void kernel_describe(struct res_kernel *described, const struct gen_kerne
     described->hash = hash != 0 ? hash : 1; /* 0 means none */
 }
 
+uint64_t res_kernel_hash(const struct gen_kernel *kernel) {
+    struct res_kernel described = {0};
+    kernel_describe(&described, kernel);
+    return described.hash;
+}
+
 static enum ip_status log_add(struct res_log *log, const struct gen_kernel *kernel, uint64_t *hash,
                               struct ip_error *err) {
     if (2 * (log->count + 1) > log->size) {

@@ -37,6 +37,8 @@ void res_log_fini(struct res_log *log);
 void res_log_clear(struct res_log *log); /* forgets the kernels, keeps the meter */
 /* The meter that remembers; borrows the log. */
 struct hx_meter res_log_meter(struct res_log *log);
+/* What names a kernel: its code, and what its registers and memory begin with. */
+uint64_t res_kernel_hash(const struct gen_kernel *kernel);
 /* NULL: unknown. Borrowed until the next measurement. */
 const struct res_kernel *res_log_find(const struct res_log *log, uint64_t hash);
 

@@ -63,6 +63,8 @@ const char *const res_queries[RES_QUERIES] = {
         "INSERT INTO port_members(position, syntax, scaled, kind, world, cycles, slots, width, class)"
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
 
+    [RES_QUERY_PENDING_PUT] = "INSERT INTO pending(run_id, statistics) VALUES(?, ?)",
+
     /* The throughput first: it speaks for the form where it is known. */
     [RES_QUERY_FACTS] = "SELECT 't', t.cycles IS NOT NULL, t.verdict, s.outcome, t.why FROM throughput t"
                         " LEFT JOIN statistics s ON s.id = t.statistic_id WHERE t.form_id = ?1"
