@@ -1,4 +1,4 @@
-# Killed at fifty random moments, with forms measured one by one or in pairs: the store is whole each time and keeps each
+# Killed at fifty random moments, with forms measured one by one, in pairs or all together: the store is whole each time and keeps each
 # form that it had, which is not measured again; in the end it holds what a scan in one go gives. The delays are random by
 # a fixed seed; what counts does not depend on when they strike.
 sim=sim:tests/data/store/exact.sim
@@ -25,7 +25,7 @@ while [ $kills -lt 50 ]; do
     : >"$T/before"
     while [ $kills -lt 50 ]; do
         # Not by the function: that would be a shell of its own, which would be killed instead.
-        isaprobe scan -q -t $sim -S "$T/cpu.db" -g $((1 + kills % 2)) --list "$T/list" &
+        isaprobe scan -q -t $sim -S "$T/cpu.db" -g $((kills % 3 == 2 ? 32 : 1 + kills % 3)) --list "$T/list" &
         sleep "0.$(printf %03d $((RANDOM % 350)))"
         kill -s KILL $! 2>/dev/null
         # Who had ended before was not killed.
