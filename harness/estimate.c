@@ -19,6 +19,10 @@ static const double LOW_QUANTILE = 0.25;
 /* A batch whose two lengths disagree by more is taken again. Loops of a hundred instructions and more lose
  * less at their branch. */
 static const double GAP_MAX = 0.015;
+/* A kernel that has had so many times the accepted batches that it needs, too few of them calm, is what it
+ * is.
+ */
+enum { MANY_TIMES = 3 };
 /* Below this many cycles a relative spread says little: results are compared absolutely. */
 static const double SPREAD_FLOOR_CYCLES = 0.05;
 
@@ -49,11 +53,11 @@ static bool chain_moved(const double *clocks, uint32_t rounds) {
     return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(sorted, rounds, 0.5));
 }
 
-/* The low quantile of `samples` in units of the chain's difference, over the rounds whose chain was not hit
- * by an interrupt. Whatever disturbs a run makes it longer; within a round (some microseconds) the clock
- * stands still, within a batch it may not. */
-static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds) {
-    double values[HX_ROUNDS_MAX];
+/* The samples of one length in units of the chain's difference, sorted, over the rounds whose chain was not
+ * hit by an interrupt; returns how many. Within a round (some microseconds) the clock stands still, within a
+ * batch it may not. */
+static uint32_t in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds,
+                          double values[HX_ROUNDS_MAX]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < rounds; i++) {
         if (fabs(clocks[i] - clock) <= CLOCK_MAX * clock) {
@@ -61,7 +65,20 @@ static double low_in_clocks(const double *samples, const double *clocks, double 
         }
     }
     hx_sort(values, count);
+    return count;
+}
+
+/* The low quantile of them: whatever disturbs a run makes it longer. */
+static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds) {
+    double values[HX_ROUNDS_MAX];
+    uint32_t count = in_clocks(samples, clocks, clock, rounds, values);
     return hx_quantile(values, count, LOW_QUANTILE);
+}
+
+static double unrest_of(const double *samples, const double *clocks, double clock, uint32_t rounds) {
+    double values[HX_ROUNDS_MAX];
+    uint32_t count = in_clocks(samples, clocks, clock, rounds, values);
+    return (hx_quantile(values, count, 0.5) - values[0]) / values[0];
 }
 
 /* How far `cycles` lies outside of low .. high, relative to the nearer end. Which instructions have to wake a
@@ -112,6 +129,10 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
                        ? 0.0
                        : gap_to(estimate.cycles, (longer - overhead - extra) * unit_cycles,
                                 (longer - overhead) * unit_cycles);
+    /* What a block does differs from run to run. */
+    estimate.unrest = kernel->map_on_demand ? 0.0
+                                            : fmax(unrest_of(samples->longer, clocks, clock, rounds),
+                                                   unrest_of(samples->shorter, clocks, clock, rounds));
     return estimate;
 }
 
@@ -119,6 +140,7 @@ void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bo
     tally->taken++;
     if (accepted && tally->accepted < HX_BATCHES_MAX) {
         tally->gap[tally->accepted] = estimate->gap;
+        tally->unrest[tally->accepted] = estimate->unrest;
         tally->cycles[tally->accepted++] = estimate->cycles;
     }
     if (accepted || tally->accepted == 0) {
@@ -132,10 +154,10 @@ static double spread_of(double low, double high, double median) {
     return fabs(median) < SPREAD_FLOOR_CYCLES ? width : width / fabs(median);
 }
 
-static uint32_t batches_that_agree(const struct hx_tally *tally, double *cycles) {
+static uint32_t calm_batches(const struct hx_tally *tally, double *cycles) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < tally->accepted; i++) {
-        if (fabs(tally->gap[i]) <= GAP_MAX) {
+        if (fabs(tally->gap[i]) <= GAP_MAX && tally->unrest[i] <= HX_UNREST_MAX) {
             cycles[count++] = tally->cycles[i];
         }
     }
@@ -159,9 +181,9 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     stat->retakes = tally->taken - tally->accepted;
     double sorted[HX_BATCHES_MAX];
     double gap = 0.0;
-    uint32_t count = batches_that_agree(tally, sorted);
-    if (count < plan->min_batches && tally->accepted >= plan->min_batches &&
-        tally->taken >= plan->max_batches) {
+    uint32_t count = calm_batches(tally, sorted);
+    bool many = tally->taken >= plan->max_batches || tally->accepted >= MANY_TIMES * plan->min_batches;
+    if (count < plan->min_batches && tally->accepted >= plan->min_batches && many) {
         gap = gap_median(tally);
         count = tally->accepted;
         memcpy(sorted, tally->cycles, count * sizeof sorted[0]);

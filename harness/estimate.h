@@ -16,13 +16,20 @@ struct hx_estimate {
     double ticks_per_cycle; /* of the bracketing chain */
     double sentinel_cycles; /* per NOP */
     double gap;             /* how far the two lengths disagree, relative: see below */
+    double unrest;          /* how far the samples of one length lie apart, relative: see below */
     bool clock_moved;       /* the chain itself was unsteady during the batch: void */
 };
 
 /* gap: let t be what the difference of the lengths says, and b what the longer one alone says, its call's
  * overhead (known from the chain) taken off: b is an upper bound. A loop that was slowed by something that is
  * not its instructions (seen: a short loop that takes 16 instead of 12 cycles for milliseconds, while the
- * long one does not) makes t too small, and b - t large. gap = (b - t) / b. */
+ * long one does not) makes t too small, and b - t large. gap = (b - t) / b.
+ *
+ * unrest: how far the median of the samples of a length lies above the least of them; of the two lengths the
+ * larger. Nothing tells so well whether somebody else used the core: docs/method.md, "Sentinels". */
+
+/* Batches with more unrest than this are believed only of kernels that have no others. */
+#define HX_UNREST_MAX 0.012
 
 /* Each sample in units of its round's chain, which is the clock; the low quartile of each length; then the
  * difference, free of overhead (Putigny 2014, 2.2.2, takes the best of one length). `kernel` NULL: only chain
@@ -34,7 +41,7 @@ enum { HX_BATCHES_MAX = 64, HX_ROUNDS_MAX = 256 };
 
 /* The batches of one kernel so far. */
 struct hx_tally {
-    double cycles[HX_BATCHES_MAX], gap[HX_BATCHES_MAX]; /* of accepted batches */
+    double cycles[HX_BATCHES_MAX], gap[HX_BATCHES_MAX], unrest[HX_BATCHES_MAX]; /* of accepted batches */
     uint32_t accepted;
     uint32_t taken; /* accepted and void ones */
     double ticks_per_cycle,
@@ -43,8 +50,8 @@ struct hx_tally {
 
 void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted);
 
-/* Considers the batches whose lengths agree; when all batches that the plan allows are taken and too few
- * agree, all of them, with the gap as part of the spread. The narrowest window that holds at least half of
+/* Considers the calm batches whose lengths agree; when there are too few of them after many batches, all of
+ * them, with the gap as part of the spread. The narrowest window that holds at least half of
  * the accepted batches, and at least min_batches of them: its median becomes `cycles`, its width the spread.
  * Returns true when that satisfies the plan; stat->verdict is then HX_VERDICT_OK. Otherwise verdict and `why`
  * say what to report if no more batches are taken. */

@@ -18,11 +18,10 @@ enum {
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
 };
 
-/* A batch is void when its NOPs took longer, or less long, than undisturbed ones by more than this. Of
- * batches within it 4 to 14 % were more than 2 % off, of those outside, on either side, 50 to 80 %. A look
- * has too few samples to be so strict. */
+/* A batch is void when its NOPs took longer, or less long, than undisturbed ones by more than this. Where the
+ * kernel's own samples lie close together, the NOPs have little to add: they have slow modes of their own. */
+static const double SENTINEL_CALM = 0.10;
 static const double SENTINEL_MORE = 0.03, SENTINEL_LESS = 0.02;
-static const double SENTINEL_LOOK = 0.10;
 
 void hx_plan_init(struct hx_plan *plan) {
     *plan = (struct hx_plan){
@@ -41,7 +40,7 @@ void hx_plan_init(struct hx_plan *plan) {
 void hx_plan_quicken(struct hx_plan *plan, bool first) {
     enum { FIRST_BATCHES = 6 };
     plan->passes = 1;
-    plan->rounds = 9;
+    plan->rounds = 6;
     plan->min_batches = 2;
     plan->target_cycles = 4000;
     plan->reference_every = 3;
@@ -103,16 +102,23 @@ static bool is_within(double value, double of, double less, double more) {
 
 /* NOPs that come from the decoders instead of the micro-op cache take 6 % longer without anybody: what the
  * calibration found is as good as the issue width that it stands for. */
-static bool sentinel_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+static bool sentinel_within(const struct hx_bench *bench, const struct hx_estimate *estimate, double less,
+                            double more) {
     double nop = estimate->sentinel_cycles;
-    return bench->sentinel_suspect ||
-           !(is_within(nop, bench->sentinel_cycles, SENTINEL_LESS, SENTINEL_MORE) ||
-             is_within(nop, bench->sentinel_calibrated, SENTINEL_LESS, SENTINEL_MORE));
+    return is_within(nop, bench->sentinel_cycles, less, more) ||
+           is_within(nop, bench->sentinel_calibrated, less, more);
 }
 
-static bool sentinel_looks_off(const struct hx_bench *bench, const struct hx_estimate *estimate) {
-    return bench->sentinel_suspect ||
-           !(estimate->sentinel_cycles <= bench->sentinel_cycles * (1.0 + SENTINEL_LOOK));
+/* Did nobody disturb this batch, as far as one can see? */
+static bool batch_is_calm(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    return !bench->sentinel_suspect && !estimate->clock_moved && estimate->unrest <= HX_UNREST_MAX &&
+           sentinel_within(bench, estimate, SENTINEL_CALM, SENTINEL_CALM);
+}
+
+/* Or is the kernel itself one that runs now faster, now slower? Then the NOPs alone can say. */
+static bool batch_is_accepted(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    return batch_is_calm(bench, estimate) || (!bench->sentinel_suspect && !estimate->clock_moved &&
+                                              sentinel_within(bench, estimate, SENTINEL_LESS, SENTINEL_MORE));
 }
 
 /* Ticks of all samples of a job; references stand for several rounds. */
@@ -177,8 +183,8 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     if (status != IP_OK) {
         return status;
     }
-    size_t left = 0, void_count = 0;
-    for (size_t i = 0; i < chunk->open_count; i++) {
+    size_t left = 0, void_count = 0, taken = chunk->open_count;
+    for (size_t i = 0; i < taken; i++) {
         size_t number = chunk->open[i];
         struct hx_samples *samples = &chunk->store.samples[i];
         if (samples->outcome != HX_OUTCOME_OK) {
@@ -187,9 +193,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         }
         struct hx_estimate estimate =
             hx_estimate_batch(chunk->kernels[number], &bench->references, samples, plan->rounds);
-        bool is_block = chunk->kernels[number]->map_on_demand;
-        bool off = is_block ? sentinel_looks_off(bench, &estimate) : sentinel_off(bench, &estimate);
-        bool accepted = !estimate.clock_moved && !off;
+        bool accepted = batch_is_accepted(bench, &estimate);
         void_count += !accepted;
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
         const struct hx_plan its = plan_for(bench, chunk->kernels[number]);
@@ -199,8 +203,9 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         }
     }
     chunk->open_count = left;
-    /* A batch of which nothing was undisturbed does not count against the limit while there is patience. */
-    if (left > 0 && void_count == left && !bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
+    /* A time of which most was disturbed does not count against the limit while there is patience. */
+    if (left > 0 && 2 * void_count > taken && !bench->sentinel_suspect &&
+        hx_patience_wait(&bench->patience)) {
         chunk->naps++;
     }
     return IP_OK;
@@ -381,7 +386,7 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
         }
         struct hx_estimate estimate =
             hx_estimate_batch(chunk->kernels[number], &bench->references, samples, SCREEN_ROUNDS);
-        bool accepted = !estimate.clock_moved && !sentinel_looks_off(bench, &estimate);
+        bool accepted = batch_is_calm(bench, &estimate);
         stat_look(&chunk->stats[number], &estimate, accepted);
         if (!accepted) {
             chunk->open[left++] = number;

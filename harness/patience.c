@@ -4,7 +4,7 @@
 #include <time.h>
 
 /* Neighbours in virtual machines were seen to stay for 10 to 50 ms, and now and then for seconds. */
-enum { NAP_MS = 20, PATIENCE_MS = 5000, KERNELS_PER_MS = 10 };
+enum { NAP_MS = 4, PATIENCE_MS = 5000, KERNELS_PER_MS = 10 };
 
 void hx_patience_init(struct hx_patience *patience) {
     *patience = (struct hx_patience){.left_ms = PATIENCE_MS};
@@ -27,5 +27,6 @@ bool hx_patience_wait(struct hx_patience *patience) {
     const struct timespec nap = {.tv_nsec = (long)milliseconds * 1000000L};
     (void)nanosleep(&nap, NULL);
     patience->left_ms -= milliseconds;
+    patience->waited_ms += milliseconds;
     return true;
 }

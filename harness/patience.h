@@ -9,7 +9,8 @@
 
 struct hx_patience {
     uint32_t left_ms;
-    uint32_t kernels; /* measured since it last grew */
+    uint32_t waited_ms; /* so far, in all */
+    uint32_t kernels;   /* measured since it last grew */
 };
 
 /* Five seconds. */
@@ -18,7 +19,7 @@ void hx_patience_init(struct hx_patience *patience);
 /* Whoever measures much may wait more: a millisecond for every ten kernels, up to five seconds. */
 void hx_patience_earn(struct hx_patience *patience, size_t kernels);
 
-/* Sleeps for some 20 ms and takes them off. Returns false, at once, when nothing is left; so does an all-zero
+/* Sleeps for a few ms and takes them off. Returns false, at once, when nothing is left; so does an all-zero
  * patience. */
 bool hx_patience_wait(struct hx_patience *patience);
 

@@ -159,9 +159,10 @@ static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats
             struct race race = {
                 .rivals = rivals, .stats = stats, .chosen = chosen, .first = first, .end = end};
             *wanted += race_choose(&race, first_stage);
-            /* A look that saw nothing says nothing. */
+            /* A look that saw nothing, or that something disturbed, says nothing. */
             for (size_t i = first; first_stage && i < end; i++) {
-                bool blind = stats[i].screened && !isfinite(stats[i].cycles);
+                bool blind = stats[i].screened && !chosen[i] &&
+                             (!isfinite(stats[i].cycles) || stats[i].verdict != HX_VERDICT_OK);
                 chosen[i] = chosen[i] || blind;
                 *wanted += blind;
             }

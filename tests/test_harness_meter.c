@@ -28,6 +28,7 @@ struct script {
     int disturbed_batches;  /* so many batches from the first: NOPs and kernel take twice as long */
     int moving_batches;     /* so many batches from the first: the clock changes in the middle */
     int slow_short_batches; /* so many batches from the first: the short loop takes a third longer */
+    int restless_batches;   /* so many batches from the first: most runs of the kernel take 5 % longer */
     double batch_jitter;    /* relative, uniform: each batch has a truth of its own */
     enum hx_outcome outcome;
     uint32_t passes;
@@ -66,10 +67,12 @@ static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jo
             if (script->batch < script->moving_batches && r >= jobs[i].rounds / 2) {
                 tpc *= 1.25;
             }
+            double rest = script->batch < script->restless_batches && r % 4 != 0 ? 1.05 : 1.0;
             double shorter = script->batch < script->slow_short_batches ? 1.33 * truth : truth;
             out->shorter[r] =
-                noisy(script, shorter * kernel->shorter.copies * 40 + script->waking_cycles, tpc);
-            out->longer[r] = noisy(script, truth * kernel->longer.copies * 40 + script->waking_cycles, tpc);
+                noisy(script, rest * shorter * kernel->shorter.copies * 40 + script->waking_cycles, tpc);
+            out->longer[r] =
+                noisy(script, rest * truth * kernel->longer.copies * 40 + script->waking_cycles, tpc);
             out->reference_shorter[r] = noisy(script, 96.0 * 20, tpc);
             out->reference_longer[r] = noisy(script, 192.0 * 20, tpc);
             out->sentinel_shorter[r] = noisy(script, nop * 192 * 30, tpc);
@@ -370,6 +373,28 @@ static void test_lengths_that_disagree_are_retaken(void **state) {
     assert_int_equal(stat.retakes, 6);
 }
 
+/* The NOPs see nothing of it. */
+static void test_restless_batches_are_retaken(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.restless_batches = 2;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_int_equal(stat.retakes, 2);
+    assert_float_equal(stat.cycles, 3.0, 0.003);
+}
+
+/* A kernel of which every batch is restless is what it is. */
+static void test_a_restless_kernel_is_believed_after_a_while(void **state) {
+    (void)state;
+    struct script script = script_default();
+    script.restless_batches = 1000;
+    struct hx_stat stat = measure(&script, 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_int_equal(stat.batches, 9);
+    assert_true(stat.cycles > 3.0 && stat.cycles < 3.0 * 1.06);
+}
+
 static void test_lengths_that_always_disagree_are_reported(void **state) {
     (void)state;
     struct script script = script_default();
@@ -453,6 +478,8 @@ int main(void) {
         cmocka_unit_test(test_hopeless_noise_is_reported),
         cmocka_unit_test(test_some_noise_keeps_its_spread),
         cmocka_unit_test(test_lengths_that_disagree_are_retaken),
+        cmocka_unit_test(test_restless_batches_are_retaken),
+        cmocka_unit_test(test_a_restless_kernel_is_believed_after_a_while),
         cmocka_unit_test(test_lengths_that_always_disagree_are_reported),
         cmocka_unit_test(test_fault_is_a_fact),
         cmocka_unit_test(test_missing_kernel_is_a_fact),
