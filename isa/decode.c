@@ -247,6 +247,13 @@ static bool evex_came_first(const ZydisDecodedInstruction *instruction) {
            strncmp(ZydisISASetGetString(instruction->meta.isa_set), "AVX512_VNNI", 11) == 0;
 }
 
+/* Every instruction of every block comes through here: snprintf would take a quarter of the time. */
+static void text_copy(char *to, size_t size, const char *from, size_t length) {
+    size_t count = length < size ? length : size - 1;
+    memcpy(to, from, count);
+    to[count] = '\0';
+}
+
 static void prefix_read(struct isa_form *form, const struct decoded *d) {
     const ZydisDecodedInstruction *instruction = &d->instruction;
     ZydisInstructionAttributes a = instruction->attributes;
@@ -267,7 +274,7 @@ static void prefix_read(struct isa_form *form, const struct decoded *d) {
               instruction->avx.broadcast.is_static) &&
              vex_twin_exists(d))
         prefix = "{evex}";
-    snprintf(form->prefix, sizeof form->prefix, "%s", prefix);
+    text_copy(form->prefix, sizeof form->prefix, prefix, strlen(prefix));
 }
 
 static void decorator_read(struct isa_form *form, const ZydisDecodedInstruction *instruction) {
@@ -300,8 +307,9 @@ static void extension_read(struct isa_form *form, const ZydisDecodedInstruction 
             break;
         }
     }
-    snprintf(form->extension, sizeof form->extension, "%.*s", (int)length, set);
-    snprintf(form->isa_set, sizeof form->isa_set, "%s", ZydisISASetGetString(instruction->meta.isa_set));
+    const char *isa_set = ZydisISASetGetString(instruction->meta.isa_set);
+    text_copy(form->extension, sizeof form->extension, set, length);
+    text_copy(form->isa_set, sizeof form->isa_set, isa_set, strlen(isa_set));
 }
 
 static enum ip_status form_fill(const struct decoded *d, struct isa_form *form, struct isa_binding *binding,
@@ -312,7 +320,8 @@ static enum ip_status form_fill(const struct decoded *d, struct isa_form *form, 
         memset(binding, 0, sizeof *binding);
         binding->address = (struct isa_address){.base = -1, .index = -1, .scale = 1};
     }
-    snprintf(form->mnemonic, sizeof form->mnemonic, "%s", ZydisMnemonicGetString(instruction->mnemonic));
+    const char *mnemonic = ZydisMnemonicGetString(instruction->mnemonic);
+    text_copy(form->mnemonic, sizeof form->mnemonic, mnemonic, strlen(mnemonic));
     form->vex = instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX ||
                 instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP;
     form->evex = instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;

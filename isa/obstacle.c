@@ -56,6 +56,8 @@ static const struct rule {
 };
 
 static bool matches(const char *pattern, const char *name) {
+    if (pattern[0] != name[0]) /* most: each form is compared with each rule */
+        return false;
     const char *star = strchr(pattern, '*');
     if (star == NULL)
         return strcmp(pattern, name) == 0;

@@ -89,6 +89,7 @@ static void target_add(struct reading *reading, int resource, int operand) {
         return;
     }
     reading->target_operand[to->target_count] = operand;
+    to->general = to->general || resource < CORE_RESOURCE_VECTOR;
     to->targets[to->target_count++] = (uint8_t)resource;
 }
 
@@ -166,6 +167,7 @@ static void operands_read(struct reading *reading) {
         }
     }
     to->address_count = to->source_count;
+    to->memory = (int8_t)isa_form_memory_operand(form);
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *op = &form->operands[i];
         if (op->kind == ISA_OPERAND_FLAGS) {
@@ -270,12 +272,9 @@ static bool fuses_by_default(const struct core_instruction *first) {
 }
 
 static bool fuse_known(const struct probe_core *core) {
-    for (size_t i = 0; i < core->fact_count; i++) {
-        if (strncmp(core->facts[i].key, "fuse ", 5) == 0) {
-            return true;
-        }
-    }
-    return false;
+    size_t count = 0;
+    (void)probe_core_facts_find(core, "fuse ", &count);
+    return count > 0;
 }
 
 static bool fuses(const struct core_costs *costs, const struct core_instruction *first,

@@ -37,6 +37,8 @@ struct core_instruction {
     float through_load[CORE_TARGETS_MAX]; /* from the address to the target */
     float to_store;                       /* from its slowest source to what it stores */
 
+    int8_t memory;      /* position of its memory operand; -1: none */
+    bool general;       /* it writes a general register */
     bool loads, stores; /* explicit or implicit memory */
     bool stack;         /* through RSP: PUSH, POP */
     uint16_t bytes;     /* of the access */

@@ -226,12 +226,14 @@ static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, 
 static enum ip_status branch_ports_find(struct core_costs *costs, struct ip_error *err) {
     static const char kind[] = "branch ";
     enum ip_status status = IP_OK;
-    for (size_t i = 0; i < costs->core.fact_count && status == IP_OK; i++) {
-        const struct probe_core_fact *fact = &costs->core.facts[i];
+    size_t fact_count = 0;
+    const struct probe_core_fact *facts = probe_core_facts_find(&costs->core, kind, &fact_count);
+    for (size_t i = 0; i < fact_count && status == IP_OK; i++) {
+        const struct probe_core_fact *fact = &facts[i];
         struct core_term terms[CORE_TERMS_MAX];
         unsigned count = 0;
         uint32_t ports = 0;
-        if (strncmp(fact->key, kind, sizeof kind - 1) != 0 || !fact->value.known || fact->value.value < 0.5) {
+        if (!fact->value.known || fact->value.value < 0.5) {
             continue;
         }
         status = plain_terms(costs, fact->key + sizeof kind - 1, terms, &count, &ports, NULL, err);

@@ -379,11 +379,12 @@ static int unit_find(const struct core_costs *costs, const struct core_cost *cos
 /* Measured for one form of a mnemonic. */
 static float after_find(const struct core_costs *costs, const struct core_cost *cost) {
     char key[PROBE_CORE_FACT_MAX];
-    int length = snprintf(key, sizeof key, "after %s ", cost->form.mnemonic);
-    for (size_t i = 0; i < costs->core.fact_count; i++) {
-        const struct probe_core_fact *fact = &costs->core.facts[i];
-        if (fact->value.known && strncmp(fact->key, key, (size_t)length) == 0) {
-            return (float)fact->value.value;
+    (void)snprintf(key, sizeof key, "after %s ", cost->form.mnemonic);
+    size_t count = 0;
+    const struct probe_core_fact *facts = probe_core_facts_find(&costs->core, key, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].value.known) {
+            return (float)facts[i].value.value;
         }
     }
     return 0.0f;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oncore/simulate.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,36 @@ enum {
     CYCLES_MAX = 1 << 14, /* of simulated time */
     PASSES_MIN = 12,
     PASSES_MAX = 200,
-    SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
-    BANKS = 64,
-    DISPATCH = 5, /* cycles from issue to the first in which a µop may begin, as in uiCA */
+    SLOTS_AIM = 400,      /* so many slots are simulated, where the limits allow it */
+    NAMES = 128,          /* a port's name is a character */
+    CYCLES_CLEARED = 512, /* so many more at a time */
+    DISPATCH = 5,         /* cycles from issue to the first in which a µop may begin, as in uiCA */
     LINE = 64
 };
 
 /* Fractions of a cycle come from latencies that vary; a µop starts so much early rather than a cycle late. */
 static const double EARLY = 0.3;
 
-/* Which ports are taken in each cycle, and where its loads begin in their cache line. */
+/* Which ports are taken in a cycle, and where its loads begin in their cache line. */
+struct cycle {
+    uint32_t busy;
+    uint8_t banks[4]; /* 1 + bank */
+};
+
+/* An instruction's terms by what their µops do, and what is the same in each pass. */
+struct plan {
+    uint8_t loads[CORE_TERMS_MAX], operations[CORE_TERMS_MAX], stores[CORE_TERMS_MAX];
+    uint8_t load_count, operation_count, store_count;
+    uint32_t ports[CORE_TERMS_MAX];
+    unsigned whole[CORE_TERMS_MAX]; /* µops of a pass; 0: not a whole number, see `credits` */
+    double credits[CORE_TERMS_MAX]; /* fractions of µops that are due */
+};
+
+/* Not fmax: that is a call, and no time is NaN. */
+static double later(double a, double b) {
+    return b > a ? b : a;
+}
+
 struct sim {
     const struct core_costs *costs;
     const struct core_block *block;
@@ -28,8 +49,8 @@ struct sim {
     double width, load;
     double apart_slots; /* an instruction that is taken apart begins in the first so many slots */
     struct core_forwarding forwarding;
-    uint32_t *busy;      /* owned; CYCLES_MAX */
-    uint8_t (*banks)[4]; /* owned; CYCLES_MAX: 1 + bank */
+    struct cycle *cycles; /* owned; CYCLES_MAX, of which only the first `cleared` hold something */
+    size_t cleared;
     double ready[CORE_RESOURCES];
     double *unit_free; /* owned: by unit */
     double issued;     /* cycle in which slots are being issued */
@@ -38,36 +59,55 @@ struct sim {
     double committed;
     uint64_t last_line;
     uint32_t last_symbol;
-    bool pair_open;                 /* a store to the same line may still share the last one's cycle */
-    double load_of[CORE_PORTS_MAX]; /* µops bound to each port */
-    int waiting[CORE_PORTS_MAX];    /* µops that were given each port and have not begun */
-    size_t begun;                   /* the cycle up to which those that have begun were taken off */
-    bool full;                      /* out of simulated time */
-    double *credits;                /* owned: fractions of µops that are due, by instruction and term */
-    double *retire_ring;            /* owned: rob entries */
+    bool pair_open;              /* a store to the same line may still share the last one's cycle */
+    int load_of[CORE_PORTS_MAX]; /* µops bound to each port */
+    int waiting[CORE_PORTS_MAX]; /* µops that were given each port and have not begun */
+    size_t begun;                /* the cycle up to which those that have begun were taken off */
+    bool full;                   /* out of simulated time */
+    struct plan *plans;          /* owned: of each instruction */
+    double *retire_ring;         /* owned: rob entries */
     size_t ring_size, ring_at;
     struct core_values values;
 };
 
+/* The first cycle that is not before `time`. */
+static size_t cycle_from(double time) {
+    if (time <= 0.0) {
+        return 0;
+    }
+    size_t whole = (size_t)time;
+    return whole + ((double)whole < time);
+}
+
+/* Cycles are cleared as time goes on: most blocks need few. */
+static struct cycle *cycle_at(struct sim *sim, size_t number) {
+    if (number >= sim->cleared) {
+        size_t end = number + CYCLES_CLEARED < CYCLES_MAX ? number + CYCLES_CLEARED : CYCLES_MAX;
+        memset(sim->cycles + sim->cleared, 0, (end - sim->cleared) * sizeof *sim->cycles);
+        sim->cleared = end;
+    }
+    return &sim->cycles[number];
+}
+
 /* The first cycle, at or after `from`, in which one of the ports is free, and that port. Loads that begin in
  * one bank come two a cycle. */
 static double place(struct sim *sim, uint32_t ports, double from, int bank) {
-    size_t cycle = from <= 0.0 ? 0 : (size_t)ceil(from - EARLY);
-    for (; cycle < CYCLES_MAX; cycle++) {
-        uint32_t free_ports = ports & ~sim->busy[cycle];
+    for (size_t number = cycle_from(from - EARLY); number < CYCLES_MAX; number++) {
+        struct cycle *cycle = cycle_at(sim, number);
+        uint32_t free_ports = ports & ~cycle->busy;
         if (free_ports == 0) {
             continue;
         }
         if (bank >= 0) {
             unsigned same = 0, used = 0;
-            for (; used < 4 && sim->banks[cycle][used] != 0; used++) {
-                same += sim->banks[cycle][used] == bank + 1;
+            for (; used < 4 && cycle->banks[used] != 0; used++) {
+                same += cycle->banks[used] == bank + 1;
             }
             if (same >= 2) {
                 continue;
             }
             if (used < 4) {
-                sim->banks[cycle][used] = (uint8_t)(bank + 1);
+                cycle->banks[used] = (uint8_t)(bank + 1);
             }
         }
         int best = __builtin_ctz(free_ports);
@@ -75,10 +115,10 @@ static double place(struct sim *sim, uint32_t ports, double from, int bank) {
             int port = __builtin_ctz(left);
             best = sim->load_of[port] < sim->load_of[best] ? port : best;
         }
-        sim->busy[cycle] |= UINT32_C(1) << best;
-        sim->load_of[best] += 1.0;
+        cycle->busy |= UINT32_C(1) << best;
+        sim->load_of[best]++;
         sim->waiting[best]++;
-        return (double)cycle;
+        return (double)number;
     }
     sim->full = true;
     return from;
@@ -87,19 +127,18 @@ static double place(struct sim *sim, uint32_t ports, double from, int bank) {
 /* An operation is given its port when it issues, and waits for that one: the one for which fewest wait. That
  * is not always the one that is free first. */
 static uint32_t port_choose(struct sim *sim, uint32_t ports) {
-    double now = fmin(sim->issued - DISPATCH, CYCLES_MAX);
-    for (; (double)sim->begun < now; sim->begun++) {
-        for (uint32_t left = sim->busy[sim->begun]; left != 0; left &= left - 1) {
+    double now = sim->issued - DISPATCH;
+    for (; (double)sim->begun < now && sim->begun < CYCLES_MAX; sim->begun++) {
+        for (uint32_t left = cycle_at(sim, sim->begun)->busy; left != 0; left &= left - 1) {
             sim->waiting[__builtin_ctz(left)]--;
         }
     }
-    int best = -1;
+    int best = 0, least = INT_MAX;
     for (uint32_t left = ports; left != 0; left &= left - 1) {
         int port = __builtin_ctz(left);
-        bool fewer = best < 0 || sim->waiting[port] < sim->waiting[best];
-        bool tie = best >= 0 && sim->waiting[port] == sim->waiting[best] &&
-                   sim->costs->port_names[port] < sim->costs->port_names[best];
-        best = fewer || tie ? port : best;
+        int rank = sim->waiting[port] * NAMES + sim->costs->port_names[port];
+        best = rank < least ? port : best;
+        least = rank < least ? rank : least;
     }
     return UINT32_C(1) << best;
 }
@@ -119,7 +158,7 @@ static double issue(struct sim *sim, const struct core_instruction *instruction)
             sim->issued += 1.0;
             sim->slots = 0.0;
         }
-        double now = fmin(left, sim->width - sim->slots);
+        double room = sim->width - sim->slots, now = left < room ? left : room;
         sim->slots += now;
         left -= now;
     }
@@ -127,22 +166,45 @@ static double issue(struct sim *sim, const struct core_instruction *instruction)
 }
 
 /* Whole µops that are due of a term, now. */
-static unsigned due(double *credit, double uops) {
-    *credit += uops;
-    unsigned count = (unsigned)(*credit + 1e-6);
-    *credit -= count;
+static unsigned due(struct plan *plan, const struct core_instruction *instruction, unsigned t) {
+    if (plan->whole[t] != 0) {
+        return plan->whole[t];
+    }
+    plan->credits[t] += instruction->cost->terms[t].uops;
+    unsigned count = (unsigned)(plan->credits[t] + 1e-6);
+    plan->credits[t] -= count;
     return count;
+}
+
+static void plan_make(const struct core_costs *costs, const struct core_instruction *instruction,
+                      struct plan *plan) {
+    for (unsigned t = 0; t < instruction->cost->term_count; t++) {
+        const struct core_term *term = &instruction->cost->terms[t];
+        bool loads = (term->ports & ~costs->load_ports) == 0;
+        bool stores = (term->ports & ~costs->store_ports) == 0;
+        bool operates = (term->ports & ~(costs->load_ports | costs->store_ports)) != 0;
+        if (loads && instruction->loads) {
+            plan->loads[plan->load_count++] = (uint8_t)t;
+        }
+        if (operates) {
+            plan->operations[plan->operation_count++] = (uint8_t)t;
+        }
+        if (stores && instruction->stores) {
+            plan->stores[plan->store_count++] = (uint8_t)t;
+        }
+        plan->ports[t] = operates ? core_term_ports(instruction, t) : term->ports;
+        plan->whole[t] = term->uops == floor(term->uops) ? (unsigned)term->uops : 0;
+    }
 }
 
 struct flight {
     const struct core_instruction *instruction;
     double issued;
-    double address;    /* when the address is there */
-    double loaded;     /* when loaded data is there */
-    double operands;   /* when everything but memory is there */
-    double started;    /* when the last µop starts */
-    double delay;      /* that ports and units cost beyond the operands */
-    double load_delay; /* ... at the load ports */
+    double address;  /* when the address is there */
+    double loaded;   /* when loaded data is there */
+    double operands; /* when everything but memory is there */
+    double started;  /* when the last µop starts */
+    double delay;    /* that ports and units cost beyond the operands */
     struct core_store *forwarded;
     struct core_word where;
     bool located;
@@ -158,14 +220,13 @@ static double forwarded_at(const struct sim *sim, const struct flight *flight, d
         return normally;
     }
     if (!inside) { /* it waits until the store is in the cache */
-        return fmax(normally, fmax(store->commit, store->data) + sim->forwarding.blocked);
+        return later(normally, later(store->commit, store->data) + sim->forwarding.blocked);
     }
-    return fmax(flight->issued, store->data) + core_forward_cycles(&sim->forwarding, instruction, store);
+    return later(flight->issued, store->data) + core_forward_cycles(&sim->forwarding, instruction, store);
 }
 
-static void load_run(struct sim *sim, struct flight *flight, double *credit) {
+static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) {
     const struct core_instruction *instruction = flight->instruction;
-    uint32_t ports = sim->costs->load_ports;
     double exec = flight->address;
     int bank = -1;
     if (flight->located) {
@@ -173,49 +234,41 @@ static void load_run(struct sim *sim, struct flight *flight, double *credit) {
         flight->forwarded = core_values_find(&sim->values, flight->where, instruction->bytes);
     }
     bool any = false;
-    for (unsigned t = 0; t < instruction->cost->term_count; t++) {
-        const struct core_term *term = &instruction->cost->terms[t];
-        if ((term->ports & ~ports) != 0) {
-            continue;
-        }
-        for (unsigned n = due(&credit[t], term->uops); n > 0; n--) {
-            exec = fmax(exec, place(sim, term->ports, flight->address, any ? -1 : bank));
+    for (unsigned i = 0; i < plan->load_count; i++) {
+        unsigned t = plan->loads[i];
+        for (unsigned n = due(plan, instruction, t); n > 0; n--) {
+            exec = later(exec, place(sim, plan->ports[t], flight->address, any ? -1 : bank));
             any = true;
         }
     }
-    flight->load_delay = exec - flight->address;
     flight->loaded = exec + sim->load;
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, flight->loaded);
     }
 }
 
-static void operations_run(struct sim *sim, struct flight *flight, double *credit) {
+static void operations_run(struct sim *sim, struct flight *flight, struct plan *plan) {
     const struct core_instruction *instruction = flight->instruction;
-    uint32_t memory = sim->costs->load_ports | sim->costs->store_ports;
     double from = flight->operands;
     if (instruction->loads) {
-        from = fmax(from, flight->loaded);
+        from = later(from, flight->loaded);
     }
     if (instruction->cost->unit >= 0 && !instruction->idiom) {
         double free_at = sim->unit_free[instruction->cost->unit];
-        double start = fmax(from, free_at);
+        double start = later(from, free_at);
         sim->unit_free[instruction->cost->unit] = start + instruction->cost->unit_cycles;
         flight->delay = start - from;
     }
     flight->started = from + flight->delay;
-    for (unsigned t = 0; t < instruction->cost->term_count; t++) {
-        const struct core_term *term = &instruction->cost->terms[t];
-        if ((term->ports & ~memory) == 0) {
-            continue;
-        }
-        for (unsigned n = due(&credit[t], term->uops); n > 0; n--) {
-            uint32_t port = port_choose(sim, core_term_ports(instruction, t));
+    for (unsigned i = 0; i < plan->operation_count; i++) {
+        unsigned t = plan->operations[i];
+        for (unsigned n = due(plan, instruction, t); n > 0; n--) {
+            uint32_t port = port_choose(sim, plan->ports[t]);
             double exec = place(sim, port, from + flight->delay, -1);
-            flight->started = fmax(flight->started, exec);
+            flight->started = later(flight->started, exec);
         }
     }
-    flight->delay = fmax(0.0, flight->started - from);
+    flight->delay = later(0.0, flight->started - from);
 }
 
 /* Results: by the latency from each source, plus what was lost at ports and units. */
@@ -228,24 +281,24 @@ static double targets_run(struct sim *sim, struct flight *flight) {
         for (unsigned s = 0; s < instruction->source_count; s++) {
             double from = sim->ready[instruction->sources[s]];
             if (!instruction->renamed) {
-                from = fmax(from, flight->issued);
+                from = later(from, flight->issued);
             }
             if (s < instruction->address_count && instruction->loads) {
                 continue;
             }
             general = true;
-            at = fmax(at, from + instruction->latency[t][s] + flight->delay);
+            at = later(at, from + instruction->latency[t][s] + flight->delay);
         }
         if (instruction->loads && !(instruction->stack && instruction->targets[t] == CORE_RESOURCE_GPR + 4)) {
-            at = fmax(at,
-                      flight->loaded + flight->delay + fmax(0.0, instruction->through_load[t] - sim->load));
+            at = later(at,
+                       flight->loaded + flight->delay + later(0.0, instruction->through_load[t] - sim->load));
         } else if (!general && !instruction->renamed) {
-            at = fmax(at, flight->started + 1.0);
+            at = later(at, flight->started + 1.0);
         }
         if (instruction->stack && instruction->targets[t] == CORE_RESOURCE_GPR + 4) {
             at = sim->ready[CORE_RESOURCE_GPR + 4];
         }
-        last = fmax(last, at);
+        last = later(last, at);
         results[t] = at;
     }
     for (unsigned t = 0; t < instruction->target_count; t++) { /* after all are read */
@@ -254,31 +307,26 @@ static double targets_run(struct sim *sim, struct flight *flight) {
     return last;
 }
 
-static double store_run(struct sim *sim, struct flight *flight, double *credit) {
+static double store_run(struct sim *sim, struct flight *flight, struct plan *plan) {
     const struct core_instruction *instruction = flight->instruction;
     double data = instruction->loads
-                      ? fmax(flight->loaded, flight->operands) + flight->delay + instruction->to_store
+                      ? later(flight->loaded, flight->operands) + flight->delay + instruction->to_store
                       : flight->operands + flight->delay;
-    bool first = true;
     double last = data;
-    for (unsigned t = 0; t < instruction->cost->term_count; t++) {
-        const struct core_term *term = &instruction->cost->terms[t];
-        if ((term->ports & ~sim->costs->store_ports) != 0) {
-            continue;
+    for (unsigned i = 0; i < plan->store_count; i++) {
+        unsigned t = plan->stores[i];
+        for (unsigned n = due(plan, instruction, t); n > 0; n--) {
+            last = later(last, place(sim, plan->ports[t], i == 0 ? data : flight->address, -1));
         }
-        for (unsigned n = due(&credit[t], term->uops); n > 0; n--) {
-            last = fmax(last, place(sim, term->ports, first ? data : flight->address, -1));
-        }
-        first = false;
     }
     /* In order; two in one cycle only to the same line. */
-    double commit = fmax(sim->committed, last);
+    double commit = later(sim->committed, last);
     bool same = flight->located && sim->pair_open && sim->last_symbol == flight->where.symbol &&
                 sim->last_line == flight->where.number / LINE;
     if (same && commit <= sim->committed) {
         sim->pair_open = false;
     } else {
-        commit = fmax(sim->committed + 1.0, last);
+        commit = later(sim->committed + 1.0, last);
         sim->pair_open = true;
     }
     sim->committed = commit;
@@ -294,45 +342,48 @@ static double store_run(struct sim *sim, struct flight *flight, double *credit) 
 
 static void instruction_run(struct sim *sim, size_t i) {
     const struct core_instruction *instruction = &sim->block->items[i];
-    double *credit = &sim->credits[i * CORE_TERMS_MAX];
-    struct flight flight = {.instruction = instruction};
+    struct plan *plan = &sim->plans[i];
     if (instruction->fused) {
         return;
     }
+    struct flight flight;
+    flight.instruction = instruction;
     flight.issued = issue(sim, instruction);
-    flight.address = flight.operands = flight.issued;
+    flight.address = flight.operands = flight.started = flight.issued;
+    flight.loaded = flight.delay = 0.0;
+    flight.forwarded = NULL;
     for (unsigned s = 0; s < instruction->source_count; s++) {
         double *to = s < instruction->address_count || (instruction->stack && instruction->sources[s] == 4)
                          ? &flight.address
                          : &flight.operands;
-        *to = fmax(*to, sim->ready[instruction->sources[s]]);
+        *to = later(*to, sim->ready[instruction->sources[s]]);
     }
     if (!instruction->loads && !instruction->stores) { /* LEA */
-        flight.operands = fmax(flight.operands, flight.address);
+        flight.operands = later(flight.operands, flight.address);
     }
     flight.located = (instruction->loads || instruction->stores) &&
                      core_values_address(&sim->values, instruction, &flight.where);
     double last = flight.issued;
     if (!instruction->renamed) {
         if (instruction->loads) {
-            load_run(sim, &flight, credit);
+            load_run(sim, &flight, plan);
         }
-        operations_run(sim, &flight, credit);
+        operations_run(sim, &flight, plan);
         if (instruction->stores) {
-            last = store_run(sim, &flight, credit);
+            last = store_run(sim, &flight, plan);
         }
     }
-    last = fmax(last, targets_run(sim, &flight));
+    last = later(last, targets_run(sim, &flight));
     core_values_step(&sim->values, instruction, instruction->loads ? flight.forwarded : NULL);
-    sim->retired = fmax(sim->retired, last);
+    sim->retired = later(sim->retired, last);
     if (sim->ring_size > 0) {
         sim->retire_ring[sim->ring_at] = sim->retired;
-        sim->ring_at = (sim->ring_at + 1) % sim->ring_size;
+        sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
     }
 }
 
 static double now(const struct sim *sim) {
-    return fmax(fmax(sim->retired, sim->committed), sim->issued);
+    return later(later(sim->retired, sim->committed), sim->issued);
 }
 
 /* Runs 2n passes; the second half counts. */
@@ -341,7 +392,7 @@ static double passes_run(struct sim *sim) {
     for (size_t i = 0; i < sim->block->count; i++) {
         slots += sim->block->items[i].slots;
     }
-    unsigned passes = (unsigned)fmin(PASSES_MAX, fmax(PASSES_MIN, SLOTS_AIM / fmax(slots, 1.0)));
+    unsigned passes = (unsigned)fmin(PASSES_MAX, later(PASSES_MIN, SLOTS_AIM / later(slots, 1.0)));
     double times[PASSES_MAX + 1];
     unsigned done = 0;
     times[0] = 0.0;
@@ -371,17 +422,19 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
     }
     size_t ring = isnan(rob) ? 512 : (size_t)rob;
     if (sim != NULL) {
-        sim->busy = calloc(CYCLES_MAX, sizeof *sim->busy);
-        sim->banks = calloc(CYCLES_MAX, sizeof *sim->banks);
-        sim->credits = calloc(block->count * CORE_TERMS_MAX, sizeof *sim->credits);
+        sim->cycles = malloc(CYCLES_MAX * sizeof *sim->cycles);
+        sim->plans = calloc(block->count, sizeof *sim->plans);
         sim->retire_ring = calloc(ring, sizeof *sim->retire_ring);
         sim->unit_free = calloc(CORE_UNITS_SHARED + costs->count + 1, sizeof *sim->unit_free);
     }
     enum ip_status status = IP_OK;
-    if (sim == NULL || sim->busy == NULL || sim->banks == NULL || sim->credits == NULL ||
-        sim->retire_ring == NULL || sim->unit_free == NULL) {
+    if (sim == NULL || sim->cycles == NULL || sim->plans == NULL || sim->retire_ring == NULL ||
+        sim->unit_free == NULL) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     } else {
+        for (size_t i = 0; i < block->count; i++) {
+            plan_make(costs, &block->items[i], &sim->plans[i]);
+        }
         sim->costs = costs;
         sim->block = block;
         sim->options = options;
@@ -395,9 +448,8 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         *cycles = passes_run(sim);
     }
     if (sim != NULL) {
-        free(sim->busy);
-        free(sim->banks);
-        free(sim->credits);
+        free(sim->cycles);
+        free(sim->plans);
         free(sim->retire_ring);
         free(sim->unit_free);
         free(sim);

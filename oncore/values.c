@@ -53,7 +53,7 @@ static bool address_sum(const struct core_values *values, const struct core_inst
 
 bool core_values_address(const struct core_values *values, const struct core_instruction *instruction,
                          struct core_word *address) {
-    int memory = isa_form_memory_operand(&instruction->cost->form);
+    int memory = instruction->memory;
     if (memory < 0) {
         return false;
     }
@@ -71,7 +71,36 @@ bool core_values_address(const struct core_values *values, const struct core_ins
     return address_sum(values, instruction, address);
 }
 
+enum { LINE_BITS = 6 };
+
+/* Most loads hit no store: what touches no line that a store touches need not be compared with each. */
+static unsigned line_hash(uint32_t symbol, uint64_t line) {
+    return (unsigned)(line + symbol * 37u) % CORE_LINES;
+}
+
+/* Counts the store in or (`by` -1) out. */
+static void touched_count(struct core_values *values, const struct core_store *store, int by) {
+    uint64_t last = (store->address.number + store->bytes) >> LINE_BITS;
+    for (uint64_t line = store->address.number >> LINE_BITS; line <= last; line++) {
+        uint16_t *count = &values->touched[line_hash(store->address.symbol, line)];
+        *count = (uint16_t)(*count + by);
+    }
+}
+
+static bool touched_any(const struct core_values *values, struct core_word address, unsigned bytes) {
+    uint64_t last = (address.number + bytes) >> LINE_BITS;
+    for (uint64_t line = address.number >> LINE_BITS; line <= last; line++) {
+        if (values->touched[line_hash(address.symbol, line)] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct core_store *core_values_find(struct core_values *values, struct core_word address, unsigned bytes) {
+    if (!touched_any(values, address, bytes)) {
+        return NULL;
+    }
     uint64_t kept = values->store_count < CORE_STORES_KEPT ? values->store_count : CORE_STORES_KEPT;
     for (uint64_t i = 0; i < kept; i++) {
         struct core_store *store = &values->stores[(values->store_count - 1 - i) % CORE_STORES_KEPT];
@@ -108,6 +137,9 @@ static struct core_word operand_value(struct core_values *values, const struct c
 struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
                                      struct core_word address) {
     struct core_store *store = &values->stores[values->store_count % CORE_STORES_KEPT];
+    if (values->store_count >= CORE_STORES_KEPT) {
+        touched_count(values, store, -1);
+    }
     const struct isa_form *form = &instruction->cost->form;
     const struct isa_address *from = &instruction->binding.address;
     *store =
@@ -126,6 +158,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
         }
     }
     values->store_count++;
+    touched_count(values, store, 1);
     return store;
 }
 
@@ -152,6 +185,12 @@ static struct core_word load_value(struct core_values *values, const struct core
         return forwarded->value;
     }
     uint64_t number = 0;
+    if (core_values_find(values, address, instruction->bytes) == NULL) { /* as nobody wrote it */
+        unsigned shift = 8 * (address.number % 8);
+        number = values->fill >> shift | (shift != 0 ? values->fill << (64 - shift) : 0);
+        number &= instruction->bytes < 8 ? (UINT64_C(1) << 8 * instruction->bytes) - 1 : UINT64_MAX;
+        return values->filled ? constant(number) : unknown(values);
+    }
     for (unsigned i = 0; i < instruction->bytes; i++) {
         uint8_t byte;
         if (!byte_find(values, (struct core_word){address.symbol, address.number + i}, &byte)) {
@@ -240,6 +279,9 @@ static struct core_word result(struct core_values *values, const struct core_ins
 
 void core_values_step(struct core_values *values, const struct core_instruction *instruction,
                       const struct core_store *forwarded) {
+    if (!instruction->general) {
+        return;
+    }
     const struct isa_form *form = &instruction->cost->form;
     enum core_action action = instruction->cost->action;
     struct core_word first = constant(0);

@@ -14,7 +14,7 @@ struct core_word {
     uint64_t number;
 };
 
-enum { CORE_STORES_KEPT = 64 };
+enum { CORE_STORES_KEPT = 64, CORE_LINES = 256 };
 
 struct core_store {
     struct core_word address, value;
@@ -34,6 +34,7 @@ struct core_values {
     uint64_t fill;
     struct core_store stores[CORE_STORES_KEPT]; /* a ring */
     uint64_t store_count;
+    uint16_t touched[CORE_LINES]; /* by a hash of cache lines: how many of `stores` touch it */
 };
 
 void core_values_init(struct core_values *values, bool filled, uint64_t fill);

@@ -139,6 +139,15 @@ enum ip_status probe_core_set(struct probe_core *core, const char *key, double v
     return IP_OK;
 }
 
+const struct probe_core_fact *probe_core_facts_find(const struct probe_core *core, const char *start,
+                                                    size_t *count) {
+    char behind[PROBE_CORE_FACT_MAX + 1];
+    (void)snprintf(behind, sizeof behind, "%s\x7f", start); /* sorts behind all that begins so */
+    size_t first = fact_position(core, start);
+    *count = fact_position(core, behind) - first;
+    return core->facts + first;
+}
+
 const char *probe_core_fact_key(const char *kind, const char *form, const char *second, char *buffer) {
     (void)snprintf(buffer, PROBE_CORE_FACT_MAX, "%s %s%s%s", kind, form, second != NULL ? " + " : "",
                    second != NULL ? second : "");

@@ -120,6 +120,11 @@ IP_CHECK enum ip_status probe_core_set(struct probe_core *core, const char *key,
 const struct probe_core_value *probe_core_fact_get(const struct probe_core *core, const char *kind,
                                                    const char *form, const char *second);
 
+/* The facts whose keys begin with `start` ("fuse ", "after shl "): *count of them, in a row. Borrowed until
+ * the next probe_core_set. */
+const struct probe_core_fact *probe_core_facts_find(const struct probe_core *core, const char *start,
+                                                    size_t *count);
+
 /* Writes the key of a fact; `buffer` holds PROBE_CORE_FACT_MAX bytes. Returns it. */
 const char *probe_core_fact_key(const char *kind, const char *form, const char *second, char *buffer);
 
