@@ -2,9 +2,11 @@
 #include "probe/core.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "probe/core_groups.h"
+#include "probe/core_settle.h"
 
 static const struct {
     const char *name, *summary;
@@ -72,16 +74,49 @@ int probe_core_group_find(const char *name) {
     return found;
 }
 
+/* Two passes at least, and more while they disagree. */
+enum { PASSES_MIN = 2, PASSES_MAX = 4 };
+
+/* Measures a group until two passes agree on all that it tells, or there were enough of them. */
+static enum ip_status group_measure(struct core_session *session, unsigned group, struct ip_error *err) {
+    struct probe_core passes[PASSES_MAX] = {0}, *core = session->settled;
+    struct probe_core_tally *tally = session->tally;
+    size_t disputed = 0, untrusted = SIZE_MAX;
+    unsigned count = 0;
+    enum ip_status status = IP_OK;
+    while (status == IP_OK && (count < PASSES_MIN || (count < PASSES_MAX && disputed > 0))) {
+        struct probe_core_tally pass = {0};
+        session->core = &passes[count++];
+        session->tally = &pass;
+        status = groups[group].measure(session, err);
+        tally->kernels += pass.kernels;
+        untrusted = pass.untrusted < untrusted ? pass.untrusted : untrusted;
+        status = status == IP_OK ? core_passes_settle(passes, count, NULL, &disputed, err) : status;
+    }
+    status = status == IP_OK ? core_passes_settle(passes, count, core, &disputed, err) : status;
+    /* What no pass could see for noise, or what they saw differently. */
+    tally->untrusted += disputed > untrusted ? disputed : untrusted;
+    session->tally = tally;
+    session->core = core;
+    for (unsigned p = 0; p < PASSES_MAX; p++) {
+        probe_core_fini(&passes[p]);
+    }
+    return status;
+}
+
 enum ip_status probe_core_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                   unsigned selected, struct probe_core *core, struct probe_core_tally *tally,
                                   struct ip_error *err) {
     memset(tally, 0, sizeof *tally);
     struct core_session session = {
-        .meter = meter, .encoder = encoder, .core = core, .tally = tally, .width = NAN};
+        .meter = meter, .encoder = encoder, .core = core, .settled = core, .tally = tally, .width = NAN};
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < GROUPS && status == IP_OK; i++) {
         if (i == 0 || (selected >> i & 1) != 0) {
-            status = groups[i].measure(&session, err);
+            status = group_measure(&session, i, err);
+        }
+        if (i == 0) {
+            session.width = probe_core_get(core, PROBE_CORE_ISSUE_WIDTH);
         }
         if (status == IP_OK && isnan(session.width)) {
             break; /* what the others say would be wrong by as much as this one */

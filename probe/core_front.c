@@ -189,7 +189,8 @@ static enum ip_status windows_measure(struct front *front, unsigned density, dou
 
 static enum ip_status capacity_measure(struct front *front, struct ip_error *err) {
     struct core_session *session = front->session;
-    double slots = 0, second = 0, bytes = 0, line = probe_core_get(session->core, PROBE_CORE_UOP_CACHE_WIDTH);
+    double slots = 0, second = 0, bytes = 0,
+           line = probe_core_get(session->settled, PROBE_CORE_UOP_CACHE_WIDTH);
     unsigned best = 0;
     double end = (front->l1i > 0 ? front->l1i : L1I_MAX) / WINDOW;
     enum ip_status status = IP_OK;

@@ -148,6 +148,18 @@ const struct probe_core_fact *probe_core_facts_find(const struct probe_core *cor
     return core->facts + first;
 }
 
+const struct probe_core_value *probe_core_find(const struct probe_core *core, const char *key) {
+    for (unsigned i = 0; i < PROBE_CORE_KEYS; i++) {
+        if (strcmp(keys[i].name, key) == 0) {
+            const struct probe_core_value *value = &core->values[i];
+            return value->known || value->how[0] != '\0' ? value : NULL;
+        }
+    }
+    size_t at = fact_position(core, key);
+    bool there = at < core->fact_count && strcmp(core->facts[at].key, key) == 0;
+    return there ? &core->facts[at].value : NULL;
+}
+
 const char *probe_core_fact_key(const char *kind, const char *form, const char *second, char *buffer) {
     (void)snprintf(buffer, PROBE_CORE_FACT_MAX, "%s %s%s%s", kind, form, second != NULL ? " + " : "",
                    second != NULL ? second : "");

@@ -115,6 +115,10 @@ double probe_core_get(const struct probe_core *core, enum probe_core_key key);
 IP_CHECK enum ip_status probe_core_set(struct probe_core *core, const char *key, double value, double spread,
                                        const char *how, struct ip_error *err);
 
+/* What was recorded of the parameter or fact that is called `key`, known or not, or NULL. Borrowed until the
+ * next probe_core_set. */
+const struct probe_core_value *probe_core_find(const struct probe_core *core, const char *key);
+
 /* The fact about `form` (and `second`, which may be NULL), or NULL when nothing is known. Borrowed until the
  * next probe_core_set. */
 const struct probe_core_value *probe_core_fact_get(const struct probe_core *core, const char *kind,

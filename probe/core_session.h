@@ -16,7 +16,8 @@
 struct core_session {
     const struct hx_meter *meter;
     struct gen_encoder *encoder;
-    struct probe_core *core; /* what was learned so far */
+    struct probe_core *core;    /* what this pass over a group has learned so far */
+    struct probe_core *settled; /* what all passes over the groups before it agree on */
     struct probe_core_tally *tally;
     struct probe_batch batch;
     double width; /* issue slots a cycle; NaN until core_width has measured it */

@@ -1,87 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of simulated cores: what is measured is what the description says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "common/text.h"
-#include "probe/core.h"
-
-/* tests/data/core.sim with some settings replaced: pairs of what stands there and what shall. */
-static void core_measure(const char *const *replacements, const char *const *groups, struct probe_core *core,
-                         struct probe_core_tally *tally) {
-    char path[] = "/tmp/isaprobe-core-XXXXXX", timer[64];
-    struct ip_text text = {0};
-    struct ip_error err = {0};
-    struct hx_bench bench;
-    assert_int_equal(ip_file_read(&text, "tests/data/core.sim", 1 << 20, &err), IP_OK);
-    FILE *file = fdopen(mkstemp(path), "w");
-    assert_non_null(file);
-    for (const char *at = text.data; *at != '\0';) {
-        const char *const *r = replacements;
-        while (*r != NULL && strncmp(at, r[0], strlen(r[0])) != 0) {
-            r += 2;
-        }
-        if (*r != NULL) {
-            assert_true(fputs(r[1], file) >= 0);
-            at += strlen(r[0]);
-        } else {
-            assert_true(fputc(*at++, file) != EOF);
-        }
-    }
-    assert_int_equal(fclose(file), 0);
-    ip_text_fini(&text);
-    (void)snprintf(timer, sizeof timer, "sim:%s", path);
-    const struct hx_bench_options options = {.timer = timer, .cpu = -1};
-    if (hx_bench_open(&bench, &options, &err) != IP_OK) {
-        fail_msg("%s: %s", err.place, err.text);
-    }
-    assert_int_equal(unlink(path), 0);
-    bench.plan.passes = 1;
-    struct hx_meter meter = hx_bench_meter(&bench);
-    unsigned selected = 0;
-    for (; *groups != NULL; groups++) {
-        assert_true(probe_core_group_find(*groups) >= 0);
-        selected |= 1u << probe_core_group_find(*groups);
-    }
-    memset(core, 0, sizeof *core);
-    if (probe_core_measure(&meter, &bench.encoder, selected, core, tally, &err) != IP_OK) {
-        fail_msg("%s", err.text);
-    }
-    hx_bench_close(&bench);
-}
-
-static void assert_value(const struct probe_core *core, enum probe_core_key key, double expected) {
-    double value = probe_core_get(core, key);
-    if (!(fabs(value - expected) <= 0.004 * expected)) {
-        fail_msg("%s is %g (%s), not %g", probe_core_key_name(key), value, core->values[key].how, expected);
-    }
-}
-
-static void assert_fact(const struct probe_core *core, const char *kind, const char *form, const char *second,
-                        double expected) {
-    const struct probe_core_value *value = probe_core_fact_get(core, kind, form, second);
-    if (value == NULL ? !isnan(expected) : !(fabs(value->value - expected) <= 0.01)) {
-        fail_msg("%s %s %s is %g, not %g", kind, form, second != NULL ? second : "",
-                 value != NULL ? value->value : NAN, expected);
-    }
-}
+#include "tests/core_machine.h"
 
 static void parameters(void **state) {
     (void)state;
     static const char *const none[] = {NULL}, *const groups[] = {"memory", "window", "branch", NULL};
     struct probe_core core;
     struct probe_core_tally tally;
-    core_measure(none, groups, &core, &tally);
+    core_measure(none, groups, NULL, &core, &tally);
     assert_int_equal(tally.untrusted, 0);
     assert_value(&core, PROBE_CORE_ISSUE_WIDTH, 5);
     assert_value(&core, PROBE_CORE_LOAD_BASE, 4);
@@ -109,7 +35,7 @@ static void other_parameters(void **state) {
     static const char *const groups[] = {"memory", "window", "branch", NULL};
     struct probe_core core;
     struct probe_core_tally tally;
-    core_measure(others, groups, &core, &tally);
+    core_measure(others, groups, NULL, &core, &tally);
     assert_value(&core, PROBE_CORE_ISSUE_WIDTH, 4);
     assert_value(&core, PROBE_CORE_LOAD_BASE, 7);
     assert_value(&core, PROBE_CORE_STORE_FORWARD, 3);
@@ -124,7 +50,7 @@ static void facts(void **state) {
     static const char *const none[] = {NULL}, *const groups[] = {"eliminate", "idiom", "micro", "fuse", NULL};
     struct probe_core core;
     struct probe_core_tally tally;
-    core_measure(none, groups, &core, &tally);
+    core_measure(none, groups, NULL, &core, &tally);
     assert_int_equal(tally.untrusted, 0);
     assert_fact(&core, "eliminate", "mov r64, r64", NULL, 0.2);
     assert_fact(&core, "eliminate", "movaps xmm, xmm", NULL, 0.2);
@@ -153,7 +79,7 @@ static void branch_ports(void **state) {
     static const char *const groups[] = {"branch", "after", NULL};
     struct probe_core core;
     struct probe_core_tally tally;
-    core_measure(shifts, groups, &core, &tally);
+    core_measure(shifts, groups, NULL, &core, &tally);
     assert_fact(&core, "branch", "shl r64, imm8", NULL, 1); /* the branch's ports: p06 */
     assert_fact(&core, "branch", "imul r64, r64", NULL, 0);
     /* Fetches of a simulated core have no end, and its additions no aftermath. */
