@@ -54,9 +54,14 @@ static bool is_doubtful(enum hx_verdict verdict) {
     return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
 }
 
-/* Did noise spoil any of it? */
+static bool throughput_doubtful(const struct probe_throughput *throughput) {
+    return is_doubtful(throughput->verdict) ||
+           (throughput->measured && !probe_throughput_is_plain(throughput));
+}
+
+/* Did noise spoil any of it, or may it have? */
 static bool facts_doubtful(const struct res_facts *facts) {
-    bool doubtful = (facts->throughput != NULL && is_doubtful(facts->throughput->verdict)) ||
+    bool doubtful = (facts->throughput != NULL && throughput_doubtful(facts->throughput)) ||
                     (facts->slots != NULL && is_doubtful(facts->slots->verdict));
     for (size_t i = 0; facts->latency != NULL && i < facts->latency->count && !doubtful; i++) {
         doubtful = is_doubtful(facts->latency->pairs[i].verdict);

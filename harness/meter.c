@@ -13,6 +13,7 @@
 enum {
     KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
     PASSES_MORE = 2,          /* where the plan's disagree */
+    NAPS_MAX = 50,            /* in one measurement of many kernels */
     SCREEN_ROUNDS = 4,
     SCREEN_CYCLES = 4000, /* of 1500, with the chain once, half of the looks were off by more than 2 % */
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
@@ -150,9 +151,6 @@ static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
                 bench->run_ticks += ticks_sum(&chunk->jobs[i], &chunk->store.samples[i]);
             }
         }
-        if (bench->timer.ops->on_silicon) {
-            hx_patience_earn(&bench->patience, chunk->open_count);
-        }
     }
     return status;
 }
@@ -203,8 +201,11 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         }
     }
     chunk->open_count = left;
+    if (bench->timer.ops->on_silicon) {
+        hx_patience_earn(&bench->patience, taken - void_count);
+    }
     /* A time of which most was disturbed does not count against the limit while there is patience. */
-    if (left > 0 && 2 * void_count > taken && !bench->sentinel_suspect &&
+    if (left > 0 && 2 * void_count > taken && chunk->naps < NAPS_MAX && !bench->sentinel_suspect &&
         hx_patience_wait(&bench->patience)) {
         chunk->naps++;
     }
@@ -391,6 +392,9 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
         if (!accepted) {
             chunk->open[left++] = number;
         }
+    }
+    if (bench->timer.ops->on_silicon) {
+        hx_patience_earn(&bench->patience, chunk->open_count - left);
     }
     chunk->open_count = left;
     return status;

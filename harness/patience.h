@@ -16,7 +16,8 @@ struct hx_patience {
 /* Five seconds. */
 void hx_patience_init(struct hx_patience *patience);
 
-/* Whoever measures much may wait more: a millisecond for every ten kernels, up to five seconds. */
+/* Whoever measures much may wait more: a millisecond for every ten kernels that nobody disturbed, up to five
+ * seconds. */
 void hx_patience_earn(struct hx_patience *patience, size_t kernels);
 
 /* Sleeps for a few ms and takes them off. Returns false, at once, when nothing is left; so does an all-zero

@@ -331,6 +331,18 @@ static void result_doubt(const struct session *session, size_t first, size_t cou
     }
 }
 
+bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
+    enum { PORTS_MOST = 6 };
+    const double near = 0.015;
+    for (unsigned ports = 1; throughput->measured && ports <= PORTS_MOST; ports++) {
+        double uops = throughput->cycles * ports;
+        if (round(uops) >= 1.0 && fabs(uops - round(uops)) <= near * uops) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                         struct isa_form *const *forms, size_t count,
                                         struct probe_throughput *results, struct ip_error *err) {
