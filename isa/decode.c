@@ -101,62 +101,34 @@ static void immediate_read(struct isa_operand *to, const struct decoded *d, cons
         to->bits = from->size;
 }
 
-/* The manuals write the selecting XMM0 of the legacy blends, and of SHA256RNDS2, as the last operand; Zydis
- * hides it. */
-static bool is_written_xmm0(const struct decoded *d, unsigned i) {
-    const ZydisDecodedOperand *op = &d->operands[i];
-    return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == ZYDIS_REGISTER_XMM0 &&
-           op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-           (d->instruction.mnemonic == ZYDIS_MNEMONIC_PBLENDVB ||
-            d->instruction.mnemonic == ZYDIS_MNEMONIC_BLENDVPS ||
-            d->instruction.mnemonic == ZYDIS_MNEMONIC_BLENDVPD ||
-            d->instruction.mnemonic == ZYDIS_MNEMONIC_SHA256RNDS2);
-}
-
-/* True when the operand was filled. */
-static bool operand_read(struct isa_operand *to, const struct decoded *d, unsigned i, unsigned *raw,
+static void operand_read(struct isa_operand *to, const struct decoded *d, unsigned i, unsigned *raw,
                          struct isa_binding *binding, unsigned position) {
     const ZydisDecodedOperand *from = &d->operands[i];
-    bool hidden = from->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !is_written_xmm0(d, i);
+    bool hidden =
+        from->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !isa_zydis_written_xmm0(&d->instruction, from);
     int64_t value = 0;
     unsigned number;
     *to = (struct isa_operand){.reg = -1, .implicit = hidden};
-    switch (from->type) {
-    case ZYDIS_OPERAND_TYPE_REGISTER:
-        if (is_mask(from) && from->reg.value == ZYDIS_REGISTER_K0)
-            return false;
-        if (hidden) {
-            ZydisRegisterClass reg_class = ZydisRegisterGetClass(from->reg.value);
-            /* The flags become an operand of their own; MXCSR is read by all of SSE. */
-            if (reg_class == ZYDIS_REGCLASS_FLAGS || reg_class == ZYDIS_REGCLASS_IP ||
-                from->reg.value == ZYDIS_REGISTER_MXCSR)
-                return false;
-        }
+    if (from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
         number = isa_zydis_register_read(from->reg.value, to);
         if (from->visibility != ZYDIS_OPERAND_VISIBILITY_EXPLICIT)
             to->reg = (int8_t)number;
         to->mask = is_mask(from);
         if (binding != NULL)
             binding->reg[position] = (uint8_t)number;
-        break;
-    case ZYDIS_OPERAND_TYPE_MEMORY:
+    } else if (from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
         to->implicit = from->visibility != ZYDIS_OPERAND_VISIBILITY_EXPLICIT;
         memory_read(to, d, from, binding, !to->implicit);
-        break;
-    case ZYDIS_OPERAND_TYPE_IMMEDIATE:
+    } else {
         immediate_read(to, d, from, *raw, &value);
         if (!to->imm_fixed)
             (*raw)++;
         if (binding != NULL)
             binding->imm[position] = value;
-        break;
-    default: /* far pointers do not exist in 64-bit code */
-        return false;
     }
     actions_read(to, from);
     if (is_nop(&d->instruction))
         to->read = to->write = false;
-    return true;
 }
 
 static void flags_read(struct isa_form *form, const ZydisDecodedInstruction *instruction) {
@@ -325,22 +297,13 @@ static enum ip_status form_fill(const struct decoded *d, struct isa_form *form, 
     form->vex = instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX ||
                 instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP;
     form->evex = instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-    unsigned raw = 0;
-    for (unsigned pass = 0; pass < 2; pass++) { /* the written operands, then the others */
-        for (unsigned i = 0; i < instruction->operand_count; i++) {
-            struct isa_operand op;
-            const ZydisDecodedOperand *from = &d->operands[i];
-            bool hidden = (from->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !is_written_xmm0(d, i)) ||
-                          (from->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT &&
-                           from->type == ZYDIS_OPERAND_TYPE_MEMORY);
-            if (hidden == (pass == 0) || form->operand_count == ISA_OPERANDS_MAX)
-                continue;
-            if (operand_read(&op, d, i, &raw, binding, form->operand_count))
-                form->operands[form->operand_count++] = op;
-        }
-        if (pass == 0)
-            form->explicit_count = form->operand_count;
-    }
+    uint8_t order[ISA_OPERANDS_MAX];
+    unsigned raw = 0, explicit_count,
+             count = isa_zydis_operands_order(instruction, d->operands, order, &explicit_count);
+    for (unsigned k = 0; k < count; k++)
+        operand_read(&form->operands[k], d, order[k], &raw, binding, k);
+    form->explicit_count = (uint8_t)explicit_count;
+    form->operand_count = (uint8_t)count;
     /* Not the mask's mode: a comparison into a mask always zeroes, without {z}. */
     form->zeroing =
         form->evex && form->explicit_count > 1 && form->operands[1].mask && instruction->raw.evex.z != 0;

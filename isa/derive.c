@@ -97,6 +97,8 @@ static void job_try(struct job *job, const uint8_t *code, size_t bytes) {
         snprintf(job->why, sizeof job->why, "assembles with other operands than were written");
     } else {
         form_merge(job->form, &job->trial, &decoded);
+        memcpy(job->form->sample, code, bytes);
+        job->form->sample_bytes = (uint8_t)bytes;
         job->done = true;
     }
 }

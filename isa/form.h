@@ -105,6 +105,7 @@ struct isa_form {
     int8_t x87_pushes;     /* registers that it adds to the x87 stack; negative: that it pops */
     char isa_set[32];      /* Zydis's ISA set name */
     char note[96];         /* for an obstacle: the reason in words */
+    uint8_t sample[ISA_CODE_MAX], sample_bytes; /* an instance, that of isa_binding_init; 0 bytes: none */
 
     /* Overrides of a row ("; reads: op1 flags writes: op2"): bit i = operand i; bit 15 = flags. */
     bool override;

@@ -71,3 +71,44 @@ ZydisRegister isa_zydis_register(const struct isa_operand *operand, unsigned num
     }
     return ZYDIS_REGISTER_NONE;
 }
+
+bool isa_zydis_written_xmm0(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->reg.value == ZYDIS_REGISTER_XMM0 &&
+           operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+           (instruction->mnemonic == ZYDIS_MNEMONIC_PBLENDVB ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_BLENDVPS ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_BLENDVPD ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_SHA256RNDS2);
+}
+
+/* K0 as a mask says "no mask"; the flags become an operand of their own; MXCSR is read by all of SSE; far
+ * pointers do not exist in 64-bit code. */
+static bool is_operand(const ZydisDecodedOperand *op, bool hidden) {
+    if (op->type != ZYDIS_OPERAND_TYPE_REGISTER)
+        return op->type == ZYDIS_OPERAND_TYPE_MEMORY || op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    ZydisRegisterClass reg_class = ZydisRegisterGetClass(op->reg.value);
+    if (op->encoding == ZYDIS_OPERAND_ENCODING_MASK && op->reg.value == ZYDIS_REGISTER_K0)
+        return false;
+    return !hidden || (reg_class != ZYDIS_REGCLASS_FLAGS && reg_class != ZYDIS_REGCLASS_IP &&
+                       op->reg.value != ZYDIS_REGISTER_MXCSR);
+}
+
+unsigned isa_zydis_operands_order(const ZydisDecodedInstruction *instruction,
+                                  const ZydisDecodedOperand *operands, uint8_t order[ISA_OPERANDS_MAX],
+                                  unsigned *explicit_count) {
+    unsigned count = 0;
+    for (unsigned pass = 0; pass < 2; pass++) { /* the written operands, then the others */
+        for (unsigned i = 0; i < instruction->operand_count && count < ISA_OPERANDS_MAX; i++) {
+            const ZydisDecodedOperand *op = &operands[i];
+            bool hidden =
+                op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !isa_zydis_written_xmm0(instruction, op);
+            bool later = hidden || (op->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT &&
+                                    op->type == ZYDIS_OPERAND_TYPE_MEMORY);
+            if (later == (pass == 1) && is_operand(op, hidden))
+                order[count++] = (uint8_t)i;
+        }
+        if (pass == 0)
+            *explicit_count = count;
+    }
+    return count;
+}

@@ -151,19 +151,41 @@ static double load_latency(const struct res_sheet *sheet, const char *class) {
     return best;
 }
 
-/* The ports of a plain load or store: those of the fewest µops. */
-static const char *move_ports(const struct res_sheet *sheet, bool store) {
+/* The ports of a plain load into, or store from, a class of registers: those of the fewest µops. */
+static const char *move_ports(const struct res_sheet *sheet, bool store, const char *class) {
     const char *ports = "";
     double best = NAN;
     for (size_t i = 0; i < sheet->count; i++) {
         const struct res_row *row = &sheet->rows[i];
         double uops = res_row_uops(row);
-        if (moves(row, store, "gpr") && !isnan(uops) && uops > 0 && !(best <= uops)) {
+        if (moves(row, store, class) && !isnan(uops) && uops > 0 && !(best <= uops)) {
             best = uops;
             ports = row->ports;
         }
     }
     return ports;
+}
+
+/* What a load or store takes of the ports, for each class of registers, and for all others as for general
+ * ones. */
+static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bool store) {
+    const char *kind = store ? "store" : "load";
+    bool some = false;
+    ip_text_printf(text, "%s_throughput:", kind);
+    for (size_t i = sizeof load_classes / sizeof load_classes[0]; i-- > 0;) {
+        const char *ports = move_ports(sheet, store, load_classes[i]);
+        if (ports[0] != '\0') {
+            ip_text_printf(
+                text, "\n- {%s: %s, base: \"*\", index: \"*\", offset: \"*\", scale: \"*\", port_pressure: ",
+                store ? "src" : "dst", load_classes[i]);
+            res_ports_append(text, ports, "[", "]", "\"");
+            ip_text_append(text, "}");
+            some = true;
+        }
+    }
+    ip_text_printf(text, "%s\n%s_throughput_default: ", some ? "" : " []", kind);
+    res_ports_append(text, move_ports(sheet, store, "gpr"), "[", "]", "\"");
+    ip_text_append(text, "\n");
 }
 
 static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const char *arch) {
@@ -180,12 +202,8 @@ static void machine_append(struct ip_text *text, const struct res_sheet *sheet, 
         res_number_or(text, cycles, "~");
     }
     ip_text_append(text, "}\n");
-    for (int store = 0; store <= 1; store++) {
-        const char *ports = move_ports(sheet, store != 0), *kind = store != 0 ? "store" : "load";
-        ip_text_printf(text, "%s_throughput: []\n%s_throughput_default: ", kind, kind);
-        res_ports_append(text, ports, "[", "]", "\"");
-        ip_text_append(text, "\n");
-    }
+    moves_append(text, sheet, false);
+    moves_append(text, sheet, true);
     ports_line_append(text, sheet);
     ip_text_append(text, "port_model_scheme: ~\n");
 }

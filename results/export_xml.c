@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "isa/kind.h"
+#include "isa/xed.h"
 #include "results/formats.h"
 
 static void attribute(struct ip_text *text, const char *name, const char *value) {
@@ -40,114 +41,81 @@ static void upper_append(struct ip_text *text, const char *word) {
 
 /* --- the instruction ------------------------------------------------------------------------------------ */
 
-/* The type of a vector's elements in the names of XED, as far as a form tells. */
-static void element_append(struct ip_text *text, const struct isa_form *form) {
-    if (form->evex) {
-        ip_text_printf(text, "%c%u", form->floating ? 'f' : 'i', form->element_bits);
-    } else if (form->vex) {
-        ip_text_append(text, "dq");
-    } else {
-        ip_text_append(text, !form->floating ? "dq" : form->element_bits == 64 ? "pd" : "ps");
-    }
-}
-
-static void iform_operand_append(struct ip_text *text, const struct isa_form *form,
-                                 const struct isa_operand *operand) {
-    bool narrow = operand->bits == 8;
-    switch (operand->kind) {
-    case ISA_OPERAND_REG:
-        if (isa_reg_is_vector(operand->reg_class)) {
-            ip_text_append(text, operand->reg_class == ISA_REG_XMM   ? "_XMM"
-                                 : operand->reg_class == ISA_REG_YMM ? "_YMM"
-                                                                     : "_ZMM");
-            element_append(text, form);
-        } else if (isa_reg_is_gpr(operand->reg_class) && operand->reg < 0) {
-            ip_text_append(text, narrow      ? "_GPR8"
-                                 : form->vex ? (operand->bits == 64 ? "_GPR64q" : "_GPR32d")
-                                             : "_GPRv");
-        } else if (operand->reg_class == ISA_REG_MASK) {
-            ip_text_append(text, "_MASKmskw");
-        } else if (operand->reg_class == ISA_REG_MMX) {
-            ip_text_append(text, "_MMXq");
-        } else {
-            ip_text_append(text, "_");
-            const char *fixed =
-                operand->reg >= 0 ? isa_reg_name(operand->reg_class, (unsigned)operand->reg) : NULL;
-            upper_append(text, fixed != NULL ? fixed : "REG");
-        }
-        break;
-    case ISA_OPERAND_MEM:
-        ip_text_append(text, "_MEM");
-        if (isa_form_vector_bits(form) > 0) {
-            element_append(text, form);
-        } else {
-            ip_text_append(text, narrow ? "b" : "v");
-        }
-        break;
-    case ISA_OPERAND_IMM:
-        ip_text_append(text, operand->bits > 8 && !operand->imm_fixed ? "_IMMz" : "_IMMb");
-        break;
-    case ISA_OPERAND_AGEN:
-        ip_text_append(text, "_AGEN");
-        break;
-    case ISA_OPERAND_REL:
-        ip_text_append(text, narrow ? "_RELBRb" : "_RELBRd");
-        break;
-    case ISA_OPERAND_FLAGS:
-        break;
-    }
-}
-
-/* A name in the manner of XED's iforms, by rule: docs/exports.md says how far that goes. */
-static void iform_append(struct ip_text *text, const struct isa_form *form) {
-    ip_text_append(text, " iform=\"");
-    upper_append(text, form->mnemonic);
-    bool masked = form->explicit_count > 1 && form->operands[1].mask;
-    bool vector = form->explicit_count > 1 && form->operands[0].kind == ISA_OPERAND_REG &&
-                  isa_reg_is_vector(form->operands[0].reg_class);
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        iform_operand_append(text, form, &form->operands[i]);
-        if (i == 0 && form->evex && vector && !masked) {
-            ip_text_append(text, "_MASKmskw");
-        }
-    }
-    ip_text_append(text, form->evex ? "_AVX512\"" : "\"");
-}
-
-static const char *category(const struct isa_form *form) {
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        if (form->operands[i].kind == ISA_OPERAND_REL) {
-            return form->flags_read != 0 ? "COND_BR" : "UNCOND_BR";
-        }
-    }
-    return form->extension;
-}
-
-static void instruction_attributes(struct ip_text *text, const struct res_row *row,
-                                   const struct isa_form *form) {
-    ip_text_append(text, " asm=\"");
+/* What stands before the mnemonic: "LOCK ", "REP ", "{evex} ". */
+static void prefix_append(struct ip_text *text, const struct isa_form *form) {
     if (form->prefix[0] == '{') {
         ip_text_printf(text, "%s ", form->prefix);
+    } else if (form->prefix[0] != '\0') {
+        upper_append(text, form->prefix);
+        ip_text_append(text, " ");
     }
-    upper_append(text, form->mnemonic);
-    ip_text_append(text, "\"");
-    attribute(text, "category", category(form));
-    attribute(text, "cpl", "3");
+}
+
+/* The attributes that tell the instructions of one iform apart: uiCA compares those that are there. */
+static void distinctions_append(struct ip_text *text, const struct isa_form *form,
+                                const struct isa_xed *xed) {
+    if (xed->agen) {
+        ip_text_append(text, " agen=\"B\"");
+    }
+    if (form->evex && isa_form_memory_operand(form) >= 0 && xed->bcast >= 0) {
+        ip_text_printf(text, " bcast=\"%d\"", xed->bcast);
+    }
+    if (xed->eosz > 0) {
+        ip_text_printf(text, " eosz=\"%d\"", xed->eosz);
+    }
     if (form->evex) {
         bool masked = form->explicit_count > 1 && form->operands[1].mask;
         ip_text_printf(text, " evex=\"1\" mask=\"%d\" zeroing=\"%d\"", masked, form->zeroing);
+        if (isa_form_memory_operand(form) < 0) {
+            ip_text_printf(text, " sae=\"%d\"", form->decorator[0] != '\0');
+        }
+    } else if (form->vex) {
+        ip_text_append(text, " vex=\"1\"");
     }
-    attribute(text, "extension", row->extension);
-    ip_text_append(text, " iclass=\"");
-    upper_append(text, form->mnemonic);
-    ip_text_append(text, "\"");
-    iform_append(text, form);
-    attribute(text, "isa-set", form->isa_set[0] != '\0' ? form->isa_set : row->extension);
+    if (form->decorator[0] != '\0') {
+        ip_text_printf(text, " roundc=\"%d\"", strcmp(form->decorator, "{sae}") != 0);
+    }
+    if (xed->has_high8) {
+        attribute(text, "high8", xed->high8);
+    }
+    if (xed->immzero >= 0) {
+        ip_text_printf(text, " immzero=\"%d\"", xed->immzero);
+    }
+    if (xed->rep > 0) {
+        ip_text_printf(text, " rep=\"%d\"", xed->rep);
+    }
     if (strcmp(form->prefix, "lock") == 0) {
         ip_text_append(text, " locked=\"1\"");
     }
-    attribute(text, "string", row->name);
+}
+
+/* With `also` the other encoding of the form, which our own readers pass over. */
+static void instruction_attributes(struct ip_text *text, const struct res_row *row,
+                                   const struct isa_form *form, const struct isa_xed *xed, bool also) {
+    const char *other = strrchr(xed->other, '_');
+    ip_text_append(text, " asm=\"");
+    if (also) { /* as assemblers are told to take it */
+        ip_text_append(text, xed->other_loads ? "{load} " : "{store} ");
+    }
+    prefix_append(text, form);
+    upper_append(text, form->mnemonic);
+    ip_text_append(text, "\"");
+    attribute(text, "category", xed->category);
+    attribute(text, "cpl", "3");
+    distinctions_append(text, form, xed);
+    attribute(text, "extension", row->extension);
+    attribute(text, "iclass", xed->iclass);
+    attribute(text, "iform", also ? xed->other : xed->iform);
+    attribute(text, "isa-set", form->isa_set[0] != '\0' ? form->isa_set : row->extension);
+    ip_text_append(text, " string=\"");
+    size_t stem = strcspn(row->name, " ");
+    ip_text_printf(text, "%.*s%s", (int)stem, row->name, also ? other : "");
+    ip_text_append_xml(text, row->name + stem);
+    ip_text_append(text, "\"");
     attribute(text, "isaprobe", row->form);
+    if (also) {
+        ip_text_append(text, " also=\"1\"");
+    }
 }
 
 /* --- its operands --------------------------------------------------------------------------------------- */
@@ -172,55 +140,65 @@ static void registers_append(struct ip_text *text, const struct isa_operand *ope
     }
 }
 
-static void flags_append(struct ip_text *text, const struct isa_form *form) {
+static void flags_append(struct ip_text *text, const struct isa_form *form,
+                         const struct isa_operand *operand) {
     static const struct {
         const char *name;
         uint32_t bit;
     } flags[] = {{"AF", 0x10}, {"CF", 1}, {"OF", 0x800}, {"PF", 4}, {"SF", 0x80}, {"ZF", 0x40}};
+    const char *write = operand->cond_write ? "cw" : "w";
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        bool reads = (form->flags_read & flags[i].bit) != 0,
-             writes = (form->flags_written & flags[i].bit) != 0;
+        /* What is written under a condition is read for that reason only, as far as the form says. */
+        bool writes = (form->flags_written & flags[i].bit) != 0;
+        bool reads = (form->flags_read & flags[i].bit) != 0 && !(writes && operand->cond_write);
         if (reads || writes) {
-            ip_text_printf(text, " flag_%s=\"%s\"", flags[i].name,
-                           reads && writes ? "r/w"
-                           : reads         ? "r"
-                                           : "w");
+            ip_text_printf(text, " flag_%s=\"%s%s%s\"", flags[i].name, reads ? "r" : "",
+                           reads && writes ? "/" : "", writes ? write : "");
         }
     }
 }
 
-static void operand_append(struct ip_text *text, const struct isa_form *form, unsigned number) {
-    static const struct {
-        const char *type, *name;
-    } kinds[] = {
-        [ISA_OPERAND_REG] = {"reg", "REG"},     [ISA_OPERAND_MEM] = {"mem", "MEM"},
-        [ISA_OPERAND_AGEN] = {"agen", "AGEN"},  [ISA_OPERAND_IMM] = {"imm", "IMM"},
-        [ISA_OPERAND_REL] = {"relbr", "RELBR"}, [ISA_OPERAND_FLAGS] = {"flags", "REG"},
+static void operand_append(struct ip_text *text, const struct isa_form *form, unsigned number,
+                           const struct isa_xed *xed) {
+    static const char *const types[] = {
+        [ISA_OPERAND_REG] = "reg", [ISA_OPERAND_MEM] = "mem",   [ISA_OPERAND_AGEN] = "agen",
+        [ISA_OPERAND_IMM] = "imm", [ISA_OPERAND_REL] = "relbr", [ISA_OPERAND_FLAGS] = "flags",
     };
     const struct isa_operand *operand = &form->operands[number];
-    unsigned same = 0; /* operands of this name before it */
-    for (unsigned i = 0; i < number; i++) {
-        same += strcmp(kinds[form->operands[i].kind].name, kinds[operand->kind].name) == 0;
-    }
+    bool fixed = operand->kind == ISA_OPERAND_REG ? operand->reg >= 0
+                                                  : operand->kind == ISA_OPERAND_IMM && operand->bits == 0;
     ip_text_printf(text, "      <operand idx=\"%u\"", number + 1);
     if (operand->implicit) {
-        ip_text_append(text, " implicit=\"1\" suppressed=\"1\"");
+        ip_text_append(text, " suppressed=\"1\"");
+    } else if (fixed) {
+        ip_text_append(text, " implicit=\"1\"");
     }
-    ip_text_printf(text, " name=\"%s%u\"%s%s type=\"%s\"%s", kinds[operand->kind].name, same,
+    ip_text_printf(text, " name=\"%s\"%s%s type=\"%s\"%s", xed->names[number],
                    operand->mask ? " opmask=\"1\"" : "", operand->read ? " r=\"1\"" : "",
-                   kinds[operand->kind].type, operand->write ? " w=\"1\"" : "");
+                   types[operand->kind], operand->write ? " w=\"1\"" : "");
     if (operand->cond_write) {
         ip_text_append(text, " conditionalWrite=\"1\"");
     }
     if (operand->kind == ISA_OPERAND_FLAGS) {
-        flags_append(text, form);
+        flags_append(text, form, operand);
     } else if (operand->bits != 0) {
         ip_text_printf(text, " width=\"%u\"", operand->bits);
+    }
+    if (operand->broadcast != 0) {
+        ip_text_printf(text, " memory-suffix=\"{1to%u}\"", operand->broadcast);
+    }
+    if (operand->kind == ISA_OPERAND_MEM && isa_reg_is_vector(operand->reg_class)) {
+        ip_text_printf(text, " VSIB=\"%cMM\"",
+                       operand->reg_class == ISA_REG_XMM   ? 'X'
+                       : operand->reg_class == ISA_REG_YMM ? 'Y'
+                                                           : 'Z');
     }
     if (operand->kind == ISA_OPERAND_REG) {
         ip_text_append(text, ">");
         registers_append(text, operand, form->evex);
         ip_text_append(text, "</operand>\n");
+    } else if (operand->kind == ISA_OPERAND_IMM && operand->imm_fixed) {
+        ip_text_printf(text, ">%lld</operand>\n", (long long)operand->imm);
     } else {
         ip_text_append(text, "/>\n");
     }
@@ -268,6 +246,15 @@ static void latency_append(struct ip_text *text, const struct isa_form *form,
     ip_text_append(text, "/>\n");
 }
 
+static bool ports_are_whole(const struct probe_usage_term *terms, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        if (terms[i].uops != floor(terms[i].uops)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void measurement_append(struct ip_text *text, const struct res_row *row, const char *arch) {
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count = 0;
@@ -281,7 +268,8 @@ static void measurement_append(struct ip_text *text, const struct res_row *row, 
     attribute_number(text, "TP_slow", row->throughput_slow);
     if (ports && count > 0) {
         attribute_number(text, "TP_ports", probe_ports_bound(terms, count));
-        attribute(text, "ports", row->ports);
+        /* Readers want whole numbers there. */
+        attribute(text, ports_are_whole(terms, count) ? "ports" : "usage", row->ports);
     }
     if (ports) {
         attribute_integer(text, "uops", res_row_uops(row));
@@ -307,6 +295,18 @@ static int order_compare(const void *left, const void *right) {
     const struct order *a = left, *b = right;
     int extension = strcmp(a->extension, b->extension);
     return extension != 0 ? extension : (a->row > b->row) - (a->row < b->row);
+}
+
+static void instruction_append(struct ip_text *text, const struct res_row *row, const struct isa_xed *xed,
+                               const char *arch, bool also) {
+    ip_text_append(text, "    <instruction");
+    instruction_attributes(text, row, row->info, xed, also);
+    ip_text_append(text, ">\n");
+    for (unsigned o = 0; o < row->info->operand_count; o++) {
+        operand_append(text, row->info, o, xed);
+    }
+    measurement_append(text, row, arch != NULL ? arch : "isaprobe");
+    ip_text_append(text, "    </instruction>\n");
 }
 
 void res_xml_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text) {
@@ -336,14 +336,16 @@ void res_xml_write(const struct res_sheet *sheet, struct res_export *export, str
             ip_text_append(text, ">\n");
             open = row->extension;
         }
-        ip_text_append(text, "    <instruction");
-        instruction_attributes(text, row, row->info);
-        ip_text_append(text, ">\n");
-        for (unsigned o = 0; o < row->info->operand_count; o++) {
-            operand_append(text, row->info, o);
+        struct isa_xed xed;
+        struct ip_error unnamed;
+        if (isa_xed_describe(row->info, &xed, &unnamed) != IP_OK) {
+            export->unnamed++;
+            continue;
         }
-        measurement_append(text, row, export->arch != NULL ? export->arch : "isaprobe");
-        ip_text_append(text, "    </instruction>\n");
+        instruction_append(text, row, &xed, export->arch, false);
+        if (xed.other[0] != '\0') {
+            instruction_append(text, row, &xed, export->arch, true);
+        }
         export->written++;
     }
     ip_text_append(text, open != NULL ? "  </extension>\n</root>\n" : "</root>\n");

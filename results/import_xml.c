@@ -191,6 +191,7 @@ static enum ip_status measurement_read(struct reader *reader, struct res_row *ro
         row->slots = res_number_read(value(tag, "uops_retire_slots"));
     }
     const char *ports = value(tag, "ports"), *uops = value(tag, "uops");
+    ports = ports != NULL ? ports : value(tag, "usage");
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count;
     if (ports != NULL && (strlen(ports) >= sizeof row->ports || !res_usage_parse(ports, terms, &count))) {
@@ -255,7 +256,7 @@ enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const cha
     reader->at = text;
     reader->line = 1;
     reader->err = err;
-    bool closed = false;
+    bool closed = false, also = false; /* inside an instruction's other encoding, which says the same again */
     enum ip_status status = IP_OK;
     while ((status = tag_next(reader)) == IP_OK && reader->tag.name[0] != '\0') {
         const char *tag = reader->tag.name;
@@ -263,13 +264,16 @@ enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const cha
         if (strcmp(tag, "root") == 0) {
             const char *machine = value(&reader->tag, "machine");
             text_copy(sheet->machine, sizeof sheet->machine, machine != NULL ? machine : name);
+        } else if (strcmp(tag, "instruction") == 0 && value(&reader->tag, "also") != NULL) {
+            also = true;
         } else if (strcmp(tag, "instruction") == 0) {
+            also = false;
             row = res_sheet_row_add(sheet);
             status = row != NULL ? instruction_read(reader, row)
                                  : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
-        } else if (strcmp(tag, "measurement") == 0 && row != NULL) {
+        } else if (strcmp(tag, "measurement") == 0 && row != NULL && !also) {
             status = measurement_read(reader, row);
-        } else if (strcmp(tag, "latency") == 0 && row != NULL) {
+        } else if (strcmp(tag, "latency") == 0 && row != NULL && !also) {
             status = latency_read(reader, row);
         }
         closed = strcmp(tag, "/root") == 0;

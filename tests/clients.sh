@@ -43,36 +43,76 @@ forms=$(($(wc -l <"$place/csv") - 1))
 
 if has xmllint 'XML against its schema'; then
     xmllint --noout --schema docs/uopsinfo.xsd "$place/uopsinfo-xml" 2>"$place/words" || complain "$(head -3 "$place/words")"
-    count=$(xmllint --xpath 'count(//instruction[architecture/measurement])' "$place/uopsinfo-xml")
+    count=$(xmllint --xpath 'count(//instruction[architecture/measurement][not(@also)])' "$place/uopsinfo-xml")
     ((count == forms)) || complain "xmllint sees $count of $forms instructions"
 fi
 
 if has python3 'the XML as uiCA and OSACA read it, YAML'; then
-    # The attributes that uiCA's convertXML.py and OSACA's model_importer.py take without asking, and how they
-    # convert them.
-    python3 - "$place/uopsinfo-xml" "$forms" <<'END' || complain 'uiCA and OSACA would stumble over the XML'
+    # What uiCA's convertXML.py and OSACA's model_importer.py take from the file, with their conversions, and what
+    # uiCA's look-up then compares.
+    python3 - "$place/uopsinfo-xml" "$forms" <<'END' || complain 'uiCA or OSACA would stumble over the XML'
 import sys, xml.etree.ElementTree as ET
-seen = 0
-for instruction in ET.parse(sys.argv[1]).getroot().iter('instruction'):
-    for key in ('iform', 'string', 'category', 'asm', 'iclass', 'extension'):
-        instruction.attrib[key]
-    names = {o.attrib['idx']: o.attrib['name'] for o in instruction.iter('operand')}
-    for operand in instruction.iter('operand'):
-        assert operand.attrib.get('suppressed') == '1' or operand.attrib['type'] in ('reg', 'mem', 'imm', 'agen', 'relbr')
-        assert operand.attrib['type'] != 'reg' or operand.text
+root = ET.parse(sys.argv[1]).getroot()
+
+# uiCA: instructions by their iform; the first whose attributes are those of the code is taken.
+distinctions = ('agen', 'bcast', 'eosz', 'high8', 'immzero', 'mask', 'rep', 'sae', 'zeroing')
+by_iform, own = {}, 0
+for instruction in root.iter('instruction'):
+    iform, string, category = (instruction.attrib[key] for key in ('iform', 'string', 'category'))
+    key = tuple(instruction.attrib.get(k) for k in distinctions)
+    names = {o.attrib['idx']: o.attrib['name'] for o in instruction.iter('operand') if 'name' in o.attrib}
+    assert len(set(names.values())) == len(names), string
+    flags = instruction.find('./operand[@type="flags"]')
+    for flag in 'ACOPSZ' if flags is not None else '':
+        assert flags.attrib.get('flag_' + flag + 'F', '') in ('', 'r', 'w', 'r/w', 'cw', 'r/cw')
     measurement = instruction.find('./architecture[@name="isaprobe"]/measurement')
-    float(measurement.attrib.get('TP_loop', 0)), int(measurement.attrib.get('uops', 0))
-    for term in measurement.attrib.get('ports', '').split('+'):
-        if term:
-            count, ports = term.split('*')
-            int(count)
-            assert ports[0] == 'p'
+    for attribute in ('uops', 'uops_retire_slots'):
+        int(measurement.attrib.get(attribute, 0))
+    int(float(measurement.attrib.get('TP_loop', 0))), int(float(measurement.attrib.get('TP_unrolled', 0)))
+    ports = measurement.attrib.get('ports')
+    assert ports is None or sum(int(n) for n, p in (term.split('*') for term in ports.split('+'))) == int(measurement.attrib['uops'])
+    latencies = {}
     for latency in measurement.iter('latency'):
-        names[latency.attrib['start_op']], names[latency.attrib['target_op']]
-        assert any(k.startswith('cycles') for k in latency.attrib)
-        [int(v) for k, v in latency.attrib.items() if k.startswith('cycles')]
-    seen += 1
-assert seen == int(sys.argv[2]), seen
+        pair = names[latency.attrib['start_op']], names[latency.attrib['target_op']]
+        for attribute, kind in (('cycles', ''), ('cycles_same_reg', 'same'), ('min_cycles', ''), ('cycles_addr', 'addr'),
+                                ('cycles_addr_index', 'index'), ('cycles_mem', 'mem'), ('max_cycles', 'max')):
+            if attribute in latency.attrib:
+                latencies[pair + (kind,)] = int(latency.attrib[attribute])
+    assert len(latencies) >= len(measurement.findall('latency')), string
+    by_iform.setdefault(iform, []).append((key, string, latencies))
+    own += 'also' not in instruction.attrib
+assert own == int(sys.argv[2]), own
+twins = [v for same in by_iform.values() for v in same if [k for k, _, _ in same].count(v[0]) > 1]
+# A form with a fixed register or a value of its own is the same instruction to uiCA.
+assert len(twins) * 16 < own, twins[:5]
+for iform, pair in (('ADD_GPRv_GPRv_01', ('REG1', 'REG0', '')), ('ADD_GPRv_GPRv_03', ('REG1', 'REG0', '')),
+                    ('ADD_GPRv_MEMv', ('MEM0', 'REG0', 'addr')), ('LEA_GPRv_AGEN', ('AGEN', 'REG0', 'addr')),
+                    ('VADDPD_YMMqq_YMMqq_YMMqq', ('REG2', 'REG0', '')), ('ADC_GPRv_GPRv_11', ('REG2', 'REG0', ''))):
+    assert any(pair in latencies for _, _, latencies in by_iform[iform]), (iform, by_iform[iform])
+
+# OSACA: by mnemonic, operands in AT&T order; names of two words are passed over.
+taken = set()
+for instruction in root.findall('.//instruction'):
+    if ' ' in instruction.attrib['asm']:
+        continue
+    operands = []
+    for operand in sorted(instruction.findall('operand'), key=lambda o: int(o.attrib['idx'])):
+        if int(operand.attrib.get('suppressed', '0')):
+            continue
+        kind = operand.attrib['type']
+        assert kind in ('reg', 'mem', 'imm', 'agen', 'relbr'), kind
+        operands.append(operand.text.split(',')[0] if kind == 'reg' else kind)
+        assert operands[-1]
+    measurement = instruction.find('architecture[@name="isaprobe"]').find('measurement')
+    if 'ports' in measurement.attrib:
+        for term in measurement.attrib['ports'].split('+'):
+            cycles, ports = term.split('*')
+            assert int(cycles) > 0 and ports.lstrip('p').isalnum()
+        float(measurement.attrib['TP_ports'])
+    int(measurement.attrib.get('uops', 0))
+    [int(l.attrib[k]) for l in measurement.iter('latency') for k in ('cycles', 'max_cycles') if k in l.attrib]
+    taken.add((instruction.attrib['asm'], tuple(reversed(operands))))
+assert ('ADD', ('mem', 'RAX')) in taken and len(taken) > 100, len(taken)
 END
     if python3 -c 'import yaml' 2>/dev/null; then
         python3 - "$place/osaca" <<'END' || complain 'OSACA would stumble over the YAML'
@@ -88,7 +128,15 @@ for form in model['instruction_forms']:
         assert cycles > 0 and all(port in ports for port in where)
     for key in ('latency', 'throughput', 'uops'):
         assert form[key] is None or float(form[key]) >= 0
+keys = ('osaca_version', 'micro_architecture', 'arch_code', 'ROB_size', 'retired_uOps_per_cycle', 'scheduler_size',
+        'hidden_loads', 'port_model_scheme')
+assert all(key in model for key in keys)
 assert model['load_latency']['gpr'] > 1 and model['load_throughput_default'] and model['store_throughput_default']
+for table, register in (('load_throughput', 'dst'), ('store_throughput', 'src')):
+    assert any(entry[register] == 'gpr' for entry in model[table])
+    for entry in model[table]:
+        assert all(entry[key] == '*' for key in ('base', 'index', 'offset', 'scale'))
+        assert all(cycles > 0 and all(port in ports for port in where) for cycles, where in entry['port_pressure'])
 assert len(model['instruction_forms']) > 20
 END
     else
@@ -96,18 +144,36 @@ END
     fi
 fi
 
+# exegesis SUFFIX STORE MODE: exports for that version of LLVM, lets its analysis read the file and write its report.
+# Sets points.
+exegesis() {
+    ISAPROBE_LLVM_MC=llvm-mc$1 "$program" export -q --format llvm-exegesis --exegesis-mode "$3" -S "$2" \
+        -o "$place/points.yaml" || complain "no export for llvm-mc$1"
+    points=$(grep -c '^---' "$place/points.yaml")
+    ((points == 0)) && return # the store has no such facts
+    rm -f "$place/report.html" "$place/clusters"
+    llvm-exegesis"$1" --mode=analysis --benchmarks-file="$place/points.yaml" --analysis-clustering=naive \
+        --analysis-clusters-output-file="$place/clusters" --analysis-inconsistencies-output-file="$place/report.html" \
+        >"$place/words" 2>&1 || complain "llvm-exegesis$1: $(tail -1 "$place/words")"
+    grep -q "Parsed $points benchmark points" "$place/words" || complain "llvm-exegesis$1 read other than $points points"
+    if grep -q -i -E 'error|unknown opcode|invalid' "$place/words"; then
+        complain "llvm-exegesis$1: $(grep -i -E 'error|unknown opcode|invalid' "$place/words" | head -1)"
+    fi
+    grep -q '</html>' "$place/report.html" || complain "llvm-exegesis$1 wrote no report of $3"
+    rows=$(grep -c '^[0-9]' "$place/clusters")
+    ((rows == points)) || complain "llvm-exegesis$1 clustered $rows of $points points of $3"
+}
+
+# Debian's LLVM and the newest one that is installed beside it.
+newest=$(compgen -c llvm-exegesis- | grep -x 'llvm-exegesis-[0-9]*' | sort -t- -k3 -n | tail -1)
+versions=('')
+[[ -n $newest ]] && command -v "llvm-mc${newest#llvm-exegesis}" >/dev/null && versions+=("${newest#llvm-exegesis}")
+
 if [[ -e $place/llvm-exegesis ]] && has llvm-exegesis 'llvm-exegesis --mode=analysis'; then
-    for mode in latency throughput uops; do
-        "$program" export -q --format llvm-exegesis --exegesis-mode $mode -S "$store" -o "$place/$mode.yaml"
-        points=$(grep -c '^---' "$place/$mode.yaml")
-        ((points == 0)) && continue # the store has no such facts
-        llvm-exegesis --mode=analysis --benchmarks-file="$place/$mode.yaml" --analysis-clustering=naive \
-            --analysis-clusters-output-file="$place/clusters" --analysis-inconsistencies-output-file="$place/report.html" \
-            >"$place/words" 2>&1 || complain "llvm-exegesis: $(tail -1 "$place/words")"
-        grep -q "Parsed $points benchmark points" "$place/words" || complain "llvm-exegesis read other than $points points"
-        grep -q '</html>' "$place/report.html" || complain "llvm-exegesis wrote no report of $mode"
-        rows=$(grep -c '^[0-9]' "$place/clusters")
-        ((rows == points)) || complain "llvm-exegesis clustered $rows of $points points of $mode"
+    for version in "${versions[@]}"; do
+        for mode in latency throughput uops; do
+            exegesis "$version" "$store" $mode
+        done
     done
 fi
 
@@ -122,19 +188,15 @@ if [[ -e $place/llvm-exegesis ]] && has sqlite3 'a whole table' && has llvm-exeg
         "INSERT INTO throughput(form_id, cycles, spread, verdict, registers, how, why, run_id)
             SELECT id, 1, 0, 'ok', 1, '', '', 1 FROM forms" || complain 'no whole store'
     whole=$(sqlite3 "$place/whole.db" 'SELECT count(*) FROM forms')
-    "$program" export -q --format llvm-exegesis --exegesis-mode throughput -S "$place/whole.db" -o "$place/whole.yaml"
-    points=$(grep -c '^---' "$place/whole.yaml")
-    ((points * 100 >= whole * 99)) || complain "LLVM names only $points of $whole forms"
-    llvm-exegesis --mode=analysis --benchmarks-file="$place/whole.yaml" --analysis-clusters-output-file="$place/clusters" \
-        --analysis-inconsistencies-output-file="$place/report.html" >"$place/words" 2>&1 ||
-        complain "llvm-exegesis: $(tail -1 "$place/words")"
-    grep -q "Parsed $points benchmark points" "$place/words" || complain "llvm-exegesis read other than $points points"
-    grep -q '</html>' "$place/report.html" || complain 'llvm-exegesis wrote no report of a whole table'
+    for version in "${versions[@]}"; do
+        exegesis "$version" "$place/whole.db" throughput
+        ((points * 100 >= whole * 99)) || complain "llvm-mc$version names only $points of $whole forms"
+        echo "clients: $points of $whole forms of the whole table through llvm-exegesis$version"
+    done
     if has xmllint 'a whole table as XML'; then
         "$program" export -q -S "$place/whole.db" -o "$place/whole.xml"
         xmllint --noout --schema docs/uopsinfo.xsd "$place/whole.xml" 2>"$place/words" || complain "$(head -3 "$place/words")"
     fi
-    echo "clients: $points of $whole forms of the whole table through llvm-exegesis"
 fi
 
 if has jq 'JSON'; then
