@@ -173,6 +173,8 @@ static void element_read(struct isa_form *form, const struct decoded *d) {
             best_reads = reads;
         }
     }
+    if (best == NULL)
+        return;
     unsigned bits = best->element_size;
     form->element_bits = (uint16_t)(bits > 80 || bits == 0 ? 64 : bits < 8 ? 8 : bits);
     form->floating = best->element_type == ZYDIS_ELEMENT_TYPE_FLOAT16 ||
