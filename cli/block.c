@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "isa/assemble.h"
 
@@ -66,6 +67,16 @@ static enum ip_status source_assemble(struct ip_text *code, const char *name, co
     return IP_OK;
 }
 
+enum ip_status cli_block_name_check(enum ip_status status, const char *argument, struct ip_error *err) {
+    if (status == IP_SYNTAX && argument != NULL && access(argument, F_OK) == 0) {
+        return ip_fail(
+            err, IP_USAGE,
+            "'%.200s' is no instruction, but a file of that name exists: text is read with --file %.200s",
+            argument, argument);
+    }
+    return status;
+}
+
 enum ip_status cli_block_read(struct ip_text *code, const struct cli_settings *settings,
                               struct ip_error *err) {
     const char *argument = settings->argument_count > 0 ? settings->arguments[0] : NULL;
@@ -99,5 +110,5 @@ enum ip_status cli_block_read(struct ip_text *code, const struct cli_settings *s
                                : source_assemble(code, name, ip_text_string(&source), err);
     }
     ip_text_fini(&source);
-    return status;
+    return cli_block_name_check(status, argument, err);
 }

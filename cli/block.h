@@ -15,4 +15,8 @@ IP_CHECK enum ip_status cli_hex_parse(struct ip_text *code, const char *hex, str
 IP_CHECK enum ip_status cli_block_read(struct ip_text *code, const struct cli_settings *settings,
                                        struct ip_error *err);
 
+/* After an argument was no block: IP_USAGE and the option to use when it is the name of a file; else
+ * `status`. */
+enum ip_status cli_block_name_check(enum ip_status status, const char *argument, struct ip_error *err);
+
 #endif

@@ -175,7 +175,7 @@ static enum ip_status text_read(struct ip_text *code, const struct cli_settings 
                                : isa_assemble_att(name, source.data, code, err);
     }
     ip_text_fini(&source);
-    return status;
+    return cli_block_name_check(status, argument, err);
 }
 
 enum ip_status cli_code_read(struct ip_text *code, const struct cli_settings *settings,
@@ -192,6 +192,9 @@ enum ip_status cli_code_read(struct ip_text *code, const struct cli_settings *se
     }
     if (status == IP_OK && code->length == 0) {
         status = ip_fail(err, IP_SYNTAX, "the block is empty: give instructions, such as 'add rax, rbx'");
+        /* A path may be a comment in AT&T's syntax. */
+        status =
+            cli_block_name_check(status, settings->argument_count > 0 ? settings->arguments[0] : NULL, err);
     } else if (status == IP_OK && code->length > CLI_BLOCK_BYTES_MAX) {
         status = ip_fail(err, IP_SYNTAX, "the block is longer than %d bytes", CLI_BLOCK_BYTES_MAX);
     }

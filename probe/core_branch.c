@@ -219,8 +219,8 @@ static enum ip_status jumps_learn(struct core_session *session, const struct cor
 }
 
 enum ip_status core_branch_measure(struct core_session *session, struct ip_error *err) {
-    const struct core_sweep loops = {loop_write, NULL}, shorts = {short_write, NULL},
-                            jumps = {jumps_write, NULL};
+    const struct core_sweep loops = {.write = loop_write}, shorts = {.write = short_write},
+                            jumps = {.write = jumps_write};
     struct core_curve *curve = malloc(sizeof *curve);
     if (curve == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a sweep");

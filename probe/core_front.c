@@ -92,7 +92,7 @@ static enum ip_status too_few(struct core_session *session, const char *key, str
 }
 
 static enum ip_status l1i_measure(struct front *front, struct ip_error *err) {
-    const struct core_sweep sweep = {l1i_write, NULL};
+    const struct core_sweep sweep = {.write = l1i_write};
     struct core_curve *curve = front->curve;
     enum ip_status status =
         core_sweep_run(front->session, &sweep, 2 * L1I_STEP, L1I_MAX, L1I_STEP, curve, err);
@@ -123,7 +123,7 @@ static enum ip_status l1i_measure(struct front *front, struct ip_error *err) {
 }
 
 static enum ip_status dense_measure(struct front *front, struct ip_error *err) {
-    const struct core_sweep sweep = {dense_write, NULL};
+    const struct core_sweep sweep = {.write = dense_write};
     struct core_session *session = front->session;
     struct core_curve *curve = front->curve;
     enum ip_status status = core_sweep_run(session, &sweep, 6, DENSE_MAX, 1, curve, err);
@@ -160,7 +160,7 @@ static enum ip_status windows_measure(struct front *front, unsigned density, dou
     }
     struct core_curve *curve = front->curve;
     struct capacity capacity = {density, list};
-    const struct core_sweep sweep = {capacity_write, &capacity};
+    const struct core_sweep sweep = {.write = capacity_write, .self = &capacity, .wavering = true};
     enum ip_status status = core_sweep_run(front->session, &sweep, 0, count - 1, 1, curve, err);
     *windows = NAN;
     if (status != IP_OK || curve->lost > LOST_MAX) {

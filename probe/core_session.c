@@ -116,12 +116,14 @@ enum ip_status core_sweep_add(struct core_session *session, const struct core_sw
     return status;
 }
 
-void core_sweep_read(const struct core_session *session, unsigned low, unsigned step, size_t slot,
-                     size_t added, struct core_curve *curve) {
+void core_sweep_read(const struct core_session *session, const struct core_sweep *sweep, unsigned low,
+                     unsigned step, size_t slot, size_t added, struct core_curve *curve) {
     curve->count = curve->lost = 0;
     for (size_t i = 0; i < added; i++) {
         const struct hx_stat *stat = core_stat(session, slot + i);
-        if (stat->verdict == HX_VERDICT_OK) {
+        bool counts = stat->verdict == HX_VERDICT_OK ||
+                      (sweep->wavering && stat->verdict == HX_VERDICT_UNSTABLE && isfinite(stat->cycles));
+        if (counts) {
             curve->points[curve->count++] = (struct probe_point){
                 .x = low + (double)i * step, .y = stat->cycles, .error = stat->spread * stat->cycles};
         } else {
@@ -138,7 +140,7 @@ enum ip_status core_sweep_run(struct core_session *session, const struct core_sw
         status = core_run(session, err);
     }
     if (status == IP_OK) {
-        core_sweep_read(session, low, step, slot, added, curve);
+        core_sweep_read(session, sweep, low, step, slot, added, curve);
     }
     return status;
 }

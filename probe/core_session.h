@@ -53,6 +53,7 @@ struct core_sweep {
     /* Writes the kernel for x; its cycles (per form) are y. */
     void (*write)(const void *self, unsigned x, struct gen_program *program);
     const void *self;
+    bool wavering; /* points that are unstable count, too: what fits a cache in part comes and goes */
 };
 /* What came out; points that cannot be trusted are left out. */
 struct core_curve {
@@ -65,8 +66,8 @@ IP_CHECK enum ip_status core_sweep_add(struct core_session *session, const struc
                                        unsigned low, unsigned high, unsigned step, size_t *slot,
                                        size_t *added, struct ip_error *err);
 /* Reads them after core_run. */
-void core_sweep_read(const struct core_session *session, unsigned low, unsigned step, size_t slot,
-                     size_t added, struct core_curve *curve);
+void core_sweep_read(const struct core_session *session, const struct core_sweep *sweep, unsigned low,
+                     unsigned step, size_t slot, size_t added, struct core_curve *curve);
 /* Both, and core_run between. */
 IP_CHECK enum ip_status core_sweep_run(struct core_session *session, const struct core_sweep *sweep,
                                        unsigned low, unsigned high, unsigned step, struct core_curve *curve,

@@ -15,7 +15,10 @@ bool core_values_agree(const struct probe_core_value *a, const struct probe_core
         return a->known == b->known && strcmp(a->how, b->how) == 0;
     }
     double least = fmin(fabs(a->value), fabs(b->value));
-    return fabs(a->value - b->value) <= fmax(NEAR_ABSOLUTE, NEAR * least);
+    double near = fmax(NEAR_ABSOLUTE, NEAR * least);
+    double own =
+        0.5 * (a->spread * fabs(a->value) + b->spread * fabs(b->value)); /* as wide as a sweep's steps */
+    return fabs(a->value - b->value) <= (isnan(own) ? near : fmax(near, own));
 }
 
 /* What a pass that does not name the parameter says of it. */

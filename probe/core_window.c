@@ -160,7 +160,7 @@ static enum ip_status capacity_measure(struct core_session *session, const struc
     const struct filler *filler = &fillers[number];
     struct kernel links = {.filler = filler, .slow = speeds->slow}, *kernel = &links;
     double latency = speeds->latency;
-    const struct core_sweep sweep = {kernel_write, kernel};
+    const struct core_sweep sweep = {.write = kernel_write, .self = kernel};
     double alone = 2 * filler->most * speeds->cycles[number];
     kernel->links = (unsigned)fmin(LINKS_MAX, ceil(CHAIN_SHARE * alone / latency) + 1);
     enum ip_status status = core_sweep_run(session, &sweep, COARSE, filler->most, COARSE, curve, err);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/bench/bench.c - `make bench`: how fast, how repeatable and how robust the measurements are here.
  *
- *   bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] [SECTION...]
+ *   bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] [--store FILE] [SECTION...]
  *
- * Sections: repeat program invariants neighbour bhive wide scan; all of them by default. */
+ * Sections: repeat program invariants neighbour bhive wide scan predict; all of them by default. */
 #include "tests/bench/bench.h"
 
 #include <getopt.h>
 #include <stdbool.h>
 
 static const char *const sections[] = {"repeat", "program", "invariants", "neighbour",
-                                       "bhive",  "wide",    "scan"};
+                                       "bhive",  "wide",    "scan",       "predict"};
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
 static int usage(void) {
-    (void)fprintf(stderr,
-                  "usage: bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] "
-                  "[SECTION...]\nsections: repeat program invariants neighbour bhive wide scan\n");
+    (void)fprintf(
+        stderr, "usage: bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] "
+                "[--store FILE] [SECTION...]\nsections: repeat program invariants neighbour bhive wide scan "
+                "predict\n");
     return 2;
 }
 
@@ -27,9 +28,13 @@ int main(int argc, char **argv) {
                                     .blocks = 500,
                                     .seed = 1};
     static const struct option longs[] = {
-        {"isaprobe", required_argument, NULL, 'i'}, {"forms", required_argument, NULL, 'f'},
-        {"blocks", required_argument, NULL, 'b'},   {"seed", required_argument, NULL, 's'},
-        {"bhive", required_argument, NULL, 'h'},    {NULL, 0, NULL, 0},
+        {"isaprobe", required_argument, NULL, 'i'},
+        {"forms", required_argument, NULL, 'f'},
+        {"blocks", required_argument, NULL, 'b'},
+        {"seed", required_argument, NULL, 's'},
+        {"bhive", required_argument, NULL, 'h'},
+        {"store", required_argument, NULL, 'S'},
+        {NULL, 0, NULL, 0},
     };
     int option = 0;
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -48,6 +53,9 @@ int main(int argc, char **argv) {
             break;
         case 'h':
             options.bhive = optarg;
+            break;
+        case 'S':
+            options.store = optarg;
             break;
         default:
             return usage();
@@ -91,6 +99,9 @@ int main(int argc, char **argv) {
     }
     if (wanted[6]) {
         bench_scan(&tool, &options);
+    }
+    if (wanted[7]) {
+        bench_predict(&tool, &options);
     }
     tool_close(&tool);
     return fflush(stdout) == 0 ? 0 : 1;

@@ -11,6 +11,7 @@
 struct bench_options {
     const char *isaprobe; /* the program */
     const char *bhive;    /* file of hex blocks */
+    const char *store;    /* of the predictions; NULL: none */
     size_t forms;         /* sample of forms */
     size_t blocks;        /* sample of blocks */
     uint64_t seed;
@@ -43,11 +44,15 @@ void bench_reasons_print(const struct bench_reasons *reasons);
 void bench_repeat(struct tool *tool, const struct bench_options *options, bool wide);
 /* bench_scan.c: the time of a scan, where it goes, and whether two agree. */
 void bench_scan(struct tool *tool, const struct bench_options *options);
-/* bench_program.c: wall time of `isaprobe latency ADDPD`. */
+/* bench_program.c: seconds of one run of arguments[0], without its output; negative when it cannot be run. */
+double bench_run_seconds(char *const *arguments, int *exit_code);
+/* ... and the wall time of `isaprobe latency ADDPD`. */
 void bench_program(const struct bench_options *options);
 /* bench_invariants.c: what must hold whatever the clock does, alone and beside a busy neighbour. */
 void bench_invariants(struct tool *tool);
 void bench_neighbour(struct tool *tool);
+/* bench_predict.c: the time of a prediction, in the library and as a command, and of many. */
+void bench_predict(const struct tool *tool, const struct bench_options *options);
 /* bench_bhive.c: blocks of real programs. */
 void bench_bhive(const struct tool *tool, const struct bench_options *options);
 

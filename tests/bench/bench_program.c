@@ -11,17 +11,15 @@ extern char **environ;
 
 enum { RUNS = 11 };
 
-/* Seconds of one run; negative when the program could not be run. *exit_code is its exit code. */
-static double run_seconds(const char *program, const char *form, int *exit_code) {
+double bench_run_seconds(char *const *arguments, int *exit_code) {
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0) {
         return -1;
     }
     double begin = tool_seconds();
     pid_t pid = 0;
-    char *const arguments[] = {(char *)program, "latency", (char *)form, NULL};
     int failed = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    failed |= failed != 0 ? 0 : posix_spawn(&pid, program, &actions, NULL, arguments, environ);
+    failed |= failed != 0 ? 0 : posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     int status = 0;
     if (failed != 0 || waitpid(pid, &status, 0) != pid) {
@@ -37,7 +35,8 @@ void bench_program(const struct bench_options *options) {
     int worst = 0;
     for (int i = 0; i < RUNS; i++) {
         int exit_code = 0;
-        seconds[i] = run_seconds(options->isaprobe, "ADDPD", &exit_code);
+        char *const arguments[] = {(char *)options->isaprobe, "latency", "ADDPD", NULL};
+        seconds[i] = bench_run_seconds(arguments, &exit_code);
         if (seconds[i] < 0) {
             (void)printf("cannot run '%s'; say which with --isaprobe\n", options->isaprobe);
             return;

@@ -34,6 +34,9 @@ attempt -S "$store" --file "$T/large"
 attempt -S "$store" --object "$T/large"
 printf 'nop\n' | as --64 -o "$T/nop.o" -
 attempt -S "$store" --object "$T/nop.o"
+attempt -S "$store" "$T/nop.o"
+attempt -S "$store" --file "$T/nop.o"
+attempt -S "$store" --syntax att "$T/nop.o"
 attempt -S "$store" --object "$T/nop.o" --symbol main
 attempt -S "$store" --object "$T/nop.o" --address 10
 attempt -S "$store" --object "$T/nop.o" --address 10-20
