@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/control.h"
+#include "generator/operands.h"
 #include "generator/pool.h"
 #include "generator/shapes.h"
 #include "isa/decode.h"
@@ -27,15 +29,13 @@ static enum ip_status instruction_check(const struct isa_form *form, size_t offs
     static const char *const why[] = {[ISA_OBSTACLE_PRIVILEGED] = "it is privileged",
                                       [ISA_OBSTACLE_CONTROL_FLOW] = "it leaves the block",
                                       [ISA_OBSTACLE_STATE] = "it changes state that the harness stands on"};
-    /* CLD and STD are harmless here: the epilogue clears the flag. */
-    bool direction = strcmp(form->mnemonic, "std") == 0 || strcmp(form->mnemonic, "cld") == 0;
-    bool call = strncmp(form->mnemonic, "call", 4) == 0 || strcmp(form->mnemonic, "xbegin") == 0;
-    if (call) {
-        return ip_fail(err, IP_UNSUPPORTED,
-                       "the block's '%s' at offset %zu cannot run: %s; give the loop body alone",
-                       form->syntax, offset, why[ISA_OBSTACLE_CONTROL_FLOW]);
+    enum isa_obstacle obstacle = form->obstacle;
+    if (gen_form_needs_target(form) || strcmp(form->mnemonic, "xbegin") == 0) {
+        obstacle = ISA_OBSTACLE_CONTROL_FLOW;
+    } else if (gen_form_loads_state(form)) {
+        obstacle = ISA_OBSTACLE_STATE;
     }
-    switch (form->obstacle) {
+    switch (obstacle) {
     case ISA_OBSTACLE_PRIVILEGED:
     case ISA_OBSTACLE_CONTROL_FLOW:
     case ISA_OBSTACLE_STATE:
@@ -43,12 +43,9 @@ static enum ip_status instruction_check(const struct isa_form *form, size_t offs
     default:
         return IP_OK;
     }
-    if (direction) {
-        return IP_OK;
-    }
     return ip_fail(err, IP_UNSUPPORTED,
                    "the block's '%s' at offset %zu cannot run: %s; give the loop body alone", form->syntax,
-                   offset, form->note[0] != '\0' ? form->note : why[form->obstacle]);
+                   offset, form->note[0] != '\0' ? form->note : why[obstacle]);
 }
 
 static void operand_scan(struct scan *scan, const struct isa_form *form, const struct isa_operand *operand,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generator/control.h"
 #include "generator/operands.h"
 #include "generator/shapes.h"
 
@@ -78,12 +79,14 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
     bool by_counter = length >= 4 && strcmp(mnemonic + length - 3, "cxz") == 0; /* jecxz, jrcxz */
     const struct preparation *preparation =
         mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(mnemonic + 1, taken) : NULL;
-    bool loops = counts_down(mnemonic);
-    if (!relative || !(unconditional || by_counter || loops || preparation != NULL)) {
-        return ip_fail(
-            err, IP_UNSUPPORTED,
-            "'%s' is no jump to an offset; branch chains are made of JMP, LOOP and the conditional jumps",
-            form->syntax);
+    bool loops = counts_down(mnemonic), guided = gen_form_needs_target(form);
+    if (guided && !taken) {
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
+    }
+    if (!guided && (!relative || !(unconditional || by_counter || loops || preparation != NULL))) {
+        return ip_fail(err, IP_UNSUPPORTED,
+                       "'%s' does not branch; branch chains are made of near jumps, calls and returns",
+                       form->syntax);
     }
     if ((unconditional || strcmp(mnemonic, "loop") == 0) && !taken) {
         return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
@@ -100,12 +103,16 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
     } else if (preparation != NULL) {
         conditional_prepare(&made, preparation);
     }
-    struct isa_binding binding;
-    memset(&binding, 0, sizeof binding);
-    char line[ISA_LINE_MAX];
-    status = isa_form_print(form, &binding, line, err);
-    for (unsigned i = 0; i < BRANCHES && status == IP_OK; i++) {
-        ip_lines_add(&made.unit, line);
+    if (guided) {
+        status = gen_control_add(&made, form, BRANCHES, err);
+    } else {
+        struct isa_binding binding;
+        memset(&binding, 0, sizeof binding);
+        char line[ISA_LINE_MAX];
+        status = isa_form_print(form, &binding, line, err);
+        for (unsigned i = 0; i < BRANCHES && status == IP_OK; i++) {
+            ip_lines_add(&made.unit, line);
+        }
     }
     if (status == IP_OK && (made.unit.failed || made.init.failed)) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing branches of '%s'", form->syntax);

@@ -115,7 +115,7 @@ static void others_bind(struct gen_program *program, struct isa_binding *binding
                         struct constants *constants) {
     for (unsigned o = 0; o < plan->form->explicit_count; o++) {
         const struct isa_operand *operand = &plan->form->operands[o];
-        binding->imm[o] = gen_immediate(operand);
+        binding->imm[o] = gen_immediate(plan->form, o);
         if (!gen_operand_is_free(operand)) {
             continue;
         }

@@ -9,7 +9,18 @@
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 
-int64_t gen_immediate(const struct isa_operand *operand) {
+enum {
+    PKRU_VALUE = 0x55555554,                /* key 0, which all pages have, opens everything: Linux's own */
+    STACK_ADDRESS = GEN_STACK_TOP - 0x4000, /* RSP when the loop begins */
+    STACK_CLEARED = 0x400,                  /* quadwords above it */
+    FRAME_ADDRESS = GEN_STACK_TOP - 0x2000, /* a stack frame that is its own caller */
+};
+
+int64_t gen_immediate(const struct isa_form *form, unsigned o) {
+    const struct isa_operand *operand = &form->operands[o];
+    if (strcmp(form->mnemonic, "enter") == 0) {
+        return operand->bits == 16 ? 16 : 0;
+    }
     switch (operand->bits) {
     case 16:
         return 0x101;
@@ -71,8 +82,15 @@ uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *for
         return pool->slow_values ? GEN_SLOW_DIVIDEND : (gpr == RAX ? 0x11 : 0);
     }
     bool selects = strcmp(form->mnemonic, "xgetbv") == 0 || strcmp(form->mnemonic, "rdpkru") == 0;
-    if (selects && gpr == RCX) {
+    bool keys = strcmp(form->mnemonic, "wrpkru") == 0;
+    if ((selects || keys) && gpr == RCX) {
         return 0; /* what ECX selects; others fault */
+    }
+    if (keys && (gpr == RAX || gpr == RDX)) {
+        return gpr == RAX ? PKRU_VALUE : 0;
+    }
+    if (strcmp(form->mnemonic, "leave") == 0 && gpr == RBP) {
+        return FRAME_ADDRESS;
     }
     return otherwise;
 }
@@ -86,6 +104,47 @@ bool gen_form_is_stack(const struct isa_form *form) {
         }
     }
     return false;
+}
+
+void gen_stack_reset(struct ip_lines *lines) {
+    ip_lines_printf(lines, "mov esp, 0x%x", STACK_ADDRESS);
+}
+
+bool gen_form_stores_at_register(const struct isa_form *form) {
+    return strcmp(form->mnemonic, "movdir64b") == 0;
+}
+
+bool gen_form_loads_segment(const struct isa_form *form) {
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        if (operand->kind == ISA_OPERAND_REG && operand->reg_class == ISA_REG_SEGMENT && operand->write) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gen_form_loads_state(const struct isa_form *form) {
+    static const char *const list[] = {"popf",   "popfq",  "ldmxcsr",  "vldmxcsr",  "fldcw",
+                                       "fldenv", "frstor", "fxrstor",  "fxrstor64", "enter",
+                                       "leave",  "wrpkru", "wrgsbase", NULL};
+    return is_one_of(form->mnemonic, list) || gen_form_loads_segment(form);
+}
+
+/* POPF and POP GS take what lies on the stack: zeros. */
+static bool pops_state(const struct isa_form *form) {
+    return strncmp(form->mnemonic, "popf", 4) == 0 ||
+           (gen_form_is_stack(form) && gen_form_loads_segment(form));
+}
+
+static void stack_clear(struct gen_program *program, const struct gen_pool *pool) {
+    gen_renew(&program->init, pool, GEN_FILE_GPR, RDI, STACK_ADDRESS, false);
+    gen_renew(&program->init, pool, GEN_FILE_GPR, RCX, STACK_CLEARED, false);
+    gen_renew(&program->init, pool, GEN_FILE_GPR, RAX, 0, false);
+    ip_lines_add(&program->init, "rep stosq");
+    gen_renew(&program->init, pool, GEN_FILE_GPR, RDI, program->gpr_fill, false);
+    gen_renew(&program->init, pool, GEN_FILE_GPR, RCX, program->gpr_fill, false);
+    gen_renew(&program->init, pool, GEN_FILE_GPR, RAX, program->gpr_fill, false);
 }
 
 bool gen_form_has_tile(const struct isa_form *form) {
@@ -166,8 +225,27 @@ void gen_vector_load(struct ip_lines *lines, const struct gen_pool *pool, unsign
     }
 }
 
+/* What single forms need before all else. */
+static void form_prepare(struct gen_program *program, const struct gen_pool *pool,
+                         const struct isa_form *form) {
+    if (pops_state(form)) {
+        stack_clear(program, pool);
+    }
+    if (strcmp(form->mnemonic, "leave") == 0) {
+        ip_lines_printf(&program->init, "mov ebp, 0x%x", FRAME_ADDRESS);
+        ip_lines_add(&program->init, "mov [rbp], rbp");
+    }
+    if (gen_form_stores_at_register(form)) {
+        gen_renew(&program->init, pool, GEN_FILE_GPR, pool->constant[GEN_FILE_GPR][0], GEN_DATA_BASE - 0x1800,
+                  false);
+    }
+}
+
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
                     const struct isa_form *const *forms, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        form_prepare(program, pool, forms[i]);
+    }
     if (pool->base != GEN_REG_BASE) {
         gen_renew(&program->init, pool, GEN_FILE_GPR, pool->base, GEN_DATA_BASE, false);
     }

@@ -6,8 +6,9 @@
 #include "generator/pool.h"
 #include "generator/program.h"
 
-/* An immediate that fills its width, so that NASM picks the encoding that the form means. */
-int64_t gen_immediate(const struct isa_operand *operand);
+/* An immediate that fills its width, so that NASM picks the encoding that the form means; of ENTER 16 bytes
+ * and no nesting. */
+int64_t gen_immediate(const struct isa_form *form, unsigned o);
 
 enum { GEN_REPETITIONS = 4 }; /* of a string operation with a prefix: RCX before each instance */
 /* What a fixed general-purpose register of the form must hold (a pointer for string operations, zero for the
@@ -26,6 +27,15 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
 bool gen_form_is_string(const struct isa_form *form);
 /* True when the form pushes or pops: RSP is an implicit operand that it writes. */
 bool gen_form_is_stack(const struct isa_form *form);
+/* Sets RSP to where it is when the loop begins: pushes and pops do not balance. */
+void gen_stack_reset(struct ip_lines *lines);
+/* True when the form stores where a register operand points to (MOVDIR64B). */
+bool gen_form_stores_at_register(const struct isa_form *form);
+/* True when the form writes a segment register: null selectors are all that any system lets it load. */
+bool gen_form_loads_segment(const struct isa_form *form);
+/* True when the form loads modes, segments, keys or RSP: it runs in kernels that prepare what it loads, and
+ * in nobody else's block. */
+bool gen_form_loads_state(const struct isa_form *form);
 /* True for DIV and IDIV. */
 bool gen_form_divides(const struct isa_form *form);
 bool gen_form_has_tile(const struct isa_form *form);

@@ -51,11 +51,6 @@ struct survey {
     bool any_upper; /* a VEX or EVEX instruction that may write the upper halves */
 };
 
-/* A register operand that is itself the address of a store. */
-static bool is_pointer_form(const struct isa_form *form) {
-    return strcmp(form->mnemonic, "movdir64b") == 0 || strncmp(form->mnemonic, "enqcmd", 6) == 0;
-}
-
 static enum ip_status form_check(const struct isa_form *form, struct ip_error *err) {
     if (!form->derived) {
         return ip_fail(err, IP_USAGE, "form '%s' was not derived: run isa_forms_derive on it first",
@@ -65,20 +60,13 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
         return ip_fail(err, IP_UNSUPPORTED, "'%s' cannot run in a kernel: %s", form->syntax,
                        form->note[0] != '\0' ? form->note : "the instruction tables say so");
     }
-    if (is_pointer_form(form)) {
-        return ip_fail(err, IP_UNSUPPORTED,
-                       "'%s' stores through its register operand, which kernels do not prepare",
-                       form->syntax);
-    }
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
-        bool harmless = operand->reg_class == ISA_REG_SEGMENT && !operand->write;
-        if (!operand->implicit && operand->kind == ISA_OPERAND_REG && !harmless &&
+        if (!operand->implicit && operand->kind == ISA_OPERAND_REG && operand->reg_class != ISA_REG_SEGMENT &&
             gen_file_of(operand->reg_class) == GEN_FILES) {
-            return ip_fail(
-                err, IP_UNSUPPORTED,
-                "'%s' takes a register that kernels must leave alone (segment, control, debug or bound)",
-                form->syntax);
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "'%s' takes a register that kernels must leave alone (control, debug or bound)",
+                           form->syntax);
         }
     }
     return IP_OK;

@@ -95,8 +95,9 @@ IP_CHECK enum ip_status gen_pair_program(struct gen_program *program, const stru
                                          unsigned count_a, const struct isa_form *form_b, unsigned count_b,
                                          struct ip_error *err);
 
-/* A chain of branches, each to the next instruction (Putigny 2014, Listing 2.3): `form` is JMP or a
- * conditional jump; for conditional ones `taken` prepares the flags so that all are, or none is, taken. */
+/* A chain of branches, each to the next instruction (Putigny 2014, Listing 2.3): `form` is a near
+ * jump, call or return; for conditional ones `taken` prepares the flags so that all are, or none is, taken.
+ * Each return answers a call, and the unit holds both. */
 IP_CHECK enum ip_status gen_branch_program(struct gen_program *program, const struct isa_form *form,
                                            bool taken, struct ip_error *err);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generator/abi.h"
+#include "generator/control.h"
 #include "generator/operands.h"
 #include "generator/shapes.h"
 #include "generator/x87.h"
@@ -103,6 +104,7 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
         stride = 64;
     }
     stride = stream->how.stride > stride ? stream->how.stride : stride;
+    stride = (stride + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN; /* what is restored has the fill's places */
     int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
     binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
     if (operand->absolute) {
@@ -123,7 +125,7 @@ static void instance_bind(struct isa_binding *binding, const struct stream *stre
         for (unsigned o = 0; o < stream->form->explicit_count; o++) {
             const struct isa_operand *operand = &stream->form->operands[o];
             if (!gen_operand_is_free(operand)) {
-                binding->imm[o] = gen_immediate(operand);
+                binding->imm[o] = gen_immediate(stream->form, o);
                 continue;
             }
             enum gen_file file = gen_file_of(operand->reg_class);
@@ -232,6 +234,7 @@ static void program_prepare(struct gen_program *program, const struct gen_pool *
     unsigned strictest = 0;
     for (unsigned i = 0; i < count; i++) {
         program->uses |= gen_form_is_stack(forms[i]) ? (unsigned)GEN_USES_STACK : 0u;
+        program->gpr_fill = gen_form_loads_segment(forms[i]) ? 0 : program->gpr_fill;
         bool needs = gen_form_is_gather(forms[i]) || gen_form_divides(forms[i]);
         unsigned strict = needs ? 3 : (forms[i]->floating ? 2 : 1);
         if (strict > strictest) {
@@ -249,8 +252,7 @@ static void program_prepare(struct gen_program *program, const struct gen_pool *
 static enum ip_status program_finish(struct gen_program *program, struct gen_program *made,
                                      enum ip_status status, struct ip_error *err) {
     if (status == IP_OK && (made->uses & GEN_USES_STACK) != 0) {
-        /* Pushes and pops do not balance: RSP is set back at the end of each unit. */
-        ip_lines_printf(&made->unit, "mov esp, 0x%x", GEN_STACK_TOP - 0x4000);
+        gen_stack_reset(&made->unit);
     }
     if (status == IP_OK && (made->unit.failed || made->init.failed)) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing kernel '%s'", made->title);
@@ -266,10 +268,10 @@ static enum ip_status program_finish(struct gen_program *program, struct gen_pro
 static enum ip_status forms_check(const struct isa_form *const *forms, unsigned count, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
-        bool frame = strcmp(forms[i]->mnemonic, "leave") == 0 || strcmp(forms[i]->mnemonic, "enter") == 0;
-        if (status == IP_OK && frame) {
-            status = ip_fail(err, IP_UNSUPPORTED,
-                             "'%s' rebuilds the stack frame, which kernels do not prepare", forms[i]->syntax);
+        if (gen_form_needs_target(forms[i])) {
+            status =
+                ip_fail(err, IP_UNSUPPORTED, "'%s' goes where other instructions say, and stands in no mix",
+                        forms[i]->syntax);
         }
     }
     return status;

@@ -10,22 +10,10 @@ static const struct rule {
     const char *note;
 } rules[] = {
     /* What neither the category nor an attribute of the instruction tells. */
-    {"ldmxcsr", ISA_OBSTACLE_STATE, "loads MXCSR from memory, which may unmask exceptions"},
-    {"vldmxcsr", ISA_OBSTACLE_STATE, "loads MXCSR from memory, which may unmask exceptions"},
-    {"fldcw", ISA_OBSTACLE_STATE, "loads the x87 control word from memory, which may unmask exceptions"},
-    {"fldenv", ISA_OBSTACLE_STATE, "loads the x87 environment from memory"},
-    {"frstor", ISA_OBSTACLE_STATE, "restores the x87 state from memory"},
-    {"fxrstor*", ISA_OBSTACLE_STATE, "restores the x87 and SSE state from memory"},
     {"xrstor*", ISA_OBSTACLE_STATE, "restores processor state from memory"},
-    {"popf*", ISA_OBSTACLE_STATE, "loads RFLAGS, with the trap flag, from the stack"},
     {"wrfsbase", ISA_OBSTACLE_STATE, "moves the thread's local storage"},
-    {"wrgsbase", ISA_OBSTACLE_STATE, "changes the base of GS"},
-    {"wrpkru", ISA_OBSTACLE_STATE, "changes the protection keys"},
-    {"enter", ISA_OBSTACLE_STATE, "moves RSP and RBP"},
-    {"leave", ISA_OBSTACLE_STATE, "moves RSP to where RBP points"},
-    {"lss", ISA_OBSTACLE_STATE, "loads a segment register"},
-    {"lfs", ISA_OBSTACLE_STATE, "loads a segment register"},
-    {"lgs", ISA_OBSTACLE_STATE, "loads a segment register"},
+    {"lss", ISA_OBSTACLE_STATE, "loads the segment of the stack, which may not be null"},
+    {"lfs", ISA_OBSTACLE_STATE, "moves the thread's local storage"},
     {"xbegin", ISA_OBSTACLE_CONTROL_FLOW, "starts a transaction, which ends at an abort handler"},
     {"xabort", ISA_OBSTACLE_CONTROL_FLOW, "aborts a transaction"},
     {"xend", ISA_OBSTACLE_PRIVILEGED, "faults outside a transaction"},
@@ -72,10 +60,20 @@ static void set(struct isa_form *form, enum isa_obstacle obstacle, const char *n
         snprintf(form->note, sizeof form->note, "%s", note);
 }
 
-static bool writes_segment(const struct isa_form *form) {
-    for (unsigned i = 0; i < form->operand_count; i++) {
+/* Through memory that holds more than an offset, or back by more than one. Near ones are measured. */
+static bool is_far(const ZydisDecodedInstruction *instruction, const struct isa_form *form) {
+    bool pointer =
+        form->explicit_count > 0 && form->operands[0].kind == ISA_OPERAND_MEM && form->operands[0].bits != 64;
+    return pointer || instruction->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ||
+           strncmp(form->mnemonic, "iret", 4) == 0;
+}
+
+/* POP FS; a written operand of any segment is bound to one that takes a null selector. */
+static bool moves_local_storage(const struct isa_form *form) {
+    enum { FS = 4 };
+    for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *op = &form->operands[i];
-        if (op->kind == ISA_OPERAND_REG && op->reg_class == ISA_REG_SEGMENT && op->write)
+        if (op->kind == ISA_OPERAND_REG && op->reg_class == ISA_REG_SEGMENT && op->write && op->reg == FS)
             return true;
     }
     return false;
@@ -84,10 +82,12 @@ static bool writes_segment(const struct isa_form *form) {
 static bool by_category(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
     switch (instruction->meta.category) {
     case ZYDIS_CATEGORY_CALL:
-        set(form, ISA_OBSTACLE_CONTROL_FLOW, "calls, and needs a return");
-        return true;
     case ZYDIS_CATEGORY_RET:
-        set(form, ISA_OBSTACLE_CONTROL_FLOW, "returns to its caller");
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        if (!is_far(instruction, form))
+            return false;
+        set(form, ISA_OBSTACLE_CONTROL_FLOW,
+            "goes to another code segment, whose selector only the system knows");
         return true;
     case ZYDIS_CATEGORY_SYSCALL:
     case ZYDIS_CATEGORY_SYSRET:
@@ -95,11 +95,6 @@ static bool by_category(const ZydisDecodedInstruction *instruction, struct isa_f
         return true;
     case ZYDIS_CATEGORY_INTERRUPT:
         set(form, ISA_OBSTACLE_CONTROL_FLOW, "raises an interrupt");
-        return true;
-    case ZYDIS_CATEGORY_UNCOND_BR:
-        if (form->explicit_count > 0 && form->operands[0].kind == ISA_OPERAND_REL)
-            return false;
-        set(form, ISA_OBSTACLE_CONTROL_FLOW, "jumps to an address that its operand holds");
         return true;
     case ZYDIS_CATEGORY_IO:
     case ZYDIS_CATEGORY_IOSTRINGOP:
@@ -113,10 +108,12 @@ static bool by_category(const ZydisDecodedInstruction *instruction, struct isa_f
     }
 }
 
-/* CLI and STI; all else that changes the interrupt flag is privileged or leaves the kernel. */
-static bool changes_interrupts(const ZydisDecodedInstruction *instruction) {
+/* CLI and STI; all else that changes the interrupt flag is privileged or leaves the kernel, but for POPF,
+ * which leaves it alone where it may not change it. */
+static bool changes_interrupts(const ZydisDecodedInstruction *instruction, const struct isa_form *form) {
     const ZydisAccessedFlags *flags = instruction->cpu_flags;
-    return flags != NULL && ((flags->modified | flags->set_0 | flags->set_1) & ZYDIS_CPUFLAG_IF) != 0;
+    return strncmp(form->mnemonic, "popf", 4) != 0 && flags != NULL &&
+           ((flags->modified | flags->set_0 | flags->set_1) & ZYDIS_CPUFLAG_IF) != 0;
 }
 
 void isa_obstacle_find(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
@@ -131,8 +128,8 @@ void isa_obstacle_find(const ZydisDecodedInstruction *instruction, struct isa_fo
         return;
     if ((instruction->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0)
         set(form, ISA_OBSTACLE_PRIVILEGED, "needs CPL 0");
-    else if (changes_interrupts(instruction))
+    else if (changes_interrupts(instruction, form))
         set(form, ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3");
-    else if (writes_segment(form))
-        set(form, ISA_OBSTACLE_STATE, "loads a segment register");
+    else if (moves_local_storage(form))
+        set(form, ISA_OBSTACLE_STATE, "moves the thread's local storage");
 }

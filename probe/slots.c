@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/control.h"
 #include "generator/shapes.h"
 #include "probe/batch.h"
 
@@ -43,15 +44,6 @@ struct session {
     size_t bases[BASES]; /* kernels of NOPS_STEP * i NOPs alone; SIZE_MAX: none */
     double width;
 };
-
-static bool form_branches(const struct isa_form *form) {
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        if (form->operands[i].kind == ISA_OPERAND_REL) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static void slots_none(struct probe_slots *result, const char *why) {
     memset(result, 0, sizeof *result);
@@ -263,7 +255,7 @@ enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_enco
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (forms[i]->obstacle != ISA_OBSTACLE_NONE) {
             slots_none(&found[i], forms[i]->note);
-        } else if (form_branches(forms[i])) {
+        } else if (gen_form_branches(forms[i])) {
             slots_none(&found[i], "a branch among NOPs also ends their groups");
         } else {
             slots_none(&found[i], throughputs[i].why);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/control.h"
 #include "generator/operands.h"
 #include "generator/shapes.h"
 #include "generator/x87.h"
@@ -23,7 +24,7 @@ enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
 static const unsigned REGISTER_COUNTS[] = {2, 4, 8, 12, 0};
 enum { REGISTER_COUNT_COUNT = sizeof REGISTER_COUNTS / sizeof REGISTER_COUNTS[0] };
 
-enum branch { BRANCH_NONE, BRANCH_TAKEN, BRANCH_NOT_TAKEN };
+enum branch { BRANCH_NONE, BRANCH_TAKEN, BRANCH_NOT_TAKEN, BRANCH_ANSWERS /* a return, with its call */ };
 
 struct variant {
     size_t form, slot;
@@ -63,15 +64,6 @@ static bool form_reads_what_it_writes(const struct isa_form *form) {
     return false;
 }
 
-static bool form_branches(const struct isa_form *form) {
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        if (form->operands[i].kind == ISA_OPERAND_REL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum ip_status variant_add(struct session *session, size_t form_index, const struct isa_form *form,
                                   const struct gen_independence *how, enum branch branch,
                                   struct probe_throughput *result, struct ip_error *err) {
@@ -88,7 +80,7 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     struct ip_error reason;
     gen_program_init(&program);
     enum ip_status status = branch != BRANCH_NONE
-                                ? gen_branch_program(&program, form, branch == BRANCH_TAKEN, &reason)
+                                ? gen_branch_program(&program, form, branch != BRANCH_NOT_TAKEN, &reason)
                                 : gen_throughput_program(&program, form, how, UNIT_INSTANCES, &reason);
     if (status != IP_OK) {
         gen_program_fini(&program);
@@ -131,9 +123,13 @@ static enum ip_status slow_variants_add(struct session *session, size_t form_ind
 static enum ip_status form_variants_add(struct session *session, size_t form_index,
                                         const struct isa_form *form, struct probe_throughput *result,
                                         struct ip_error *err) {
-    if (form_branches(form)) {
+    if (gen_form_branches(form)) {
         /* Not taken first: it is at least as fast, and wins where both are the same. */
         const struct gen_independence none = {0};
+        if (gen_form_needs_target(form)) {
+            enum branch branch = gen_form_is_return(form) ? BRANCH_ANSWERS : BRANCH_TAKEN;
+            return variant_add(session, form_index, form, &none, branch, result, err);
+        }
         enum ip_status status = variant_add(session, form_index, form, &none, BRANCH_NOT_TAKEN, result, err);
         return status != IP_OK ? status
                                : variant_add(session, form_index, form, &none, BRANCH_TAKEN, result, err);
@@ -165,7 +161,10 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
 static void how_name(const struct variant *variant, char *buffer, size_t size) {
     const struct gen_independence *how = &variant->how;
     if (variant->branch != BRANCH_NONE) {
-        snprintf(buffer, size, "%s", variant->branch == BRANCH_TAKEN ? "taken" : "not taken");
+        snprintf(buffer, size, "%s",
+                 variant->branch == BRANCH_TAKEN     ? "taken"
+                 : variant->branch == BRANCH_ANSWERS ? "taken, with the call that it answers"
+                                                     : "not taken");
         return;
     }
     char registers[24];

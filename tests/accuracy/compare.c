@@ -33,13 +33,13 @@ static void range_add(struct reference_range *range, double cycles, bool bound) 
     range->known = true;
 }
 
-/* Over all pairs, or over those that do not begin at an address. */
-static struct reference_range range_of(const struct probe_latency *latency, bool addresses) {
+/* Over all pairs, or over those between registers and flags. */
+static struct reference_range range_of(const struct probe_latency *latency, bool memory) {
     struct reference_range range = {0};
     for (size_t i = 0; i < latency->count; i++) {
         const struct probe_latency_pair *pair = &latency->pairs[i];
-        bool address = pair->path == PROBE_PATH_ADDRESS || pair->path == PROBE_PATH_INDEX;
-        if (pair->measured && pair->verdict == HX_VERDICT_OK && (addresses || !address)) {
+        bool through = pair->path != PROBE_PATH_REGISTER;
+        if (pair->measured && pair->verdict == HX_VERDICT_OK && (memory || !through)) {
             range_add(&range, pair->cycles, pair->upper_bound);
             range_add(&range, pair->slow_cycles, false);
             /* One register for all sources: idioms are faster, moves that are not removed are slower. */
@@ -103,7 +103,7 @@ static const char *latency_category(const struct reference_range *ours,
 /* No load takes less than this from its address: a reference whose greatest is below has no such pair. */
 #define LOAD_LEAST_CYCLES 4.0
 
-static bool lacks_addresses(const struct reference_row *row, const struct probe_latency *latency) {
+static bool lacks_memory(const struct reference_row *row, const struct probe_latency *latency) {
     struct reference_range others = range_of(latency, false);
     return row->latency.high < LOAD_LEAST_CYCLES && others.known &&
            reference_round(others.low) == reference_round(row->latency.low) &&
@@ -132,9 +132,9 @@ void compare_latency(struct comparison *comparison, const struct reference_row *
                end_consistent(ours.high, row->latency.high, row->latency.high_bound)) {
         comparison->result = COMPARE_WITHIN_BOUND;
         comparison->category = "the reference gives only a bound";
-    } else if (lacks_addresses(row, latency)) {
+    } else if (lacks_memory(row, latency)) {
         comparison->result = COMPARE_WITHIN_BOUND;
-        comparison->category = "the reference has no pair from the address; the others are equal";
+        comparison->category = "the reference has no pair from memory; the others are equal";
     } else {
         comparison->category = latency_category(&ours, &row->latency);
     }
