@@ -5,6 +5,8 @@
 # can be built in turn, or at the same time, without rebuilding each other.
 
 VERSION := 0.1.0
+# Changes when isaprobe.h does in a way that programs built before do not survive.
+SOVERSION := 0
 MODE    ?= release
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -21,7 +23,8 @@ MODULES := common isa generator harness probe results oncore power scc_model api
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
-ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong
+# Hidden: the shared library offers what isaprobe.h declares, and nothing else.
+ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong -fPIC -fvisibility=hidden
 LIBS     := -lZydis -lZycore -lcpuid -lpapi -lseccomp -lsqlite3 -lm
 
 ifeq ($(MODE),release)
@@ -62,8 +65,11 @@ FUZZ_BINS   := $(FUZZERS:tests/%.c=$(BUILD)/tests/%)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+# A shared library of instrumented objects would need the sanitizers' runtime in each program that loads it.
+SHARED := $(if $(filter release debug,$(MODE)),$(BUILD)/libisaprobe.so.$(VERSION))
+
 .PHONY: all
-all: $(BUILD)/libisaprobe.a $(if $(CLI_SOURCES),$(BUILD)/isaprobe) ## build the library and the program
+all: $(BUILD)/libisaprobe.a $(SHARED) $(if $(CLI_SOURCES),$(BUILD)/isaprobe) ## build the library and the program
 
 .PHONY: help
 help: ## list the targets
@@ -74,17 +80,21 @@ $(BUILD)/libisaprobe.a: $(LIB_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+$(BUILD)/libisaprobe.so.$(VERSION): $(LIB_OBJECTS)
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,libisaprobe.so.$(SOVERSION) -Wl,-z,defs -o $@ $^ $(LIBS)
+
 $(BUILD)/isaprobe: $(CLI_OBJECTS) $(BUILD)/libisaprobe.a
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/%.o: %.c
+# Its flags are part of a configuration.
+$(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The instruction tables are part of the library: one object that holds their text.
 $(BUILD)/isa/builtin_data.asm: $(ISA_TABLES) Makefile
 	@mkdir -p $(@D)
-	@{ printf 'section .rodata\nglobal isa_builtin_text, isa_builtin_text_end\nisa_builtin_text:\n'; \
+	@{ printf 'section .rodata\nglobal isa_builtin_text:data hidden\nglobal isa_builtin_text_end:data hidden\nisa_builtin_text:\n'; \
 	   for t in $(ISA_TABLES); do printf 'db "# file %s", 10\nincbin "%s"\ndb 10\n' $$t $$t; done; \
 	   printf 'isa_builtin_text_end:\nsection .note.GNU-stack noalloc noexec nowrite progbits\n'; } > $@
 $(BUILD)/isa/builtin_data.o: $(BUILD)/isa/builtin_data.asm $(ISA_TABLES)
@@ -236,6 +246,9 @@ $(BUILD)/isaprobe.1: docs/isaprobe.1.scd
 install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR): program, library, headers, pkg-config, man page, completions
 	@install -D -m 755 $(BUILD)/isaprobe $(DESTDIR)$(PREFIX)/bin/isaprobe
 	@install -D -m 644 $(BUILD)/libisaprobe.a $(DESTDIR)$(PREFIX)/lib/libisaprobe.a
+	@$(if $(SHARED),install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/)
+	@$(if $(SHARED),ln -sf libisaprobe.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libisaprobe.so.$(SOVERSION))
+	@$(if $(SHARED),ln -sf libisaprobe.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libisaprobe.so)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' isaprobe.pc.in > $(BUILD)/isaprobe.pc
 	@install -D -m 644 $(BUILD)/isaprobe.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc
 	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/isaprobe/$$h || exit 1; done
@@ -248,7 +261,7 @@ install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR
 	@echo 'installed into $(DESTDIR)$(PREFIX)'
 
 uninstall: ## remove what install put there
-	@rm -f $(DESTDIR)$(PREFIX)/bin/isaprobe $(DESTDIR)$(PREFIX)/lib/libisaprobe.a \
+	@rm -f $(DESTDIR)$(PREFIX)/bin/isaprobe $(DESTDIR)$(PREFIX)/lib/libisaprobe.a $(DESTDIR)$(PREFIX)/lib/libisaprobe.so* \
 	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc $(SHARE)/man/man1/isaprobe.1 \
 	  $(COMPLETE_BASH) $(COMPLETE_ZSH) $(COMPLETE_FISH)
 	@rm -rf $(DESTDIR)$(PREFIX)/include/isaprobe

@@ -2,18 +2,28 @@
 /* isaprobe.h - libisaprobe for programs that want costs of instructions, and not the rest: what was measured
  * of a CPU, form by form, from machine code or by name, and the exports.
  *
- *     cc user.c $(pkg-config --cflags --libs --static isaprobe)
+ *     cc user.c $(pkg-config --cflags --libs isaprobe)
  *
  * The library neither prints, nor ends the process, nor keeps state of its own: tables may be used by several
  * threads at once as long as nobody closes them. All cycles are core cycles; NaN stands for "not known".
  * examples/loop_costs.c is a whole program. The headers of the modules (isa/, results/ ...) are installed
- * too, and promise nothing; this one changes only with the version. */
+ * too, and promise nothing: only the static library has what they declare. This one changes with the version
+ * only.
+ *
+ * Errors: a function that can fail returns ISAPROBE_OK or why it failed, says so in *error, and leaves its
+ * other outputs as they were; no argument may be NULL where that is not allowed below. What is "borrowed"
+ * lives as long as its table; what is opened is closed by the caller. */
 #ifndef ISAPROBE_H
 #define ISAPROBE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
 
 enum { ISAPROBE_SYNTAX_MAX = 112 }; /* bytes of a form's syntax, NUL included */
 
@@ -135,5 +145,10 @@ enum isaprobe_status isaprobe_model_predict(struct isaprobe_model *model, const 
 enum isaprobe_status isaprobe_table_export(const struct isaprobe_table *table, const char *format,
                                            const char *arch, char **text, size_t *length,
                                            struct isaprobe_error *error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,7 +2,7 @@
 /* loop_costs.c - a small static analyser on libisaprobe: what the instructions of a block cost, and the
  * cycles that the execution ports need for all of them together.
  *
- *     cc -o loop_costs loop_costs.c $(pkg-config --cflags --libs --static isaprobe)
+ *     cc -o loop_costs loop_costs.c $(pkg-config --cflags --libs isaprobe)
  *     ./loop_costs STORE 480fafc34801c8
  *
  * STORE is what 'isaprobe scan --parts latency,throughput,slots,ports' made, or any export of it. */

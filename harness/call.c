@@ -8,6 +8,7 @@
  * kernel. RDX collects the mask. */
 __asm__(".pushsection .text\n"
         ".globl hx_call\n"
+        ".hidden hx_call\n"
         ".type hx_call, @function\n"
         ".p2align 6\n"
         "hx_call:\n"

@@ -273,8 +273,10 @@ static enum ip_status text_read(struct res_sheet *sheet, const char *path, const
         *sheet = made;
         return IP_OK;
     }
-    return ip_fail_at(err, IP_SYNTAX, path, 1, 0,
-                      "neither a store, nor an export of isaprobe, nor a CSV table of uops.info");
+    return ip_fail_at(
+        err, IP_SYNTAX, path, 1, 0,
+        "neither a store, nor an export of isaprobe, nor a CSV table of uops.info (whose first column is "
+        "called instruction)");
 }
 
 /* An SQLite file by its first bytes. */

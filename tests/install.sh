@@ -22,15 +22,24 @@ int main(void) {
 }
 END
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$place/root
-# The flags are words on purpose.
+# The modules' headers want the static library. The flags are words on purpose.
 # shellcheck disable=SC2046
-gcc -std=c11 -o "$place/user" "$place/user.c" $(pkg-config --cflags --libs --static isaprobe)
+gcc -std=c11 -o "$place/user" "$place/user.c" $(pkg-config --cflags --libs --static isaprobe | sed 's/-lisaprobe/-l:libisaprobe.a/')
 "$place/user"
+
+# The shared library: its name, and no functions but those that the header declares.
+library=$prefix/lib/libisaprobe.so
+readelf -d "$library" | grep -q 'SONAME.*\[libisaprobe\.so\.0\]' || { echo 'install: wrong soname'; exit 1; }
+nm -D --defined-only "$library" | awk '{ print $3 }' | sort >"$place/offered"
+grep -o -E '\bisaprobe_[a-z_]+\(' "$prefix/include/isaprobe/isaprobe.h" | tr -d '(' | sort -u >"$place/declared"
+diff "$place/declared" "$place/offered" || { echo 'install: the shared library offers other than the header declares'; exit 1; }
+export LD_LIBRARY_PATH=$prefix/lib
 
 # The example, as a user builds it, on a store of a simulated CPU.
 # shellcheck disable=SC2046
 gcc -std=c11 -Wall -Wextra -Werror -o "$place/loop_costs" examples/loop_costs.c \
-    $(pkg-config --cflags --libs --static isaprobe)
+    $(pkg-config --cflags --libs isaprobe)
+readelf -d "$place/loop_costs" | grep -q 'NEEDED.*\[libisaprobe\.so\.0\]' || { echo 'install: not linked'; exit 1; }
 "$prefix/bin/isaprobe" scan -q --parts latency,throughput,slots,ports -t sim:tests/data/everything.sim -S "$place/cpu.db" \
     "imul r64, r64" "popcnt r64, r64" "shlx r64, r64, r64"
 "$place/loop_costs" "$place/cpu.db" 480fafc3f3480fb8cbc4e2e9f7c1 >"$place/said"
@@ -42,7 +51,7 @@ if "$place/loop_costs" "$place/cpu.db" 4801 >"$place/out" 2>"$place/said"; then 
 grep -q 'byte 0:' "$place/said"
 
 make --no-print-directory -s BUILD="$build" PREFIX=/opt/probe DESTDIR="$place/root" uninstall
-left=$(find "$place/root" -type f)
+left=$(find "$place/root" -type f -o -type l)
 if [[ -n $left ]]; then
     echo "install: uninstall left: $left"
     exit 1
