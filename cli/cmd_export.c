@@ -48,6 +48,12 @@ static void losses_report(const struct cli_command *command, const struct cli_se
 }
 
 static int export_run(const struct cli_command *command, struct cli_settings *settings) {
+    /* It stands in names and unquoted in files. */
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._";
+    const char *arch = settings->export.arch;
+    if (arch != NULL && (arch[0] == '\0' || arch[strspn(arch, letters)] != '\0')) {
+        return cli_usage_error(command->name, "--arch takes letters, digits and + - . _, not '%.40s'", arch);
+    }
     struct cli_output output;
     int code = cli_output_open(&output, command, settings, NULL);
     if (code != CLI_EXIT_OK) {

@@ -34,7 +34,7 @@ struct res_export {
 };
 
 /* Writes the sheet, deriving it first where that is needed. Asks llvm-mc for opcode names (the two formats of
- * LLVM): IP_CAPABILITY when there is none. */
+ * LLVM): IP_CAPABILITY when there is none. IP_FAILED when no form can be written. */
 IP_CHECK enum ip_status res_export_write(struct res_sheet *sheet, struct res_export *export,
                                          struct ip_text *text, struct ip_error *err);
 

@@ -60,11 +60,15 @@ static enum ip_status text_take_back(int fd, struct ip_text *text, struct ip_err
     return IP_OK;
 }
 
+static const char *program_name(void) {
+    const char *given = getenv("ISAPROBE_LLVM_MC");
+    return given != NULL && given[0] != '\0' ? given : "llvm-mc";
+}
+
 static enum ip_status child_run(int in, int out, struct ip_error *err) {
     char name[] = "llvm-mc", how[] = "-disassemble", what[] = "-show-inst", triple[] = "-triple=x86_64";
     char *const arguments[] = {name, how, what, triple, NULL};
-    const char *given = getenv("ISAPROBE_LLVM_MC");
-    const char *program = given != NULL && given[0] != '\0' ? given : "llvm-mc";
+    const char *program = program_name();
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for running llvm-mc");
@@ -357,6 +361,16 @@ static void answer_read(const char *answer, const struct question *question,
     }
 }
 
+/* Without one register's number the answer is not llvm-mc's. */
+static bool knows_registers(const struct registers *registers) {
+    for (size_t i = 0; i < REGISTERS_MAX; i++) {
+        if (registers->names[i][0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum ip_status res_llvm_names(const struct res_sheet *sheet, struct res_llvm_name **names,
                               struct ip_error *err) {
     struct question question = {0};
@@ -375,6 +389,14 @@ enum ip_status res_llvm_names(const struct res_sheet *sheet, struct res_llvm_nam
     }
     if (status == IP_OK) {
         registers_learn(registers, ip_text_string(&answer), question.rows);
+        if (!knows_registers(registers)) {
+            status = ip_fail(
+                err, IP_CAPABILITY,
+                "%.200s does not disassemble as llvm-mc does: set ISAPROBE_LLVM_MC to the path of one",
+                program_name());
+        }
+    }
+    if (status == IP_OK) {
         answer_read(ip_text_string(&answer), &question, registers, made);
         for (size_t i = 0; i < sheet->count; i++) {
             memcpy(made[i].code, question.codes[i].bytes, question.codes[i].length);

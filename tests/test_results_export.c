@@ -335,7 +335,50 @@ static void test_llvm_mc_absent(void **state) {
     assert_int_equal(setenv("ISAPROBE_LLVM_MC", "/nonexistent/llvm-mc", 1), 0);
     assert_int_equal(res_export_write(sheet, &export, &text, &err), IP_CAPABILITY);
     assert_non_null(strstr(err.text, "/nonexistent/llvm-mc"));
+    /* A program that is there, and another one. */
+    assert_int_equal(setenv("ISAPROBE_LLVM_MC", "true", 1), 0);
+    assert_int_equal(res_export_write(sheet, &export, &text, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "does not disassemble"));
     assert_int_equal(unsetenv("ISAPROBE_LLVM_MC"), 0);
+}
+
+/* uiCA and OSACA read whole numbers of µops: others stand elsewhere, and come back. */
+static void test_fractional_ports(void **state) {
+    (void)state;
+    struct res_sheet sheet = {0}, back = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
+    struct res_row *row = res_sheet_row_add(&sheet);
+    assert_non_null(row);
+    strcpy(row->form, "add r64, r64");
+    strcpy(row->ports, "1.5*p01");
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+    assert_null(strstr(text.data, " ports="));
+    assert_non_null(strstr(text.data, " usage=\"1.5*p01\""));
+    assert_non_null(strstr(text.data, "ADD_GPRv_GPRv_03")); /* the other encoding, which is not read again */
+    assert_int_equal(res_export_read(&back, RES_FORMAT_UOPSINFO_XML, "x", text.data, &err), IP_OK);
+    assert_int_equal(back.count, 1);
+    assert_string_equal(back.rows[0].ports, "1.5*p01");
+    ip_text_fini(&text);
+    res_sheet_fini(&back);
+    res_sheet_fini(&sheet);
+}
+
+/* A file without one form is no export. */
+static void test_nothing_to_write(void **state) {
+    (void)state;
+    struct res_sheet sheet = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_OSACA};
+    struct res_row *row = res_sheet_row_add(&sheet);
+    assert_non_null(row);
+    strcpy(row->form, "mov cr, r64"); /* OSACA has no word for a control register */
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_FAILED);
+    assert_non_null(strstr(err.text, "none of the 1 forms"));
+    assert_null(text.data);
+    res_sheet_fini(&sheet);
 }
 
 /* --- notations ------------------------------------------------------------------------------------------ */
@@ -518,6 +561,8 @@ static void test_deep_nesting(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_json_xml_hold_everything),
+        cmocka_unit_test(test_fractional_ports),
+        cmocka_unit_test(test_nothing_to_write),
         cmocka_unit_test(test_csv_holds_ranges),
         cmocka_unit_test(test_lua_holds_ranges),
         cmocka_unit_test(test_osaca_holds_one_latency),

@@ -7,6 +7,7 @@ try() {
 }
 isaprobe scan -q --no-latency -t sim:tests/data/store/exact.sim -S "$T/cpu.db" "cmc"
 try --format excel -S "$T/cpu.db"
+try --arch 'a: b' -S "$T/cpu.db"
 try -S "$T/cpu.db" "imul r64, r64"
 try -S "$T/absent.db"
 echo "not a database" >"$T/text.db"
@@ -22,6 +23,7 @@ isaprobe export -S "$T/cut.db" >"$T/out" 2>"$T/err"
 echo "exit $?, $(wc -l <"$T/err") line, $(wc -c <"$T/out") bytes"
 ISAPROBE_LLVM_MC=$T/absent try --format llvm-exegesis -S "$T/cpu.db"
 ISAPROBE_LLVM_MC=$T/absent try --format llvm-sched-json -S "$T/cpu.db"
+ISAPROBE_LLVM_MC=true try --format llvm-sched-json -S "$T/cpu.db"
 ISAPROBE_NASM=$T/absent try --format csv -S "$T/cpu.db"
 isaprobe export -S "$T/cpu.db" --format csv >/dev/full
 echo "exit $?"
