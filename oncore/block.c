@@ -237,7 +237,11 @@ static void latencies_fill(const struct core_block *block, const struct reading 
                                                : fmaxf(DEFAULT_CYCLES, to->through_load[t] - load);
                 cycles = cost->eliminated >= 0.0 ? 0.0f : cycles;
             }
-            to->latency[t][s] = reading->merges[s] ? DEFAULT_CYCLES : cycles;
+            /* What takes part in less than a cycle does not take part: a shift by CL passes the flags on, by
+             * a µop of its own. */
+            bool flags = to->sources[s] >= CORE_RESOURCE_CARRY;
+            bool idle = flags && !address && cost->eliminated < 0.0 && cycles < 0.5f;
+            to->latency[t][s] = reading->merges[s] ? DEFAULT_CYCLES : idle ? -INFINITY : cycles;
         }
         if (to->loads && to->stores) {
             to->to_store = fmaxf(to->to_store, fmaxf(DEFAULT_CYCLES, to->through_load[t] - load));
@@ -351,7 +355,8 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     latencies_fill(block, &reading);
     to->idiom = idiom_check(to);
     to->renamed = to->idiom ? to->cost->same_eliminated
-                            : to->cost->known && to->cost->term_count == 0 && to->cost->unit < 0;
+                            : to->cost->known && to->cost->unit < 0 &&
+                                  (to->cost->term_count == 0 || to->cost->at_rename);
     if (to->idiom) {
         to->source_count = to->address_count = 0;
     }
@@ -361,6 +366,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     if (block->count > 1) {
         to->fused = fuses(costs, to - 1, to);
         to[-1].ports = to->fused ? costs->branch_ports : 0;
+        to[-1].renamed = to[-1].renamed && (!to->fused || to[-1].cost->term_count == 0);
     }
     return IP_OK;
 }

@@ -211,8 +211,7 @@ static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, 
     for (size_t i = 0; i < known.pair_count && load != NULL && isnan(*load); i++) {
         *load = strcmp(known.pairs[i].path, "address") == 0 ? known.pairs[i].value.cycles : NAN;
     }
-    if (known.ports.known && known.ports.usage[0] != '\0' && strcmp(known.ports.verdict, "ok") == 0 &&
-        *count == 0) {
+    if (core_ports_usable(&known) && *count == 0) {
         status = core_ports_parse(costs, known.ports.usage, terms, count, err);
         for (unsigned i = 0; i < *count; i++) {
             *ports |= terms[i].ports;

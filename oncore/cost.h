@@ -75,6 +75,7 @@ struct core_cost {
     double modifies;   /* from memory to the same place, through the form; NaN: not measured */
     double forwarded;  /* from the data of a store on its way to what a load of it gives; NaN: not measured */
     double eliminated; /* >= 0: done at rename, and a chain takes so many cycles a link; -1: no */
+    bool at_rename;    /* ... and it takes its ports only where a branch is fused with it */
     bool same_breaks;  /* with one register for both sources the result does not wait for it */
     bool same_eliminated; /* ... and takes no port */
     char why[128];        /* what is missing or composed; "" */

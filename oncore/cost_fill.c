@@ -14,6 +14,10 @@ static const double RENAMED = 0.5;
 static const double NEARLY = 0.1;
 /* A form is slower than its ports when it takes so much longer: noise is below. */
 static const double SLOWER = 1.08, SLOWER_CYCLES = 0.05;
+/* Rename did a form where it took less time than its ports would. */
+static const double FASTER = 0.92;
+/* One slot holds a load and an operation, or a store's address and its data. */
+static const double UOPS_OF_A_SLOT = 2.0;
 
 void core_cost_describe(struct core_cost *cost) {
     static const struct {
@@ -198,8 +202,13 @@ static void term_add(struct core_cost *cost, struct core_term term) {
     }
 }
 
-static bool ports_usable(const struct res_form *form) {
-    return form->ports.known && form->ports.usage[0] != '\0' && strcmp(form->ports.verdict, "ok") == 0;
+bool core_ports_usable(const struct res_form *form) {
+    const struct res_ports *ports = &form->ports;
+    if (!ports->known || ports->usage[0] == '\0' || strcmp(ports->verdict, "ok") != 0) {
+        return false;
+    }
+    double slots = isnan(ports->slots) ? form->slots.cycles : ports->slots;
+    return isnan(slots) || (double)ports->uops <= UOPS_OF_A_SLOT * fmax(1.0, round(slots));
 }
 
 /* The ports of a form between registers: its own, else those of a form as fast that differs in the width of
@@ -217,7 +226,7 @@ static enum ip_status register_ports(struct core_costs *costs, const char *synta
     for (unsigned width = 0; status == IP_OK && !*found; width++) {
         char other[ISA_SYNTAX_MAX];
         double apart = fabs(form.throughput.cycles - cycles);
-        if (ports_usable(&form) && (there && apart <= NEARLY * cycles)) {
+        if (core_ports_usable(&form) && (there && apart <= NEARLY * cycles)) {
             status = core_ports_parse(costs, form.ports.usage, cost->terms, &cost->term_count, err);
             *found = status == IP_OK;
         }
@@ -282,11 +291,21 @@ static bool memory_told(const struct core_costs *costs, const struct core_cost *
            (!cost->stores || costs->store_ports == 0 || (ports & costs->store_ports) != 0);
 }
 
+/* An operand-size prefix before an immediate of 16 bits holds up the predecoder of some cores: in a long
+ * kernel such a form is slow, but no unit is. */
+static bool changes_length(const struct isa_form *form) {
+    bool immediate = false;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        immediate = immediate || (form->operands[i].kind == ISA_OPERAND_IMM && form->operands[i].bits == 16);
+    }
+    return immediate && !form->vex && !form->evex;
+}
+
 static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cost,
                                  const struct res_form *known, struct ip_error *err) {
     const struct res_ports *ports = &known->ports;
     enum ip_status status = IP_OK;
-    bool usable = ports_usable(known), composed = false;
+    bool usable = core_ports_usable(known), composed = false;
     if (usable) {
         status = core_ports_parse(costs, ports->usage, cost->terms, &cost->term_count, err);
         cost->source = CORE_SOURCE_MEASURED;
@@ -313,8 +332,10 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
         cost->known = true; /* renamed: it takes a slot and no port */
         cost->source = CORE_SOURCE_MEASURED;
     }
+    cost->at_rename = usable && cost->eliminated >= 0.0 && ports->cycles < FASTER * ports->expected_cycles;
     double slower = ports->expected_cycles * SLOWER + SLOWER_CYCLES;
-    if (usable && !cost->stores && cost->term_count > 0 && ports->cycles > slower && cost->eliminated < 0.0) {
+    if (usable && !cost->stores && cost->term_count > 0 && ports->cycles > slower && cost->eliminated < 0.0 &&
+        !changes_length(&cost->form)) {
         cost->unit_cycles = isnan(ports->unit_cycles) ? ports->cycles : ports->unit_cycles;
     }
     if (!cost->known && cost->branch && !cost->loads && !cost->stores) {

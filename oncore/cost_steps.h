@@ -16,6 +16,9 @@ IP_CHECK enum ip_status core_cost_fill(struct core_costs *costs, struct core_cos
 IP_CHECK enum ip_status core_form_read(struct res_store *store, const char *syntax, struct res_form *form,
                                        bool *there, struct ip_error *err);
 
+/* Does the store have a usage of ports that can be right? Not one of more µops than its slots hold. */
+bool core_ports_usable(const struct res_form *form);
+
 /* The issue width, when no parameter tells it: from the port map, or from the NOP sentinel of the runs. */
 IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err);
 

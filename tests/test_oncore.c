@@ -13,6 +13,7 @@
 #include "isa/assemble.h"
 #include "isa/decode.h"
 #include "oncore/bounds.h"
+#include "oncore/cost_steps.h"
 #include "oncore/loop.h"
 #include "oncore/oncore.h"
 #include "oncore/picture.h"
@@ -45,6 +46,8 @@ struct bytes {
 #define ADD_AX_8     "\x48\x83\xc0\x08"     /* add rax, 8 */
 #define POPCNT_AX_AX "\xf3\x48\x0f\xb8\xc0" /* popcnt rax, rax */
 #define CMP_AX_INDEX "\x48\x3b\x04\xfe"     /* cmp rax, [rsi+rdi*8] */
+#define SHL_AX_CL    "\x48\xd3\xe0"         /* shl rax, cl */
+#define POPCNT_DX_AX "\xf3\x48\x0f\xb8\xd0" /* popcnt rdx, rax */
 #define PUSH_AX      "\x50"
 #define POP_AX       "\x58"
 
@@ -449,6 +452,71 @@ static void test_monotone(void **state) {
     core_costs_fini(&costs);
 }
 
+/* Rename does an addition, unless a branch is fused with it: the pair takes a port of the branch's. */
+static void test_at_rename(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(ADD_AX_8), "1*p015", 1, 0);
+    struct core_cost *add = cost_of(&costs, BYTES(ADD_AX_8));
+    add->eliminated = 0.17;
+    struct core_prediction p = predict(&costs, BYTES(ADD_AX_8 POPCNT_AX_AX), false);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 1.0);
+    assert_near(p.pressure[0] + p.pressure[1] + p.pressure[2], 2.0);
+    core_prediction_fini(&p);
+    add->at_rename = true;
+    p = predict(&costs, BYTES(ADD_AX_8 POPCNT_AX_AX), false);
+    assert_near(p.pressure[0] + p.pressure[1] + p.pressure[2], 1.0);
+    core_prediction_fini(&p);
+    p = predict(&costs, BYTES(ADD_AX_8 JNZ_HERE), true);
+    assert_near(p.slots, 1.0);
+    assert_near(p.pressure[0] + p.pressure[1] + p.pressure[2], 1.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+/* A shift by CL passes the flags on, and its result does not wait for them. */
+static void test_idle_source(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(SHL_AX_CL), "2*p015", 2, 1);
+    struct core_prediction p = predict(&costs, BYTES(LOAD_AX SHL_AX_CL POPCNT_DX_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
+    core_prediction_fini(&p);
+    struct core_cost *shift = cost_of(&costs, BYTES(SHL_AX_CL));
+    for (unsigned i = 0; i < shift->latency_count; i++) {
+        const struct core_latency *pair = &shift->latencies[i];
+        bool flags = shift->form.operands[pair->src].kind == ISA_OPERAND_FLAGS;
+        shift->latencies[i].cycles = flags ? 0.1f : pair->cycles;
+    }
+    p = predict(&costs, BYTES(LOAD_AX SHL_AX_CL POPCNT_DX_AX), false);
+    assert_near(p.bounds[CORE_BOUND_CHAIN], 0.0);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
+/* A usage of more µops than its slots hold is none. */
+static void test_usage_believed(void **state) {
+    (void)state;
+    struct res_form form = {.ports = {.known = true,
+                                      .usage = "1*p49+1*p78",
+                                      .verdict = "ok",
+                                      .uops = 2,
+                                      .slots = 1.07,
+                                      .cycles = 0.5,
+                                      .expected_cycles = 0.5}};
+    assert_true(core_ports_usable(&form));
+    form.ports.uops = 3;
+    assert_false(core_ports_usable(&form));
+    form.ports.slots = 1.93;
+    assert_true(core_ports_usable(&form));
+    form.ports.slots = form.slots.cycles = NAN; /* nothing says so */
+    assert_true(core_ports_usable(&form));
+    form.ports.usage[0] = '\0';
+    assert_false(core_ports_usable(&form));
+}
+
 static void test_picture(void **state) {
     (void)state;
     struct core_costs costs;
@@ -475,7 +543,8 @@ int main(void) {
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ports_exhaustive),
         cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_front),
         cmocka_unit_test(test_apart),           cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_picture),         cmocka_unit_test(test_at_rename),
+        cmocka_unit_test(test_idle_source),     cmocka_unit_test(test_usage_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
