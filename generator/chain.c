@@ -127,13 +127,23 @@ static bool demands_value(const struct isa_form *form, int src) {
            gen_fixed_value(&any, form, gpr, 1) == gen_fixed_value(&any, form, gpr, 2);
 }
 
+/* Is this operand a pointer that the form moves on? */
+static bool is_moved_pointer(const struct isa_form *form, int number) {
+    const struct isa_operand *operand = &form->operands[number];
+    return gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class) && operand->reg >= 0 &&
+           gen_fixed_is_pointer(form, (unsigned)operand->reg);
+}
+
 static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_link *links, unsigned count,
                                 unsigned l, struct ip_error *err) {
     const struct gen_link *link = &links[l];
     const struct isa_form *form = link->form;
     *plan = (struct gen_link_plan){.form = form, .src = link->src, .dst = link->dst, .fixed_number = -1};
     enum ip_status status = IP_OK;
-    if (gen_form_is_stack(form) || gen_form_is_string(form)) {
+    /* Other pointers than the chain's are renewed before each instance. */
+    bool repeats = gen_form_is_string(form) && form->prefix[0] == 'r';
+    if (gen_form_is_stack(form) || repeats || is_moved_pointer(form, link->src) ||
+        is_moved_pointer(form, link->dst)) {
         status = ip_fail(err, IP_UNSUPPORTED,
                          "'%s' moves an implicit pointer, so that a chain of it would leave the data pages",
                          form->syntax);
