@@ -223,10 +223,12 @@ ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
 ACCURACY_OBJECTS := $(ACCURACY_SOURCES:%.c=$(BUILD)/%.o)
 # The table lies outside the project: without it the program says so and stops.
 ACCURACY_REFERENCE ?= ../shared/reference/golden_cove_sample.csv
+ACCURACY_WIDE ?= ../shared/reference/sapphire_rapids_512_sample.csv
 $(BUILD)/accuracy: $(ACCURACY_OBJECTS) $(BUILD)/libisaprobe.a
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 accuracy: $(BUILD)/accuracy ## compare latency and throughput on this CPU with a published table
-	@$< --differences tests/accuracy/true_differences.csv $(ACCURACY_ARGS) $(ACCURACY_REFERENCE)
+	@$< --differences tests/accuracy/true_differences.csv $(if $(wildcard $(ACCURACY_WIDE)),--wide $(ACCURACY_WIDE)) \
+	  $(ACCURACY_ARGS) $(ACCURACY_REFERENCE)
 -include $(ACCURACY_OBJECTS:.o=.d)
 
 # --- installing it ----------------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ void compare_throughput(struct comparison *comparison, const struct reference_ro
 void compare_slots(struct comparison *comparison, const struct reference_row *row,
                    const struct probe_slots *slots);
 
-/* A reviewed true difference of the CPU at hand: it holds only for the value that was reviewed. */
+/* A reviewed true difference of the CPU at hand: it holds only for the values that were reviewed ("1|[1;2]").
+ * `form` may hold * and ?, where one cause was reviewed for all that it names. */
 struct true_difference {
     char form[ISA_SYNTAX_MAX];
     enum true_what { TRUE_LATENCY, TRUE_THROUGHPUT, TRUE_PORTS, TRUE_SLOTS } what;

@@ -2,7 +2,7 @@
 /* accuracy - compares what isaprobe measures on this CPU with a published table (docs/accuracy.md).
  *
  *   accuracy [--timer TIMER] [--differences FILE] [--rows GROUP]... [--sample N] [--seconds N] [--all]
- *            [--form SYNTAX] REFERENCE.csv
+ *            [--form SYNTAX] [--wide FILE] REFERENCE.csv
  *   accuracy --ports [--sample N] [--repeat N] [--store FILE] [--wide FILE] [...] REFERENCE.csv
  *
  * Exit: 0 compared (or the reference is not there: says so), 1 failed, 2 usage, 3 this host cannot measure.
@@ -25,6 +25,7 @@
 #include "tests/accuracy/options.h"
 #include "tests/accuracy/ports.h"
 #include "tests/accuracy/reference.h"
+#include "tests/accuracy/wide.h"
 
 enum {
     PASSES = 10,
@@ -33,8 +34,10 @@ enum {
     GROUP = 64,     /* forms that are measured together */
 };
 
-static const char *const SCOPE_NAMES[] = {
-    [REFERENCE_IN_SCOPE] = "registers", [REFERENCE_MEMORY] = "memory", [REFERENCE_512] = "wide"};
+static const char *const SCOPE_NAMES[] = {[REFERENCE_IN_SCOPE] = "registers",
+                                          [REFERENCE_MEMORY] = "memory",
+                                          [REFERENCE_512] = "wide",
+                                          [REFERENCE_MODEL] = "model"};
 
 struct run {
     struct reference reference;
@@ -63,6 +66,21 @@ static void run_fini(struct run *run) {
     true_differences_fini(&run->differences);
 }
 
+/* The rows of the other table, where it is there. */
+static enum ip_status model_append(struct run *run, const char *path, struct ip_error *err) {
+    if (access(path, R_OK) != 0) {
+        printf("skipped: %s: %s\n", path, strerror(errno));
+        return IP_OK;
+    }
+    struct wide wide = {0};
+    enum ip_status status = wide_read(&wide, path, &run->table, err);
+    if (status == IP_OK) {
+        status = wide_append(&wide, &run->reference, err);
+    }
+    wide_fini(&wide);
+    return status;
+}
+
 static enum ip_status run_prepare(struct run *run, const struct options *options, struct ip_error *err) {
     enum ip_status status = reference_read(&run->reference, options->reference, err);
     if (status == IP_OK && options->differences != NULL) {
@@ -73,6 +91,9 @@ static enum ip_status run_prepare(struct run *run, const struct options *options
     }
     if (status == IP_OK) {
         status = reference_map(&run->reference, &run->table, err);
+    }
+    if (status == IP_OK && options->wide != NULL) {
+        status = model_append(run, options->wide, err);
     }
     if (status != IP_OK) {
         return status;
@@ -348,22 +369,24 @@ static void report_group(struct run *run, enum reference_scope scope, bool all, 
     tally_print("latency", &latency);
     tally_print("throughput", &throughput);
     tally_print("slots", &slots);
+    if (scope == REFERENCE_MODEL) {
+        return; /* it stays apart */
+    }
     tally_join(latency_sum, &latency);
     tally_join(throughput_sum, &throughput);
     tally_join(slots_sum, &slots);
 }
 
 static void report_scope(const struct run *run) {
-    size_t counts[4] = {0};
+    size_t counts[REFERENCE_UNMAPPED + 1] = {0};
     for (size_t i = 0; i < run->reference.count; i++) {
         counts[run->reference.rows[i].scope]++;
     }
-    size_t mapped = run->reference.count - counts[REFERENCE_UNMAPPED];
+    size_t all = run->reference.count - counts[REFERENCE_MODEL], mapped = all - counts[REFERENCE_UNMAPPED];
     printf("%zu rows, of which %zu are in the tables (%.1f %%): %zu of registers up to 256 bits, %zu with "
            "memory, %zu of 512 bits\n",
-           run->reference.count, mapped,
-           run->reference.count != 0 ? 100.0 * (double)mapped / (double)run->reference.count : 0.0,
-           counts[REFERENCE_IN_SCOPE], counts[REFERENCE_MEMORY], counts[REFERENCE_512]);
+           all, mapped, percent(mapped, all), counts[REFERENCE_IN_SCOPE], counts[REFERENCE_MEMORY],
+           counts[REFERENCE_512]);
     for (size_t i = 0; i < run->reference.count; i++) {
         if (run->reference.rows[i].scope == REFERENCE_UNMAPPED) {
             printf("  not in the tables  %s: %s\n", run->reference.rows[i].name, run->reference.rows[i].why);
@@ -386,9 +409,10 @@ static void report_unmet(const struct run *run) {
 
 static int usage(FILE *stream, int code) {
     fputs(
-        "usage: accuracy [--timer TIMER] [--differences FILE] [--rows registers|memory|wide]... [--sample "
+        "usage: accuracy [--timer TIMER] [--differences FILE] [--rows registers|memory|wide|model]... "
+        "[--sample "
         "N]\n"
-        "                [--seconds N] [--all] [--form SYNTAX] REFERENCE.csv\n"
+        "                [--seconds N] [--all] [--form SYNTAX] [--wide FILE] REFERENCE.csv\n"
         "       accuracy --ports [--sample N] [--repeat N] [--store FILE] [--wide FILE] [...] REFERENCE.csv\n"
         "Compares latency, throughput and issue slots, or port usage, on this CPU with a published table.\n",
         stream);
@@ -518,9 +542,11 @@ int main(int argc, char **argv) {
             report_unmet(&run);
         }
         printf("%u of at most %d passes were needed to get steady values\n", run.passes, PASSES);
-        tally_print("latency, all groups", &latency);
-        tally_print("throughput, all groups", &throughput);
-        tally_print("slots, all groups", &slots);
+        if (throughput.compared > 0) {
+            tally_print("latency, all groups", &latency);
+            tally_print("throughput, all groups", &throughput);
+            tally_print("slots, all groups", &slots);
+        }
         printf("The target, 97 %% for each, is stated for this reference on a core like its own; on another "
                "CPU the figures only say how much the two differ.\n");
     } else {

@@ -17,7 +17,7 @@ struct options {
     unsigned seconds;  /* stop measuring after so long and compare what there is; 0: when all is done */
     unsigned repeat;   /* measure so many times, and tell how often all agree; 0: once */
     const char *store; /* take the port map from there; NULL: measure it */
-    const char *wide;  /* LLVM's table of 512-bit rows; NULL: not compared with it */
+    const char *wide;  /* LLVM's table of 512-bit rows, without `ports` the group "model"; NULL: none */
 };
 
 #endif

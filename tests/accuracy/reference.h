@@ -23,6 +23,7 @@ enum reference_scope {
     REFERENCE_IN_SCOPE, /* registers of up to 256 bits */
     REFERENCE_MEMORY,   /* touches memory */
     REFERENCE_512,      /* wider than 256 bits, with or without memory */
+    REFERENCE_MODEL,    /* the same, of another table: LLVM's model of a server part (wide.h) */
     REFERENCE_UNMAPPED, /* no form of the tables: see `why` */
 };
 

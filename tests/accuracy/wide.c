@@ -170,6 +170,9 @@ enum ip_status wide_read(struct wide *wide, const char *path, const struct isa_t
             break;
         }
         (void)snprintf(row->name, sizeof row->name, "%s", fields[0]);
+        row->uops = strtod(fields[1], NULL);
+        row->latency = strtod(fields[2], NULL);
+        row->throughput = strtod(fields[3], NULL);
         struct att att;
         att_parse(row->name, &att);
         row->form = form_find(table, &att);
@@ -185,6 +188,33 @@ enum ip_status wide_read(struct wide *wide, const char *path, const struct isa_t
         return status;
     }
     *wide = found;
+    return IP_OK;
+}
+
+/* -- As a reference ------------------------------------------------------------------------------------- */
+
+enum ip_status wide_append(const struct wide *wide, struct reference *reference, struct ip_error *err) {
+    struct reference_row *rows =
+        realloc(reference->rows, (reference->count + wide->count + 1) * sizeof *reference->rows);
+    if (rows == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu rows", wide->count);
+    }
+    reference->rows = rows;
+    for (size_t i = 0; i < wide->count; i++) {
+        const struct wide_row *from = &wide->rows[i];
+        if (from->form == NULL) {
+            continue;
+        }
+        struct reference_row *row = &rows[reference->count++];
+        *row = (struct reference_row){.scope = REFERENCE_MODEL,
+                                      .form = from->form,
+                                      .throughput = from->throughput,
+                                      .slots = isa_form_memory_operand(from->form) < 0 ? from->uops : NAN};
+        (void)snprintf(row->name, sizeof row->name, "%s", from->name);
+        int memory = isa_form_memory_operand(from->form);
+        row->latency.known = memory < 0 || !from->form->operands[memory].write;
+        row->latency.low = row->latency.high = from->latency;
+    }
     return IP_OK;
 }
 
