@@ -12,11 +12,12 @@
 #include "results/store.h"
 
 static const struct cli_column pair_columns[] = {
-    {.name = "src"},   {.name = "dst"},     {.name = "path"},        {.name = "cycles"},
-    {.name = "bound"}, {.name = "spread"},  {.name = "slow_cycles"}, {.name = "via"},
-    {.name = "why"},   {.name = "verdict"}, {.name = NULL},
+    {.name = "src"},   {.name = "dst"},     {.name = "path"},           {.name = "cycles"},
+    {.name = "bound"}, {.name = "spread"},  {.name = "slow_cycles"},    {.name = "via"},
+    {.name = "why"},   {.name = "verdict"}, {.name = "chained_cycles"}, {.name = "same_register_cycles"},
+    {.name = NULL},
 };
-enum { PAIR_VALUES = 10 };
+enum { PAIR_VALUES = 12 };
 
 static const struct cli_column columns[] = {
     {.name = "form"},
@@ -32,6 +33,14 @@ static const struct cli_column columns[] = {
     {.name = "latency", .items = pair_columns},
     {.name = "run"},
     {.name = "status"},
+    {.name = "throughput_verdict"},
+    {.name = "throughput_why"},
+    {.name = "slots_spread"},
+    {.name = "slots_verdict"},
+    {.name = "slots_why"},
+    {.name = "ports_unit"},
+    {.name = "ports_unit_cycles"},
+    {.name = "ports_why"},
     {.name = NULL},
 };
 
@@ -249,8 +258,12 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         *value++ = cli_number(pair->value.slow_cycles);
         *value++ = cli_text(pair->via);
         *value++ = cli_text(pair->value.why);
-        *value = cli_text(pair->value.verdict);
+        *value++ = cli_text(pair->value.verdict);
+        *value++ = cli_number(pair->chained_cycles);
+        *value = cli_number(pair->same_register_cycles);
     }
+    const struct res_value *throughput = &form->throughput, *slots = &form->slots;
+    const struct res_ports *ports = &form->ports;
     int64_t run = form_run(form);
     const struct cli_value row[] = {
         cli_text(form->syntax),
@@ -266,6 +279,14 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         cli_list(values, form->pair_count),
         run != 0 ? cli_integer(run) : cli_text(NULL),
         cli_text(ip_text_string(&status_text)),
+        cli_text(throughput->known ? throughput->verdict : NULL),
+        cli_text(throughput->known ? throughput->why : NULL),
+        cli_number(slots->spread),
+        cli_text(slots->known ? slots->verdict : NULL),
+        cli_text(slots->known ? slots->why : NULL),
+        cli_text(ports->known && ports->unit[0] != '\0' ? ports->unit : NULL),
+        cli_number(ports->known ? ports->unit_cycles : NAN),
+        cli_text(ports->known ? ports->why : NULL),
     };
     cli_output_row(&show->output, row, NULL);
     enum ip_status status =
