@@ -197,9 +197,11 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
 }
 
 /* A file between two transfers: the general-purpose registers; the flags, where there is no other way out of
- * the x87 registers; the masks, where there is none of 512 bits out of the vectors. */
+ * the x87 registers; the masks, where there is none of 512 bits out of the vectors; the vectors for what was
+ * stored of them. */
 static bool file_is_between(const struct probe_transfer *first) {
-    return (first->to == PROBE_FILE_GPR && first->from != PROBE_FILE_GPR) ||
+    return (first->to == PROBE_FILE_VECTOR && first->from == PROBE_FILE_MEMORY) ||
+           (first->to == PROBE_FILE_GPR && first->from != PROBE_FILE_GPR) ||
            (first->to == PROBE_FILE_FLAGS && first->from == PROBE_FILE_X87) ||
            (first->to == PROBE_FILE_MASK && first->from == PROBE_FILE_VECTOR);
 }
