@@ -10,7 +10,6 @@
 #include "cli/output.h"
 #include "cli/store.h"
 #include "cli/validate.h"
-#include "oncore/loop.h"
 #include "oncore/oncore.h"
 
 enum { WORST_DEFAULT = 10 };
@@ -49,8 +48,7 @@ struct validate {
     struct cli_settings *settings;
     struct cli_output output;
     struct cli_samples samples;
-    struct res_store *store;
-    struct core_costs costs;
+    struct ip_text store_path;
     bool mca;
     char mca_version[64];
     double predict_seconds;
@@ -58,90 +56,36 @@ struct validate {
 };
 
 static bool notion_wanted(const struct validate *validate, enum cli_notion notion) {
-    int wanted = validate->settings->validate.notion; /* both unrolled loop */
-    return wanted == 0 || wanted - 1 == (int)notion;
+    return cli_notion_wanted(validate->settings, notion);
 }
 
-static enum ip_status costs_open(struct validate *validate, struct ip_error *err) {
+static enum ip_status store_find(struct validate *validate, struct ip_error *err) {
     const struct cli_settings *settings = validate->settings;
-    struct ip_text path = {0};
     struct hx_host host = {0};
     struct res_machine machine = {0};
     enum ip_status status =
         settings->store == NULL ? cli_machine_read(&machine, &host, settings->timer, err) : IP_OK;
     if (status == IP_OK) {
-        status = cli_store_path(&path, settings->store, &machine, err);
-    }
-    if (status == IP_OK) {
-        status = res_store_open_readonly(&validate->store, ip_text_string(&path), err);
-    }
-    if (status == IP_OK) {
-        status = res_forms_need(validate->store, err);
-    }
-    if (status == IP_OK) {
-        status = core_costs_open(&validate->costs, validate->store, err);
+        status = cli_store_path(&validate->store_path, settings->store, &machine, err);
     }
     if (settings->store == NULL) {
         res_machine_fini(&machine);
         hx_host_fini(&host);
     }
-    ip_text_fini(&path);
-    return status;
-}
-
-static enum ip_status block_predict(struct validate *validate, struct cli_sample *sample,
-                                    enum cli_notion notion, struct ip_error *err) {
-    struct cli_case *item = &sample->cases[notion];
-    struct core_options options = {.loop = notion == CLI_NOTION_LOOP,
-                                   .no_simulation = validate->settings->validate.closed,
-                                   .filled = true,
-                                   .fill = item->fill != 0 ? item->fill : 0x12345600};
-    struct core_prediction prediction = {0};
-    struct ip_text code = {0};
-    struct ip_error reason = {0};
-    ip_text_append_bytes(&code, sample->code.data, sample->code.length);
-    enum ip_status status = options.loop ? core_loop_close(&code, &reason) : IP_OK;
-    if (status == IP_OK) {
-        status = core_predict(&validate->costs, (const uint8_t *)ip_text_string(&code), code.length, &options,
-                              &prediction, &reason);
-    }
-    if (status == IP_OK) {
-        item->predicted = prediction.cycles;
-        item->bound = (int)prediction.binding;
-        item->missing = prediction.missing_count > 0;
-        item->splits = prediction.splits;
-        item->walks = prediction.walks;
-        item->x87 = prediction.x87;
-        if (item->missing) {
-            const struct core_cost *cost = prediction.block.items[prediction.missing[0]].cost;
-            (void)snprintf(item->why, sizeof item->why, "'%.60s': %.50s", cost->form.syntax, cost->why);
-        }
-    } else if (status == IP_SYNTAX) {
-        item->broken = true;
-        (void)snprintf(item->why, sizeof item->why, "%.127s", reason.text);
-        status = IP_OK;
-    } else {
-        *err = reason;
-    }
-    core_prediction_fini(&prediction);
-    ip_text_fini(&code);
     return status;
 }
 
 static enum ip_status all_predict(struct validate *validate, struct ip_error *err) {
     struct timespec begin, end;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
-    enum ip_status status = IP_OK;
-    for (unsigned n = 0; n < CLI_NOTIONS; n++) {
-        for (size_t i = 0; notion_wanted(validate, n) && i < validate->samples.count && status == IP_OK;
-             i++) {
-            status = block_predict(validate, &validate->samples.items[i], n, err);
-            validate->predictions++;
-        }
-    }
+    enum ip_status status = cli_samples_predict(&validate->samples, validate->settings,
+                                                ip_text_string(&validate->store_path), err);
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     validate->predict_seconds =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    for (unsigned n = 0; n < CLI_NOTIONS; n++) {
+        validate->predictions += notion_wanted(validate, n) ? validate->samples.count : 0;
+    }
     return status;
 }
 
@@ -438,7 +382,7 @@ static enum ip_status validate_all(struct validate *validate, struct ip_error *e
     enum ip_status status = cli_samples_read(&validate->samples, settings->arguments[0],
                                              settings->validate.sample, settings->validate.seed, err);
     if (status == IP_OK) {
-        status = costs_open(validate, err);
+        status = store_find(validate, err);
     }
     if (status == IP_OK) {
         status = all_measure(validate, err);
@@ -484,8 +428,7 @@ static int validate_run(const struct cli_command *command, struct cli_settings *
     struct ip_error err = {0};
     enum ip_status status = validate_all(&validate, &err);
     code = status == IP_OK ? CLI_EXIT_OK : cli_report(command->name, &err);
-    core_costs_fini(&validate.costs);
-    res_store_close(validate.store);
+    ip_text_fini(&validate.store_path);
     cli_samples_fini(&validate.samples);
     return cli_output_close(&validate.output, code);
 }

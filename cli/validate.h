@@ -66,6 +66,14 @@ IP_CHECK enum ip_status cli_measurements_read(struct cli_samples *samples, const
 IP_CHECK enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,
                                                struct ip_error *err);
 
+/* Does --notion ask for it? */
+bool cli_notion_wanted(const struct cli_settings *settings, enum cli_notion notion);
+
+/* Predicts the cases of all notions that are asked for, from the store at `store_path`. What cannot be
+ * predicted is marked in its case. Statuses as the store's. */
+IP_CHECK enum ip_status cli_samples_predict(struct cli_samples *samples, const struct cli_settings *settings,
+                                            const char *store_path, struct ip_error *err);
+
 /* Measures the cases of `notion` that are not done. */
 struct cli_bench;
 IP_CHECK enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion notion,

@@ -47,9 +47,32 @@ done
 while IFS=, read -r hex _; do
     [[ $hex == hex ]] || "$program" predict --quiet --loop --measure --hex "$hex" "$@" >/dev/null || [[ $? == 4 ]]
 done <"$work/loops.csv"
-"$program" validate --quiet --notion loop --mca none --blocks --format csv "$@" "$work/loops.csv" >"$work/result.csv"
-printf '%-36s  %9s  %8s  %7s  %s\n' loop predicted measured error status
-awk -F , 'NR == FNR { if (FNR > 1) name[FNR] = $2; next }
-    FNR > 1 { gsub(/\r/, ""); printf "%-36s  %9.2f  %8.2f  %+6.1f%%  %s %s\n", name[$1], $4, $6, $8, $5, $11
-              count++; e = $8 < 0 ? -$8 : $8; if (e <= 5) good++ }
-    END { printf "%d of %d loops within 5 %%\n", good, count }' "$work/loops.csv" "$work/result.csv"
+# A neighbour makes loops that store slower, sometimes for a whole run: of some runs the least that two agree on counts.
+runs=5
+for ((run = 0; run < runs; run++)); do
+    "$program" validate --quiet --notion loop --mca none --blocks --format csv "$@" "$work/loops.csv" >"$work/run$run.csv"
+done
+printf '%-36s  %9s  %8s  %7s  %s\n' loop predicted measured error bound
+awk -F , '
+    { gsub(/\r/, "") }
+    FNR == 1 { file++; next }
+    file == 1 { name[FNR] = $2; count = FNR; next }
+    { predicted[FNR] = $4; bound[FNR] = $5; if ($6 != "") value[FNR, ++values[FNR]] = $6 }
+    END {
+        for (n = 2; n <= count; n++) {
+            best = 0
+            for (i = 1; i <= values[n]; i++)
+                for (k = 1; k <= values[n]; k++) {
+                    a = value[n, i]; b = value[n, k]
+                    if (i != k && b >= a && b - a <= 0.02 * a && (best == 0 || a < best)) best = a
+                }
+            if (best == 0) {
+                printf "%-36s  %9.2f  %8s  %7s  %s\n", name[n], predicted[n], "-", "-", "no two runs agree within 2 %"
+                continue
+            }
+            e = 100 * (predicted[n] - best) / best
+            printf "%-36s  %9.2f  %8.2f  %+6.1f%%  %s\n", name[n], predicted[n], best, e, bound[n]
+            good += e <= 5 && e >= -5; sum += e < 0 ? -e : e; compared++
+        }
+        printf "%d of %d loops within 5 %%, %.1f %% on the mean of %d\n", good, count - 1, sum / (compared > 0 ? compared : 1), compared
+    }' "$work/loops.csv" "$work"/run*.csv
