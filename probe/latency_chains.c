@@ -322,6 +322,11 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         snprintf(pair->why, sizeof pair->why, "the stack pointer is the harness's own and is not chained");
         return IP_OK;
     }
+    if (gen_form_divides(form) && pair->path == PROBE_PATH_CONTENT && dst->kind == ISA_OPERAND_REG &&
+        dst->reg == 2) {
+        snprintf(pair->why, sizeof pair->why, "the remainder, zero, would be stored as the next divisor");
+        return IP_OK;
+    }
     enum probe_file from = probe_operand_file(src), to = probe_operand_file(dst);
     if (pair->path == PROBE_PATH_ADDRESS || pair->path == PROBE_PATH_INDEX) {
         from = pair->path == PROBE_PATH_INDEX ? PROBE_FILE_VECTOR : PROBE_FILE_GPR;
