@@ -34,3 +34,21 @@ echo "exit $?"
 echo 'a,b' >"$T/none.csv"
 isaprobe validate -S "$T/cpu.db" --measured "$T/none.csv" --no-measure "$T/blocks.csv"
 echo "exit $?"
+echo "--- told apart, the histogram and the worst, with measurements from a file"
+{
+    cat tests/data/skl.sim
+    printf 'form "fchs" ports 1*p0 latency 1\nform "ffree *" ports 1*p05\n'
+} >"$T/x87.sim"
+isaprobe scan -q -t "sim:$T/x87.sim" -S "$T/x87.db" "imul r64, r64" "add r64, r64" "add r64, imm32" "mov r64, m64" "sub r64, imm8" fchs
+cat >"$T/given.csv" <<'CSV'
+hex,notion,cycles,spread,fill,status
+480fafc3,loop,3.01,0.001,0x12345600,ok
+4801d8,loop,4,0.05,0x12345600,ok
+4801d9,loop,1,0.001,0x12345600,unstable: 9 batches spread over 20 %
+488b463d,loop,1,0.001,0x12345600,ok
+4881c600200000488b06,loop,1,0.001,0x12345600,ok
+d9e0,loop,1,0.001,0x12345600,ok
+480fafcb,loop,,,0x12345600,fault: illegal instruction
+0f0b,loop,,,0x12345600,fault: illegal instruction
+CSV
+isaprobe validate -S "$T/x87.db" --mca none --notion loop --measured "$T/given.csv" --no-measure -q "$T/given.csv"
