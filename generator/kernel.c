@@ -6,6 +6,7 @@
 
 #include "generator/encoder.h"
 #include "generator/frame.h"
+#include "generator/shapes.h"
 
 enum {
     SHORT_INSTRUCTIONS = 128, /* in the short loop, where the unit allows it */
@@ -146,6 +147,26 @@ static uint32_t copies_choose(size_t instructions, size_t bytes) {
     return copies < COPIES_MIN ? COPIES_MIN : (uint32_t)copies;
 }
 
+/* An address in brackets is read or written, but for these. */
+static bool lines_touch_memory(const struct ip_lines *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        const char *line = lines->items[i];
+        if (strchr(line, '[') != NULL && strncmp(line, "lea ", 4) != 0 && strncmp(line, "nop ", 4) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool lines_have_nops(const struct ip_lines *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        if (strcmp(lines->items[i], GEN_LONG_NOP) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
                                 const struct gen_encoder *encoder, uint32_t copies, struct ip_error *err) {
     if (program->unit.count == 0 || program->forms_per_unit == 0 || copies > COPIES_MAX) {
@@ -156,6 +177,8 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .unit_instructions = (uint32_t)program->unit.count,
                                .map_on_demand = program->map_on_demand,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
+    built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
+    built.fills_issue = lines_have_nops(&program->unit);
     built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |
                                             GEN_USES_MMX | GEN_USES_X87)) != 0;
     memcpy(built.memory_fill, program->memory_fill, sizeof built.memory_fill);

@@ -31,9 +31,12 @@ struct gen_kernel {
     size_t unit_bytes;
     uint8_t memory_fill[64], vector_fill[64];
     bool map_on_demand;
-    bool wakes_vectors; /* it uses vector, MMX or x87 registers: waking their units may make each call longer
-                         */
-    bool tiles;         /* needs the system's permission to use tiles */
+    bool wakes_vectors;  /* it uses vector, MMX or x87 registers: waking their units may make each call longer
+                          */
+    bool touches_memory; /* by an operand of its unit; of a user's block it is not known */
+    bool
+        fills_issue; /* NOPs take what issue slots are left: whatever takes slots from it shows in its time */
+    bool tiles;      /* needs the system's permission to use tiles */
 };
 
 /* Each distinct line is encoded once. Use: add all programs, flush, build all kernels. */

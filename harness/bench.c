@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/abi.h"
 #include "generator/shapes.h"
 #include "harness/estimate.h"
 #include "harness/meter.h"
@@ -17,6 +18,7 @@ enum {
      * NOPs blocks of 8-byte NOPs ran from the decoders, at 0.21 to 0.26 a NOP instead of 0.167, for minutes.
      */
     CHAIN_COPIES = 48,
+    LOAD_COPIES = 4, /* of as many loads as there are registers */
     SENTINEL_COPIES = 48,
     CALIBRATION_BATCHES = 12,
     CALIBRATION_ROUNDS = 11,
@@ -61,6 +63,28 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
                                  "reference: the chain, vectors filled first", "add rax, rax", CHAIN_COPIES,
                                  GEN_USES_YMM, err);
     }
+    return status;
+}
+
+/* Loads that walk through the banks of the first-level cache: at one offset within the lines a Golden Cove
+ * does two in a cycle, not three. */
+static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) {
+    static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsi", "rdi",
+                                            "r8",  "r9",  "r10", "r11", "r12", "r13"};
+    enum { LOADS = sizeof registers / sizeof registers[0], STRIDE = 40, SHORT_DISPS = 256 };
+    struct gen_program program;
+    gen_program_init(&program);
+    (void)snprintf(program.title, sizeof program.title, "sentinel: loads, the ports that load");
+    for (int i = 0; i < LOADS; i++) {
+        ip_lines_printf(&program.unit, "mov %s, [r%u%+d]", registers[i], GEN_REG_BASE,
+                        STRIDE * i % SHORT_DISPS - SHORT_DISPS / 2);
+    }
+    enum ip_status status =
+        program.unit.failed
+            ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
+            : gen_kernel_make(&bench->references.loads, &program, &bench->encoder, LOAD_COPIES, err);
+    bench->references.loads.forms_per_unit = LOADS;
+    gen_program_fini(&program);
     return status;
 }
 
@@ -177,6 +201,44 @@ static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samp
     return status;
 }
 
+/* How long an undisturbed load takes: a whole number of them in a cycle. Where none is found for a while, a
+ * neighbour loads too, or this core has other limits: NOPs will have to do. */
+static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *samples,
+                                    struct ip_error *err) {
+    enum { ATTEMPTS = 25 };
+    const double more = 0.10, less = 0.03;
+    struct hx_job jobs[CALIBRATION_BATCHES];
+    double cycles[CALIBRATION_BATCHES];
+    enum ip_status status = IP_OK;
+    bench->load_cycles = NAN;
+    for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
+        jobs[i] = (struct hx_job){.kernel = &bench->references.loads, .rounds = CALIBRATION_ROUNDS};
+    }
+    for (unsigned attempt = 0; attempt < ATTEMPTS && isnan(bench->load_cycles) && status == IP_OK;
+         attempt++) {
+        if (attempt > 0 && !hx_patience_wait(&bench->patience)) {
+            break;
+        }
+        status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
+        for (size_t i = 0; i < CALIBRATION_BATCHES && status == IP_OK; i++) {
+            cycles[i] = samples[i].outcome != HX_OUTCOME_OK
+                            ? INFINITY
+                            : hx_estimate_batch(&bench->references.loads, &bench->references, &samples[i],
+                                                CALIBRATION_ROUNDS)
+                                  .sentinel_cycles;
+        }
+        double agreed = status == IP_OK ? sentinel_agreed(cycles) : NAN;
+        double width = ceil(1.0 / agreed - less);
+        if (isfinite(width) && width >= 1.0 && agreed <= (1.0 + more) / width) {
+            bench->load_cycles = 1.0 / width;
+        }
+    }
+    if (status == IP_OK && isnan(bench->load_cycles)) {
+        gen_kernel_fini(&bench->references.loads);
+    }
+    return status;
+}
+
 static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
     struct hx_samples samples[CALIBRATION_BATCHES];
     double *values =
@@ -195,6 +257,9 @@ static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
     }
     if (status == IP_OK) {
         status = vector_call_measure(bench, samples, err);
+    }
+    if (status == IP_OK && bench->references.loads.longer.bytes != NULL) {
+        status = loads_measure(bench, samples, err);
     }
     free(values);
     return status;
@@ -216,6 +281,12 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     }
     if (status == IP_OK && opened.timer.ops->on_silicon && !options->no_companion) {
         hx_companion_start(&opened.companion, hx_companion_cpu("", opened.timer.cpu));
+    }
+    /* Who replays a record has no loads of its own. */
+    bool loads = opened.timer.ops != NULL && opened.timer.ops->on_silicon && options->record_path == NULL &&
+                 strcmp(opened.timer.ops->unit, "ticks") == 0;
+    if (status == IP_OK && loads) {
+        status = loads_build(&opened, err);
     }
     if (status == IP_OK && options->record_path != NULL) {
         status = hx_recorder_open(&opened.recorder, options->record_path, err);
@@ -256,6 +327,7 @@ void hx_bench_close(struct hx_bench *bench) {
     gen_kernel_fini(&bench->references.chain);
     gen_kernel_fini(&bench->references.sentinel);
     gen_kernel_fini(&bench->references.vector);
+    gen_kernel_fini(&bench->references.loads);
     gen_encoder_fini(&bench->encoder);
     memset(bench, 0, sizeof *bench);
 }

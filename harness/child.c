@@ -158,14 +158,16 @@ static void tiles_ask(struct hx_child *child) {
 
 /* A kernel as large as the caches of code drives the references out of them, and it takes some passes until
  * they are back in the µop cache: without this the sentinel made a core that nobody shared look shared. */
-static void references_warm(struct hx_child *child, const struct gen_kernel *kernel, uint32_t *wreck) {
+static void references_warm(struct hx_child *child, const struct gen_kernel *kernel,
+                            const struct hx_placed *beside, uint32_t *wreck) {
     enum { LARGE_BYTES = 4096, WARM_ITERATIONS = 24 };
     if (kernel->longer.length < LARGE_BYTES) {
         return;
     }
     const struct hx_references *references = child->references;
-    const struct hx_placed places[2] = {child->reference, child->sentinel};
-    const struct gen_kernel *const kernels[2] = {&references->chain, &references->sentinel};
+    const struct hx_placed places[2] = {child->reference, *beside};
+    const struct gen_kernel *const kernels[2] = {&references->chain,
+                                                 hx_references_sentinel(references, kernel)};
     for (unsigned i = 0; i < 2; i++) {
         (void)sample_take(child, places[i].longer, WARM_ITERATIONS, false, kernels[i], wreck);
         (void)sample_take(child, places[i].shorter, WARM_ITERATIONS, false, kernels[i], wreck);
@@ -184,7 +186,8 @@ static void job_run(struct hx_child *child, uint32_t number) {
     }
     uint32_t wreck = 0;
     const struct gen_kernel *chain = &child->references->chain;
-    const struct gen_kernel *sentinel = &child->references->sentinel;
+    const struct gen_kernel *sentinel = hx_references_sentinel(child->references, kernel);
+    const struct hx_placed *beside = sentinel == &child->references->loads ? &child->loads : &child->sentinel;
     data_fill(child, kernel);
     child->shared->pages = 0;
     uint32_t target = job->target_cycles != 0 ? job->target_cycles : TARGET_CYCLES;
@@ -209,7 +212,7 @@ static void job_run(struct hx_child *child, uint32_t number) {
         uint32_t i = pass == 0 ? 0 : pass - 1;
         bool references = pass == 0 || i % every == 0;
         if (references) {
-            references_warm(child, kernel, &wreck);
+            references_warm(child, kernel, beside, &wreck);
             row[2][i] = sample_take(child, child->reference.shorter, result->reference_iterations, false,
                                     chain, &wreck);
             row[3][i] = sample_take(child, child->reference.longer, result->reference_iterations, false,
@@ -221,11 +224,11 @@ static void job_run(struct hx_child *child, uint32_t number) {
         row[0][i] = sample_take(child, placed->shorter, result->iterations, on_demand, kernel, &wreck);
         row[1][i] = sample_take(child, placed->longer, result->iterations, on_demand, kernel, &wreck);
         if (references) {
-            references_warm(child, kernel, &wreck);
-            row[4][i] = sample_take(child, child->sentinel.shorter, result->sentinel_iterations, false,
-                                    sentinel, &wreck);
-            row[5][i] = sample_take(child, child->sentinel.longer, result->sentinel_iterations, false,
-                                    sentinel, &wreck);
+            references_warm(child, kernel, beside, &wreck);
+            row[4][i] =
+                sample_take(child, beside->shorter, result->sentinel_iterations, false, sentinel, &wreck);
+            row[5][i] =
+                sample_take(child, beside->longer, result->sentinel_iterations, false, sentinel, &wreck);
         } else {
             for (size_t kind = 2; kind < HX_TICK_KINDS; kind++) {
                 row[kind][i] = row[kind][i - 1];

@@ -63,7 +63,7 @@ struct hx_child {
     uint64_t *ticks;                /* in shared memory: [job][kind][round], rows of rounds_max */
     uint32_t rounds_max;
     struct hx_shared *shared;
-    struct hx_placed reference, sentinel;
+    struct hx_placed reference, sentinel, loads;
     const struct hx_references *references;
     struct hx_clock clock;
     const struct hx_sandbox *sandbox;

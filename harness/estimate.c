@@ -103,11 +103,11 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     if (!(clock > 0.0)) {
         return estimate;
     }
-    double nops = units_apart(&references->sentinel, samples->sentinel_iterations) *
-                  references->sentinel.forms_per_unit;
+    const struct gen_kernel *sentinel = hx_references_sentinel(references, kernel);
+    double beside = units_apart(sentinel, samples->sentinel_iterations) * sentinel->forms_per_unit;
     estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds) -
                                 low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds)) *
-                               chain_cycles / nops;
+                               chain_cycles / beside;
     if (kernel == NULL) {
         return estimate;
     }
@@ -154,10 +154,11 @@ static double spread_of(double low, double high, double median) {
     return fabs(median) < SPREAD_FLOOR_CYCLES ? width : width / fabs(median);
 }
 
-static uint32_t calm_batches(const struct hx_tally *tally, double *cycles) {
+/* The batches whose lengths agree and whose unrest is within the limit. */
+static uint32_t batches_within(const struct hx_tally *tally, double unrest, double *cycles) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < tally->accepted; i++) {
-        if (fabs(tally->gap[i]) <= GAP_MAX && tally->unrest[i] <= HX_UNREST_MAX) {
+        if (fabs(tally->gap[i]) <= GAP_MAX && tally->unrest[i] <= unrest) {
             cycles[count++] = tally->cycles[i];
         }
     }
@@ -181,9 +182,12 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     stat->retakes = tally->taken - tally->accepted;
     double sorted[HX_BATCHES_MAX];
     double gap = 0.0;
-    uint32_t count = calm_batches(tally, sorted);
-    bool many = tally->taken >= plan->max_batches || tally->accepted >= MANY_TIMES * plan->min_batches;
-    if (count < plan->min_batches && tally->accepted >= plan->min_batches && many) {
+    uint32_t count = batches_within(tally, HX_UNREST_MAX, sorted);
+    bool last = tally->taken >= plan->max_batches;
+    if (count < plan->min_batches && (last || tally->accepted >= MANY_TIMES * plan->min_batches)) {
+        count = batches_within(tally, INFINITY, sorted); /* a restless kernel */
+    }
+    if (count < plan->min_batches && tally->accepted >= plan->min_batches && last) {
         gap = gap_median(tally);
         count = tally->accepted;
         memcpy(sorted, tally->cycles, count * sizeof sorted[0]);

@@ -14,7 +14,8 @@ enum {
     KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
     PASSES_MORE = 2,          /* where the plan's disagree */
     NAPS_MAX = 50,            /* in one measurement of many kernels */
-    SCREEN_ROUNDS = 4,
+    SCREEN_ROUNDS = 6,
+    SCREEN_REFERENCE_EVERY = 3,
     SCREEN_CYCLES = 4000, /* of 1500, with the chain once, half of the looks were off by more than 2 % */
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
 };
@@ -101,6 +102,16 @@ static bool is_within(double value, double of, double less, double more) {
     return value >= of * (1.0 - less) && value <= of * (1.0 + more);
 }
 
+/* As of NOPs where loads ran in their place: both are compared with what is undisturbed. */
+static struct hx_estimate batch_estimate(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                                         const struct hx_samples *samples, uint32_t rounds) {
+    struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, rounds);
+    if (hx_references_sentinel(&bench->references, kernel) == &bench->references.loads) {
+        estimate.sentinel_cycles *= bench->sentinel_cycles / bench->load_cycles;
+    }
+    return estimate;
+}
+
 /* NOPs that come from the decoders instead of the micro-op cache take 6 % longer without anybody: what the
  * calibration found is as good as the issue width that it stands for. */
 static bool sentinel_within(const struct hx_bench *bench, const struct hx_estimate *estimate, double less,
@@ -111,15 +122,20 @@ static bool sentinel_within(const struct hx_bench *bench, const struct hx_estima
 }
 
 /* Did nobody disturb this batch, as far as one can see? */
-static bool batch_is_calm(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+static bool batch_is_calm(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                          const struct hx_estimate *estimate) {
+    double less = kernel->fills_issue ? SENTINEL_LESS : SENTINEL_CALM;
+    double more = kernel->fills_issue ? SENTINEL_MORE : SENTINEL_CALM;
     return !bench->sentinel_suspect && !estimate->clock_moved && estimate->unrest <= HX_UNREST_MAX &&
-           sentinel_within(bench, estimate, SENTINEL_CALM, SENTINEL_CALM);
+           sentinel_within(bench, estimate, less, more);
 }
 
-/* Or is the kernel itself one that runs now faster, now slower? Then the NOPs alone can say. */
-static bool batch_is_accepted(const struct hx_bench *bench, const struct hx_estimate *estimate) {
-    return batch_is_calm(bench, estimate) || (!bench->sentinel_suspect && !estimate->clock_moved &&
-                                              sentinel_within(bench, estimate, SENTINEL_LESS, SENTINEL_MORE));
+/* Or is the kernel itself one that runs now faster, now slower? Then its sentinel alone can say. */
+static bool batch_is_accepted(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                              const struct hx_estimate *estimate) {
+    return batch_is_calm(bench, kernel, estimate) ||
+           (!bench->sentinel_suspect && !estimate->clock_moved &&
+            sentinel_within(bench, estimate, SENTINEL_LESS, SENTINEL_MORE));
 }
 
 /* Ticks of all samples of a job; references stand for several rounds. */
@@ -189,9 +205,8 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
             stat_fault(&chunk->stats[number], samples->outcome, samples->why);
             continue;
         }
-        struct hx_estimate estimate =
-            hx_estimate_batch(chunk->kernels[number], &bench->references, samples, plan->rounds);
-        bool accepted = batch_is_accepted(bench, &estimate);
+        struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, plan->rounds);
+        bool accepted = batch_is_accepted(bench, chunk->kernels[number], &estimate);
         void_count += !accepted;
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
         const struct hx_plan its = plan_for(bench, chunk->kernels[number]);
@@ -365,15 +380,16 @@ static void stat_look(struct hx_stat *stat, const struct hx_estimate *estimate, 
     stat->verdict = accepted ? HX_VERDICT_OK : HX_VERDICT_DISTURBED;
 }
 
-/* Looks once at every open kernel and keeps open those that looked disturbed. */
-static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
+/* Looks once at every open kernel and keeps open those that looked disturbed. `lenient`: they had their
+ * chance to be calm. */
+static enum ip_status chunk_look(struct chunk *chunk, bool lenient, struct ip_error *err) {
     struct hx_bench *bench = chunk->bench;
     for (size_t i = 0; i < chunk->open_count; i++) {
         chunk->jobs[i] = (struct hx_job){.kernel = chunk->kernels[chunk->open[i]],
                                          .iterations = bench->plan.iterations,
                                          .rounds = SCREEN_ROUNDS,
                                          .target_cycles = SCREEN_CYCLES,
-                                         .reference_every = 1,
+                                         .reference_every = SCREEN_REFERENCE_EVERY,
                                          .held = chunk->held[chunk->open[i]]};
     }
     enum ip_status status = jobs_run(chunk, err);
@@ -385,9 +401,9 @@ static enum ip_status chunk_look(struct chunk *chunk, struct ip_error *err) {
             stat_fault(&chunk->stats[number], samples->outcome, samples->why);
             continue;
         }
-        struct hx_estimate estimate =
-            hx_estimate_batch(chunk->kernels[number], &bench->references, samples, SCREEN_ROUNDS);
-        bool accepted = batch_is_calm(bench, &estimate);
+        struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, SCREEN_ROUNDS);
+        bool accepted = lenient ? batch_is_accepted(bench, chunk->kernels[number], &estimate)
+                                : batch_is_calm(bench, chunk->kernels[number], &estimate);
         stat_look(&chunk->stats[number], &estimate, accepted);
         if (!accepted) {
             chunk->open[left++] = number;
@@ -406,10 +422,11 @@ static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kern
     enum ip_status status = chunk_open(&chunk, count, true, err);
     for (unsigned i = 0; i < SCREEN_LOOKS && status == IP_OK && chunk.open_count > 0; i++) {
         size_t before = chunk.open_count;
-        status = chunk_look(&chunk, err);
+        bool lenient = i > 0;
+        status = chunk_look(&chunk, lenient, err);
         while (status == IP_OK && chunk.open_count == before && !bench->sentinel_suspect &&
                hx_patience_wait(&bench->patience)) {
-            status = chunk_look(&chunk, err);
+            status = chunk_look(&chunk, lenient, err);
         }
     }
     chunk_close(&chunk);

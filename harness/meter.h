@@ -92,6 +92,7 @@ struct hx_bench {
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
     double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
     double sentinel_calibrated;    /* the same, as it was measured */
+    double load_cycles;            /* of one load, undisturbed: 1 / loads a cycle; NaN: NOPs stand for them */
     bool sentinel_suspect;         /* no issue width was found: the core was shared from the start, nothing is
                                       accepted */
     double ticks_per_cycle;        /* at the start */

@@ -61,3 +61,10 @@ void hx_samples_place(struct hx_samples *samples, double *values, uint32_t round
     samples->sentinel_shorter = values + 4 * (size_t)rounds;
     samples->sentinel_longer = values + 5 * (size_t)rounds;
 }
+
+const struct gen_kernel *hx_references_sentinel(const struct hx_references *references,
+                                                const struct gen_kernel *kernel) {
+    bool loads = kernel != NULL && kernel->touches_memory && !kernel->fills_issue &&
+                 references->loads.longer.bytes != NULL;
+    return loads ? &references->loads : &references->sentinel;
+}

@@ -51,7 +51,7 @@ struct hx_job {
 struct hx_samples {
     double *shorter, *longer;                     /* ticks of each run of the kernel */
     double *reference_shorter, *reference_longer; /* ticks of the calibration chain, beside it */
-    double *sentinel_shorter, *sentinel_longer;   /* ticks of the NOP sentinel, beside it */
+    double *sentinel_shorter, *sentinel_longer;   /* ticks of its sentinel, beside it */
     uint32_t iterations;                          /* that were used for the kernel */
     uint32_t reference_iterations, sentinel_iterations;
     enum hx_outcome outcome;
@@ -90,9 +90,15 @@ struct hx_timer_ops {
 struct hx_references {
     struct gen_kernel chain;    /* dependent `add r, r`: one cycle each */
     struct gen_kernel sentinel; /* long NOPs: the issue width */
+    struct gen_kernel loads;    /* independent loads: the ports that load; empty: not here */
     struct gen_kernel vector;   /* the chain with wide vector registers filled first; empty: not here */
     double vector_call_cycles;  /* that its call takes more than the chain's */
 };
+
+/* What runs beside a kernel to show whether somebody disturbs it: the NOPs, or, where the kernel touches
+ * memory and is no measurement of issue slots, the loads. `kernel` NULL: the NOPs. */
+const struct gen_kernel *hx_references_sentinel(const struct hx_references *references,
+                                                const struct gen_kernel *kernel);
 
 struct hx_timer {
     const struct hx_timer_ops *ops;

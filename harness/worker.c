@@ -27,6 +27,9 @@ static size_t kernel_bytes(const struct gen_kernel *kernel) {
 
 static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen_kernel *kernel) {
     struct hx_placed placed = {GEN_CODE_ADDRESS + *at, 0};
+    if (kernel->longer.bytes == NULL) {
+        return placed;
+    }
     memcpy(code + *at, kernel->shorter.bytes, kernel->shorter.length);
     *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
     placed.longer = GEN_CODE_ADDRESS + *at;
@@ -38,7 +41,8 @@ static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen
 /* Writes all code into a memfd, which is sealed against writing before anybody can execute it. */
 static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err) {
     const struct hx_references *references = worker->timer->references;
-    size_t bytes = kernel_bytes(&references->chain) + kernel_bytes(&references->sentinel);
+    size_t bytes = kernel_bytes(&references->chain) + kernel_bytes(&references->sentinel) +
+                   kernel_bytes(&references->loads);
     for (size_t i = 0; i < worker->count; i++) {
         bytes += kernel_bytes(worker->kernels[i]);
     }
@@ -62,6 +66,7 @@ static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err)
     size_t at = 0;
     worker->reference = kernel_place(code, &at, &references->chain);
     worker->sentinel = kernel_place(code, &at, &references->sentinel);
+    worker->loads = kernel_place(code, &at, &references->loads);
     for (size_t i = 0; i < worker->count; i++) {
         worker->placed[i] = kernel_place(code, &at, worker->kernels[i]);
     }
@@ -174,6 +179,7 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
         .shared = shared,
         .reference = worker->reference,
         .sentinel = worker->sentinel,
+        .loads = worker->loads,
         .references = worker->timer->references,
         .clock = worker->host.clock,
         .sandbox = worker->host.sandbox,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/stats.h"
 #include "probe/portmap_steps.h"
 #include "probe/usage_steps.h"
 
@@ -17,6 +18,7 @@ enum {
     STORES = 64,
     BIAS_CYCLES = 32, /* of blockers alone */
     BIAS_CLASSES_LEAST = 3,
+    BIAS_TIMES = 5,
     ROUNDS = PROBE_USAGE_READINGS,
 };
 
@@ -265,40 +267,50 @@ static void unknown_leave(struct user *user) {
 
 /* -- Blockers alone ----------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    double one = *(const double *)a, other = *(const double *)b;
-    return (one > other) - (one < other);
+/* The middle of those values that are known. NaN: too few are. Sorts. */
+static double middle(double *values, size_t count, size_t least) {
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(values[i])) {
+            values[known++] = values[i];
+        }
+    }
+    return known >= least ? hx_median(values, known) : NAN;
+}
+
+/* Each class's blockers alone, and again and again: all else hangs on them. */
+static enum ip_status bias_batch(const struct user *user, struct probe_batch *batch,
+                                 size_t slots[BIAS_TIMES * PROBE_PORTSET_CLASSES], struct ip_error *err) {
+    const struct probe_portmap *map = user->map;
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < BIAS_TIMES * map->class_count && status == IP_OK; i++) {
+        const struct probe_port_class *class = &map->classes[i % map->class_count];
+        const int *blocker = class->blocker;
+        int member = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
+        slots[i] = SIZE_MAX;
+        if (member >= 0 && !class->load && !class->store) {
+            const struct gen_part part = probe_port_part(&map->members[member], BIAS_CYCLES * class->width);
+            status = probe_mix_add(batch, &part, 1, &slots[i], err);
+        }
+    }
+    return status;
 }
 
 /* Blockers alone take a known time. Noise lets the low quantiles of all samples come out too low by the same
  * part, which counts for much where a form takes long: so the blockers set the scale. */
 static enum ip_status bias_measure(struct user *user, enum kind kind, struct ip_error *err) {
-    const struct probe_portmap *map = user->map;
     struct probe_batch batch = {0};
-    size_t slots[PROBE_PORTSET_CLASSES];
-    double ratios[PROBE_PORTSET_CLASSES];
-    size_t count = 0;
-    enum ip_status status = IP_OK;
-    for (unsigned c = 0; c < map->class_count && status == IP_OK; c++) {
-        const int *blocker = map->classes[c].blocker;
-        int member = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
-        slots[c] = SIZE_MAX;
-        if (member < 0 || map->classes[c].load || map->classes[c].store) {
-            continue;
-        }
-        const struct gen_part part =
-            probe_port_part(&map->members[member], BIAS_CYCLES * map->classes[c].width);
-        status = probe_mix_add(&batch, &part, 1, &slots[c], err);
-    }
+    size_t slots[BIAS_TIMES * PROBE_PORTSET_CLASSES];
+    double ratios[BIAS_TIMES * PROBE_PORTSET_CLASSES];
+    size_t count = BIAS_TIMES * user->map->class_count;
+    enum ip_status status = bias_batch(user, &batch, slots, err);
     status = status == IP_OK ? batch_run(user, &batch, kind, err) : status;
-    for (unsigned c = 0; c < map->class_count && status == IP_OK; c++) {
-        double ratio = probe_mix_cycles(&batch, slots[c]) / BIAS_CYCLES;
-        if (fabs(ratio - 1) < BIAS_MOST) {
-            ratios[count++] = ratio;
-        }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        double ratio = probe_mix_cycles(&batch, slots[i]) / BIAS_CYCLES;
+        ratios[i] = fabs(ratio - 1) < BIAS_MOST ? ratio : NAN;
     }
-    qsort(ratios, count, sizeof *ratios, compare);
-    user->bias[kind] = count >= BIAS_CLASSES_LEAST ? ratios[count / 2] : 1;
+    double bias = status == IP_OK ? middle(ratios, count, BIAS_CLASSES_LEAST * BIAS_TIMES) : NAN;
+    user->bias[kind] = isfinite(bias) ? bias : 1;
     probe_batch_fini(&batch);
     return status;
 }
@@ -306,18 +318,23 @@ static enum ip_status bias_measure(struct user *user, enum kind kind, struct ip_
 static enum ip_status stores_measure(struct user *user, struct ip_error *err) {
     struct probe_batch batch = {0};
     enum ip_status status = IP_OK;
-    size_t slot = SIZE_MAX;
-    for (unsigned c = 0; c < user->map->class_count && slot == SIZE_MAX && status == IP_OK; c++) {
+    size_t slots[BIAS_TIMES], count = 0;
+    double cycles[BIAS_TIMES];
+    for (unsigned c = 0; c < user->map->class_count && count == 0 && status == IP_OK; c++) {
         const struct probe_port_class *class = &user->map->classes[c];
-        if (class->store && class->blocker[0] >= 0) {
-            const struct gen_part part = {.form = user->map->members[class->blocker[0]].form,
-                                          .count = STORES,
-                                          .how = {.stride = STORE_STRIDE}};
-            status = probe_mix_add(&batch, &part, 1, &slot, err);
+        const struct gen_part part = {
+            .form = class->blocker[0] >= 0 ? user->map->members[class->blocker[0]].form : NULL,
+            .count = STORES,
+            .how = {.stride = STORE_STRIDE}};
+        while (class->store && part.form != NULL && count < BIAS_TIMES && status == IP_OK) {
+            status = probe_mix_add(&batch, &part, 1, &slots[count++], err);
         }
     }
     status = status == IP_OK ? batch_run(user, &batch, LOOKED, err) : status;
-    user->store_cycles = status == IP_OK ? probe_mix_cycles(&batch, slot) / STORES : NAN;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        cycles[i] = probe_mix_cycles(&batch, slots[i]) / STORES;
+    }
+    user->store_cycles = status == IP_OK ? middle(cycles, count, 1) : NAN;
     probe_batch_fini(&batch);
     return status;
 }

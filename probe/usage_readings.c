@@ -62,28 +62,36 @@ bool probe_usage_look_again(struct probe_usage_subject *subject) {
     return any;
 }
 
-/* Without the least and the greatest: some are spoilt. */
+/* The middle of the narrowest half of them, in order: some are spoilt, and then by anything. */
 static double middle_of(const double *readings, unsigned count) {
-    unsigned cut = count > 2 ? 1 : 0;
+    unsigned half = count / 2 + 1, best = 0;
+    for (unsigned i = 1; i + half <= count; i++) {
+        if (readings[i + half - 1] - readings[i] < readings[best + half - 1] - readings[best]) {
+            best = i;
+        }
+    }
     double sum = 0;
-    for (unsigned i = cut; i < count - cut; i++) {
+    for (unsigned i = best; i < best + half; i++) {
         sum += readings[i];
     }
-    return sum / (count - 2 * cut);
+    return sum / half;
 }
 
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {
     unsigned at = experiment->reading_count;
     experiment->tries++;
-    if (!isfinite(confined) || at == PROBE_USAGE_READINGS) {
+    if (isfinite(confined) && at < PROBE_USAGE_READINGS) {
+        for (; at > 0 && experiment->readings[at - 1] > confined; at--) {
+            experiment->readings[at] = experiment->readings[at - 1];
+        }
+        experiment->readings[at] = confined;
+        experiment->reading_count++;
+    }
+    if (experiment->reading_count == 0) {
         return;
     }
-    for (; at > 0 && experiment->readings[at - 1] > confined; at--) {
-        experiment->readings[at] = experiment->readings[at - 1];
-    }
-    experiment->readings[at] = confined;
-    experiment->reading_count++;
     experiment->confined = middle_of(experiment->readings, experiment->reading_count);
+    /* Of the mix as it is now: each try has numbers of its own. */
     double blocked = 0;
     for (unsigned p = 0; p < experiment->parts; p++) {
         blocked += experiment->blocked[p].uops;
