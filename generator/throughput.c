@@ -10,13 +10,10 @@
 #include "generator/x87.h"
 
 enum {
-    WINDOW_BYTES = 0x800, /* loads walk through so many bytes from the base on ... */
-    STORE_DISP = -0x1800, /* ... stores from here on: other page offsets, so that they do not alias */
-    STRIDE_MIN = 32,      /* at 64 loads would meet in one bank of the L1 cache */
-    STRIDE_BYTES_8 =
-        40, /* loads of 8 and 16 bytes walk through all banks: with 32 a second stream of loads */
-    STRIDE_BYTES_16 = 48, /* may meet every other one, and then a Golden Cove does 2.3 a cycle instead of 3 */
-    INSTANCES_MAX = 2000, /* in a unit: so many pushes stay within the stack pages */
+    WINDOW_BYTES = 0x800,   /* loads walk through so many bytes from the base on ... */
+    STORE_DISP = -0x1800,   /* ... stores from here on: other page offsets, so that they do not alias */
+    STRIDE_MIN = 32,        /* at 64 loads would meet in one bank of the L1 cache */
+    INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
     LOOP_INSTRUCTIONS = 48, /* in the shorter loop of independent instances */
 };
 
@@ -102,13 +99,10 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     if (gen_form_moves_tile(stream->form)) {
         binding->address.index = (int8_t)stream->pool->constant[GEN_FILE_GPR][0];
     }
-    unsigned bytes = operand->bits / 8u;
-    unsigned stride = bytes == 0           ? 64
-                      : bytes > STRIDE_MIN ? bytes
-                      : operand->write     ? STRIDE_MIN
-                      : bytes <= 8         ? STRIDE_BYTES_8
-                      : bytes <= 16        ? STRIDE_BYTES_16
-                                           : STRIDE_MIN;
+    unsigned stride = operand->bits / 8u > STRIDE_MIN ? operand->bits / 8u : STRIDE_MIN;
+    if (operand->bits == 0) {
+        stride = 64;
+    }
     stride = stream->how.stride > stride ? stream->how.stride : stride;
     stride = (stride + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN; /* what is restored has the fill's places */
     int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);

@@ -16,6 +16,8 @@ enum {
     CHAIN_INSTANCES = 8,
     STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
     STORES = 64,
+    LOAD_STRIDE = 40, /* through all banks: with 32 the form's own loads may meet every other blocker in one,
+                         and then a Golden Cove does 2.3 loads a cycle instead of 3 */
     BIAS_CYCLES = 32, /* of blockers alone */
     BIAS_CLASSES_LEAST = 3,
     BIAS_TIMES = 5,
@@ -123,12 +125,13 @@ static enum ip_status mix_add(const struct user *user, const struct probe_usage_
                               struct probe_batch *batch, struct ip_error *err) {
     struct gen_part parts[GEN_PARTS_MAX];
     unsigned count = 0, stride = experiment->store ? STORE_STRIDE : 0;
+    unsigned between = experiment->load ? LOAD_STRIDE : stride; /* of the blockers */
     for (unsigned p = 0; p < experiment->parts; p++) {
         unsigned instances = (unsigned)experiment->blocked[p].uops;
         parts[count] = experiment->target == 0
                            ? (struct gen_part){.form = NULL, .count = instances}
                            : probe_port_part(&user->map->members[experiment->members[p]], instances);
-        parts[count++].how.stride = stride;
+        parts[count++].how.stride = between;
     }
     unsigned copies = base && !subject->renews ? experiment->base_copies : experiment->copies;
     if (copies > 0) {

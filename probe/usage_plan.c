@@ -9,6 +9,7 @@ enum {
     COPIES = 4,             /* of the form beside blockers ... */
     COPIES_OF_FAST = 8,     /* ... and of one that takes a cycle at most: the more, the clearer */
     BLOCKERS_MAX = 900,     /* instances in a kernel */
+    LOAD_BITS = 64,         /* loads that can begin at any multiple of eight bytes within a line */
     SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
 };
 
@@ -168,6 +169,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
             experiment_init(experiment, class->ports, member);
             experiment->store = class->store;
+            experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }
     }

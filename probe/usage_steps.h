@@ -18,7 +18,7 @@ enum {
 /* Blockers of a set, and what they took with and without the form. */
 struct probe_usage_experiment {
     uint32_t target; /* the set that is saturated; 0: the issue, by NOPs */
-    bool store;
+    bool store, load;
     bool based; /* its blockers do not always reach the rate of their ports: what they take is measured */
     struct probe_usage_term blocked[PROBE_USAGE_PARTS]; /* instances by set */
     int members[PROBE_USAGE_PARTS];                     /* positions in the map */
