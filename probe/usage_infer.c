@@ -183,8 +183,12 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
         measured += known;
         missing += !known && subject->experiments[e].members[0] >= 0;
     }
+    unsigned checked = 0;
     for (unsigned i = 0; i < subject->check_count; i++) {
-        residual_take(result, map, &subject->checks[i]);
+        if (probe_usage_believed(&subject->checks[i])) {
+            residual_take(result, map, &subject->checks[i]);
+            checked++;
+        }
     }
     for (unsigned t = 0; t < result->term_count; t++) {
         uops += result->terms[t].uops;
@@ -207,6 +211,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (result->residual > RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "a mix takes longer or shorter than these ports say");
+    } else if (subject->check_count > 0 && checked == 0) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "no mix that would check the answer could be measured");
     } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 &&

@@ -99,6 +99,10 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
     experiment->cycles = (blocked + experiment->confined * experiment->copies) / rate;
 }
 
+bool probe_usage_believed(const struct probe_usage_experiment *experiment) {
+    return experiment->reading_count > 0 && 2 * experiment->reading_count >= experiment->tries;
+}
+
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
     bool between = !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
     bool vague = !(error_of(experiment, experiment->reading_count) <= ERROR_MOST);

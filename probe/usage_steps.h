@@ -81,6 +81,8 @@ void probe_usage_experiment_begin(struct probe_usage_experiment *experiment);
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate);
 /* By so many µops the readings may be wrong. */
 double probe_usage_error(const struct probe_usage_experiment *experiment);
+/* Did most tries give a reading? A reading that survived where most were spoilt is spoilt itself. */
+bool probe_usage_believed(const struct probe_usage_experiment *experiment);
 /* Sets `wanted`. */
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment);
 /* More readings of all experiments. Returns false where there were enough. */
