@@ -395,11 +395,43 @@ static void builtin_sample(void **state) {
     isa_table_fini(&table);
 }
 
+/* Which reference stands beside a kernel depends on what it uses. */
+static void resources(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        bool memory, issue;
+    } cases[] = {{"add rax, rbx", false, false},
+                 {"add rax, [r14]", true, false},
+                 {"mov [r14+8], eax", true, false},
+                 {"lea rax, [r14+rbx]", false, false},
+                 {GEN_LONG_NOP, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int block = 0; block < 2; block++) {
+            struct gen_program program;
+            struct gen_encoder encoder = {0};
+            struct gen_kernel kernel = {0};
+            struct ip_error err = {0};
+            gen_program_init(&program);
+            program.map_on_demand = block != 0;
+            ip_lines_add(&program.unit, "add rcx, rcx");
+            ip_lines_add(&program.unit, cases[i].line);
+            assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 0, &err), IP_OK);
+            assert_int_equal(kernel.touches_memory, cases[i].memory && block == 0);
+            assert_int_equal(kernel.fills_issue, cases[i].issue);
+            gen_kernel_fini(&kernel);
+            gen_encoder_fini(&encoder);
+            gen_program_fini(&program);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printed),        cmocka_unit_test(frames),         cmocka_unit_test(large_gpr_fill),
         cmocka_unit_test(default_copies), cmocka_unit_test(rejected_line),  cmocka_unit_test(misuse),
         cmocka_unit_test(encoded_once),   cmocka_unit_test(builtin_sample), cmocka_unit_test(one_loop),
+        cmocka_unit_test(resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "isa/decode.h"
 #include "probe/usage.h"
+#include "probe/usage_steps.h"
 #include "tests/port_machine.h"
 
 #define CLASSES                                                                                              \
@@ -150,10 +151,43 @@ static void test_bound(void **state) {
     assert_true(probe_ports_bound(terms, 4) == 2.5);
 }
 
+/* What a mix takes belongs to its own numbers, also when a later try, with other numbers, came to nothing. */
+static void test_a_lost_reading_keeps_the_others(void **state) {
+    (void)state;
+    struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8, .least = 1};
+    mix.blocked[0] = (struct probe_usage_term){.ports = 3, .uops = 28};
+    probe_usage_reading_add(&mix, 1.0, 2.0);
+    assert_true(mix.cycles == (28 + 8) / 2.0);
+    mix.blocked[0].uops = 40;
+    probe_usage_reading_add(&mix, NAN, 2.0);
+    assert_int_equal(mix.reading_count, 1);
+    assert_int_equal(mix.tries, 2);
+    assert_true(mix.cycles == (40 + 8) / 2.0);
+    assert_true(probe_usage_believed(&mix));
+    probe_usage_reading_add(&mix, NAN, 2.0);
+    assert_false(probe_usage_believed(&mix));
+}
+
+/* The narrowest half decides, wherever the others lie. */
+static void test_spoilt_readings_do_not_count(void **state) {
+    (void)state;
+    static const double readings[] = {5.9, 1.0, 3.4, 1.02, 0.98, 1.01, 8.2};
+    struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8};
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        probe_usage_reading_add(&mix, readings[i], 2.0);
+    }
+    assert_true(fabs(mix.confined - 1.0) < 0.01);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_usages),       cmocka_unit_test(test_noise), cmocka_unit_test(test_unit),
-        cmocka_unit_test(test_inconsistent), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_usages),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_inconsistent),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_a_lost_reading_keeps_the_others),
+        cmocka_unit_test(test_spoilt_readings_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
