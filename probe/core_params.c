@@ -145,7 +145,7 @@ const struct probe_core_fact *probe_core_facts_find(const struct probe_core *cor
     (void)snprintf(behind, sizeof behind, "%s\x7f", start); /* sorts behind all that begins so */
     size_t first = fact_position(core, start);
     *count = fact_position(core, behind) - first;
-    return core->facts + first;
+    return *count > 0 ? core->facts + first : NULL;
 }
 
 const struct probe_core_value *probe_core_find(const struct probe_core *core, const char *key) {

@@ -124,8 +124,8 @@ const struct probe_core_value *probe_core_find(const struct probe_core *core, co
 const struct probe_core_value *probe_core_fact_get(const struct probe_core *core, const char *kind,
                                                    const char *form, const char *second);
 
-/* The facts whose keys begin with `start` ("fuse ", "after shl "): *count of them, in a row. Borrowed until
- * the next probe_core_set. */
+/* The facts whose keys begin with `start` ("fuse ", "after shl "): *count of them, in a row; NULL for none.
+ * Borrowed until the next probe_core_set. */
 const struct probe_core_fact *probe_core_facts_find(const struct probe_core *core, const char *start,
                                                     size_t *count);
 
