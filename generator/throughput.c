@@ -103,8 +103,8 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     if (operand->bits == 0) {
         stride = 64;
     }
-    stride = stream->how.stride > stride ? stream->how.stride : stride;
     stride = (stride + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN; /* what is restored has the fill's places */
+    stride = stream->how.stride > stride ? stream->how.stride : stride;
     int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
     binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
     if (operand->absolute) {
