@@ -77,6 +77,11 @@ enum { GEN_PARTS_MAX = 4 };
 /* Four bytes: decoders that take 16 bytes a cycle for four instructions, or 32 for six, keep up with them, so
  * the NOPs run at the issue width whether they come from the micro-op cache or not. (Of one byte they fall
  * out of it; of eight they run at the decoders' bytes, seen: 0.25 instead of 0.167, for most of the time.) */
+/* Bytes between loads of eight bytes that walk through all banks of the first-level cache. At one offset
+ * within the lines a Golden Cove does two loads in a cycle, not three, and beside a second stream of loads 32
+ * bytes are not enough: 2.3. */
+#define GEN_LOAD_STRIDE 40
+
 #define GEN_LONG_NOP "nop dword [rax+0x12]"
 
 /* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes

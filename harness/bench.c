@@ -66,18 +66,16 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
     return status;
 }
 
-/* Loads that walk through the banks of the first-level cache: at one offset within the lines a Golden Cove
- * does two in a cycle, not three. */
 static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) {
     static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsi", "rdi",
                                             "r8",  "r9",  "r10", "r11", "r12", "r13"};
-    enum { LOADS = sizeof registers / sizeof registers[0], STRIDE = 40, SHORT_DISPS = 256 };
+    enum { LOADS = sizeof registers / sizeof registers[0], SHORT_DISPS = 256 };
     struct gen_program program;
     gen_program_init(&program);
     (void)snprintf(program.title, sizeof program.title, "sentinel: loads, the ports that load");
     for (int i = 0; i < LOADS; i++) {
         ip_lines_printf(&program.unit, "mov %s, [r%u%+d]", registers[i], GEN_REG_BASE,
-                        STRIDE * i % SHORT_DISPS - SHORT_DISPS / 2);
+                        GEN_LOAD_STRIDE * i % SHORT_DISPS - SHORT_DISPS / 2);
     }
     enum ip_status status =
         program.unit.failed

@@ -53,11 +53,13 @@ static bool chain_moved(const double *clocks, uint32_t rounds) {
     return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(sorted, rounds, 0.5));
 }
 
-/* The samples of one length in units of the chain's difference, sorted, over the rounds whose chain was not
- * hit by an interrupt; returns how many. Within a round (some microseconds) the clock stands still, within a
- * batch it may not. */
-static uint32_t in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds,
-                          double values[HX_ROUNDS_MAX]) {
+/* The low quantile of the samples of one length, in units of the chain's difference, over the rounds whose
+ * chain was not hit by an interrupt. Whatever disturbs a run makes it longer; within a round (some
+ * microseconds) the clock stands still, within a batch it may not. *unrest: see estimate.h; NULL: not wanted.
+ */
+static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds,
+                            double *unrest) {
+    double values[HX_ROUNDS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < rounds; i++) {
         if (fabs(clocks[i] - clock) <= CLOCK_MAX * clock) {
@@ -65,20 +67,11 @@ static uint32_t in_clocks(const double *samples, const double *clocks, double cl
         }
     }
     hx_sort(values, count);
-    return count;
-}
-
-/* The low quantile of them: whatever disturbs a run makes it longer. */
-static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds) {
-    double values[HX_ROUNDS_MAX];
-    uint32_t count = in_clocks(samples, clocks, clock, rounds, values);
+    if (unrest != NULL) {
+        double least = hx_quantile(values, count, 0.0);
+        *unrest = (hx_quantile(values, count, 0.5) - least) / least;
+    }
     return hx_quantile(values, count, LOW_QUANTILE);
-}
-
-static double unrest_of(const double *samples, const double *clocks, double clock, uint32_t rounds) {
-    double values[HX_ROUNDS_MAX];
-    uint32_t count = in_clocks(samples, clocks, clock, rounds, values);
-    return (hx_quantile(values, count, 0.5) - values[0]) / values[0];
 }
 
 /* How far `cycles` lies outside of low .. high, relative to the nearer end. Which instructions have to wake a
@@ -105,20 +98,21 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     }
     const struct gen_kernel *sentinel = hx_references_sentinel(references, kernel);
     double beside = units_apart(sentinel, samples->sentinel_iterations) * sentinel->forms_per_unit;
-    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds) -
-                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds)) *
+    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, NULL) -
+                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, NULL)) *
                                chain_cycles / beside;
     if (kernel == NULL) {
         return estimate;
     }
-    double longer = low_in_clocks(samples->longer, clocks, clock, rounds);
-    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds);
+    double unrest_longer, unrest_shorter;
+    double longer = low_in_clocks(samples->longer, clocks, clock, rounds, &unrest_longer);
+    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds, &unrest_shorter);
     double forms = units_apart(kernel, samples->iterations) * kernel->forms_per_unit;
     estimate.cycles = (longer - shorter) * chain_cycles / forms;
     /* The overhead of a call: what the chain takes at length zero. */
     double copies = (double)references->chain.shorter.copies /
                     (references->chain.longer.copies - references->chain.shorter.copies);
-    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds) - copies;
+    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds, NULL) - copies;
     double extra = kernel->wakes_vectors ? references->vector_call_cycles / chain_cycles : 0.0;
     double unit_cycles =
         chain_cycles / ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);
@@ -130,9 +124,7 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
                        : gap_to(estimate.cycles, (longer - overhead - extra) * unit_cycles,
                                 (longer - overhead) * unit_cycles);
     /* What a block does differs from run to run. */
-    estimate.unrest = kernel->map_on_demand ? 0.0
-                                            : fmax(unrest_of(samples->longer, clocks, clock, rounds),
-                                                   unrest_of(samples->shorter, clocks, clock, rounds));
+    estimate.unrest = kernel->map_on_demand ? 0.0 : fmax(unrest_longer, unrest_shorter);
     return estimate;
 }
 
@@ -207,12 +199,7 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     if (window < plan->min_batches) {
         window = plan->min_batches;
     }
-    uint32_t best = 0;
-    for (uint32_t i = 1; i + window <= count; i++) {
-        if (sorted[i + window - 1] - sorted[i] < sorted[best + window - 1] - sorted[best]) {
-            best = i;
-        }
-    }
+    size_t best = hx_narrowest(sorted, count, window);
     stat->low = sorted[best];
     stat->high = sorted[best + window - 1];
     stat->cycles = hx_quantile(sorted + best, window, 0.5);

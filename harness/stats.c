@@ -33,3 +33,13 @@ double hx_median(double *values, size_t count) {
     hx_sort(values, count);
     return hx_quantile(values, count, 0.5);
 }
+
+size_t hx_narrowest(const double *sorted, size_t count, size_t size) {
+    size_t best = 0;
+    for (size_t i = 1; i + size <= count; i++) {
+        if (sorted[i + size - 1] - sorted[i] < sorted[best + size - 1] - sorted[best]) {
+            best = i;
+        }
+    }
+    return best;
+}

@@ -13,4 +13,8 @@ double hx_quantile(const double *sorted, size_t count, double q);
 /* The median; sorts `values`. NaN when empty. */
 double hx_median(double *values, size_t count);
 
+/* Where the narrowest run of `size` neighbours among sorted values begins; the lowest of equals. 1 <= size <=
+ * count. */
+size_t hx_narrowest(const double *sorted, size_t count, size_t size);
+
 #endif

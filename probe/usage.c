@@ -16,8 +16,6 @@ enum {
     CHAIN_INSTANCES = 8,
     STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
     STORES = 64,
-    LOAD_STRIDE = 40, /* through all banks: with 32 the form's own loads may meet every other blocker in one,
-                         and then a Golden Cove does 2.3 loads a cycle instead of 3 */
     BIAS_CYCLES = 32, /* of blockers alone */
     BIAS_CLASSES_LEAST = 3,
     BIAS_TIMES = 5,
@@ -125,7 +123,7 @@ static enum ip_status mix_add(const struct user *user, const struct probe_usage_
                               struct probe_batch *batch, struct ip_error *err) {
     struct gen_part parts[GEN_PARTS_MAX];
     unsigned count = 0, stride = experiment->store ? STORE_STRIDE : 0;
-    unsigned between = experiment->load ? LOAD_STRIDE : stride; /* of the blockers */
+    unsigned between = experiment->load ? GEN_LOAD_STRIDE : stride; /* of the blockers */
     for (unsigned p = 0; p < experiment->parts; p++) {
         unsigned instances = (unsigned)experiment->blocked[p].uops;
         parts[count] = experiment->target == 0

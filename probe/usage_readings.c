@@ -3,6 +3,7 @@
  * more. */
 #include <math.h>
 
+#include "harness/stats.h"
 #include "probe/usage_steps.h"
 
 /* A count of µops so far from an integer is worth another reading. */
@@ -64,17 +65,12 @@ bool probe_usage_look_again(struct probe_usage_subject *subject) {
 
 /* The middle of the narrowest half of them, in order: some are spoilt, and then by anything. */
 static double middle_of(const double *readings, unsigned count) {
-    unsigned half = count / 2 + 1, best = 0;
-    for (unsigned i = 1; i + half <= count; i++) {
-        if (readings[i + half - 1] - readings[i] < readings[best + half - 1] - readings[best]) {
-            best = i;
-        }
-    }
+    size_t half = count / 2 + 1, best = hx_narrowest(readings, count, half);
     double sum = 0;
-    for (unsigned i = best; i < best + half; i++) {
+    for (size_t i = best; i < best + half; i++) {
         sum += readings[i];
     }
-    return sum / half;
+    return sum / (double)half;
 }
 
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {
