@@ -7,9 +7,12 @@
 #include "cli/output.h"
 #include "cli/portmap.h"
 #include "probe/counted.h"
-#include "probe/usage.h"
+#include "probe/units.h"
 
-enum { CHUNK = 64 }; /* forms between two progress lines */
+enum {
+    CHUNK = 64, /* forms between two progress lines */
+    SHARERS_TEXT = 1024,
+};
 
 static const struct cli_column columns[] = {
     {.name = "form"},
@@ -21,14 +24,19 @@ static const struct cli_column columns[] = {
     {.name = "slower_than_ports", .text_hidden = true},
     {.name = "residual"},
     {.name = "counted", .text_hidden = true},
+    {.name = "unit"},
+    {.name = "unit_cycles", .text_hidden = true},
+    {.name = "unit_shared_with", .text_hidden = true},
     {.name = "status"},
     {.name = NULL},
 };
 
 static void form_row(struct cli_output *output, const struct isa_form *form, const struct probe_portmap *map,
-                     const struct probe_usage *usage, const struct probe_counted *counted,
-                     struct cli_tally *tally) {
-    char ports[PROBE_USAGE_TEXT], status[2 * PROBE_COUNTED_TEXT] = "ok", events[PROBE_COUNTED_TEXT];
+                     const struct probe_usage *usage, const struct probe_units *units,
+                     const struct probe_counted *counted, struct cli_tally *tally) {
+    char ports[PROBE_USAGE_TEXT], status[3 * PROBE_COUNTED_TEXT] = "ok", events[PROBE_COUNTED_TEXT];
+    char sharers[SHARERS_TEXT];
+    bool held = usage->unit[0] != '\0';
     bool measured = usage->verdict != PROBE_USAGE_UNKNOWN;
     /* Nothing measured because of noise is not to be trusted either: not the same as nothing to measure. */
     enum hx_verdict verdict = !measured                          ? usage->meter
@@ -42,7 +50,8 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
     } else if (usage->hidden_ports != 0) {
         (void)snprintf(status, sizeof status, "ambiguous: %s", usage->why);
     } else if (usage->slower) {
-        (void)snprintf(status, sizeof status, "ok; slower than its ports");
+        (void)snprintf(status, sizeof status, "ok; slower than its ports%s%s",
+                       usage->why[0] != '\0' ? ": " : "", usage->why);
     }
     if (counted->measured && usage->verdict == PROBE_USAGE_OK) { /* a second opinion, where there is one */
         bool agrees = probe_counted_agrees(counted, usage);
@@ -61,6 +70,9 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
         cli_bool(usage->slower),
         cli_number(measured ? usage->residual : NAN),
         cli_text(counted->measured ? probe_counted_print(counted, events) : NULL),
+        cli_text(held ? usage->unit : NULL),
+        cli_number(held ? usage->unit_cycles : NAN),
+        cli_text(held ? probe_unit_sharers(units, usage->unit, form, sharers, sizeof sharers) : NULL),
         cli_text(status),
     };
     cli_output_row(output, row, NULL);
@@ -69,12 +81,17 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
 static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events *events,
                                  const struct cli_forms *forms, const struct probe_portmap *map,
                                  struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
+    struct probe_units units = {0};
     for (size_t at = 0; at < forms->count; at += CHUNK) {
         struct probe_usage usages[CHUNK];
         struct probe_counted counted[CHUNK];
         size_t count = forms->count - at < CHUNK ? forms->count - at : CHUNK;
         enum ip_status status = probe_usage_measure(&bench->meter, &bench->bench.encoder, map,
                                                     forms->items + at, NULL, count, usages, err);
+        if (status == IP_OK) {
+            status = probe_units_measure(&bench->meter, &bench->bench.encoder, &forms->table, map, &units,
+                                         forms->items + at, count, usages, err);
+        }
         if (status == IP_OK) {
             status =
                 probe_counted_measure(events, &bench->bench.encoder, forms->items + at, count, counted, err);
@@ -83,7 +100,7 @@ static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events 
             return status;
         }
         for (size_t i = 0; i < count; i++) {
-            form_row(output, forms->items[at + i], map, &usages[i], &counted[i], tally);
+            form_row(output, forms->items[at + i], map, &usages[i], &units, &counted[i], tally);
         }
         cli_bench_progress(bench, "forms", at + count, forms->count);
     }

@@ -71,12 +71,15 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
     return status;
 }
 
-/* The port map: the store's, or measured now and stored. */
+/* The port map: the store's, or measured now and stored; and what its units are called. */
 static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
     bool measured = false;
     enum ip_status status = cli_portmap_get(&scan->bench, scan->settings, &scan->forms.table, scan->store,
                                             scan->settings->force, &scan->map, &measured, err);
-    return status == IP_OK && measured ? res_portmap_put(scan->store, &scan->map, err) : status;
+    if (status == IP_OK && measured) {
+        status = res_portmap_put(scan->store, &scan->map, err);
+    }
+    return status == IP_OK ? res_units_get(scan->store, &scan->units, err) : status;
 }
 
 /* The transfers that close latency chains. A single group finds out for itself which of them it needs. */

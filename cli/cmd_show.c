@@ -137,6 +137,14 @@ static void slots_append(struct ip_text *text, const struct res_value *value) {
     ip_text_append(text, "\n");
 }
 
+static void unit_held_append(struct ip_text *text, const struct res_ports *ports) {
+    if (ports->unit[0] != '\0') {
+        ip_text_append(text, "  unit        ");
+        cli_number_append(text, ports->unit_cycles);
+        ip_text_printf(text, " cycles in the unit of %s\n", ports->unit);
+    }
+}
+
 static void ports_append(struct ip_text *text, const struct res_ports *ports) {
     if (!ports->known) {
         return;
@@ -146,15 +154,16 @@ static void ports_append(struct ip_text *text, const struct res_ports *ports) {
         ip_text_printf(text, "%s: %s\n",
                        strcmp(ports->verdict, "inconsistent") == 0 ? "inconsistent" : "not measured",
                        ports->why);
-        return;
+    } else {
+        ip_text_printf(text, "%s, %lld uops in ", ports->usage, (long long)ports->uops);
+        cli_number_append(text, ports->slots);
+        ip_text_append(text, " slots, at best ");
+        cli_number_append(text, ports->expected_cycles);
+        ip_text_append(text, " cycles, residual ");
+        cli_number_append(text, ports->residual);
+        ip_text_append(text, "\n");
     }
-    ip_text_printf(text, "%s, %lld uops in ", ports->usage, (long long)ports->uops);
-    cli_number_append(text, ports->slots);
-    ip_text_append(text, " slots, at best ");
-    cli_number_append(text, ports->expected_cycles);
-    ip_text_append(text, " cycles, residual ");
-    cli_number_append(text, ports->residual);
-    ip_text_printf(text, "%s%s\n", ports->unit[0] != '\0' ? "; " : "", ports->unit);
+    unit_held_append(text, ports);
 }
 
 static void pair_append(struct ip_text *text, const struct res_pair *pair, bool utf8) {

@@ -25,7 +25,8 @@ struct scan {
     size_t group;                               /* forms in a group */
     size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
     size_t stored_count;
-    struct probe_portmap map;         /* with RES_PART_PORTS */
+    struct probe_portmap map; /* with RES_PART_PORTS */
+    struct probe_units units;
     struct probe_transfers transfers; /* with RES_PART_LATENCY */
 };
 

@@ -46,6 +46,10 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
         status =
             probe_usage_measure(&meter, encoder, &scan->map, group->chosen, known ? group->throughput : NULL,
                                 group->chosen_count, group->usage, err);
+        if (status == IP_OK) {
+            status = probe_units_measure(&meter, encoder, &scan->forms.table, &scan->map, &scan->units,
+                                         group->chosen, group->chosen_count, group->usage, err);
+        }
     }
     return status;
 }

@@ -104,10 +104,13 @@ void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uin
     memcpy(vector_fill, fill, sizeof fill);
 }
 
-bool gen_form_depends_on_values(const struct isa_form *form) {
+bool gen_form_may_depend_on_values(const struct isa_form *form) {
     bool root = strstr(form->mnemonic, "sqrt") != NULL && strstr(form->mnemonic, "rsqrt") == NULL;
-    bool divides = strstr(form->mnemonic, "div") != NULL;
-    return gen_form_divides(form) || (form->floating && (root || divides));
+    return gen_form_divides(form) || root || strstr(form->mnemonic, "div") != NULL;
+}
+
+bool gen_form_depends_on_values(const struct isa_form *form) {
+    return gen_form_divides(form) || (form->floating && gen_form_may_depend_on_values(form));
 }
 
 void gen_slow_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]) {

@@ -116,6 +116,8 @@ IP_CHECK enum ip_status gen_block_program(struct gen_program *program, const uin
 
 /* Is the form known to take longer for some values than for others? Divisions and square roots are. */
 bool gen_form_depends_on_values(const struct isa_form *form);
+/* The same of a form that is not derived yet; it may be wrong about integer forms of such names. */
+bool gen_form_may_depend_on_values(const struct isa_form *form);
 /* Contents that take such a form long, memory and registers different from each other: mantissas in which no
  * digit repeats, divisors that need every step. */
 void gen_slow_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uint8_t vector_fill[64]);

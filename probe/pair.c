@@ -39,9 +39,7 @@ static double width_of(double cycles) {
                : 0.0;
 }
 
-/* Instances in proportion to the rates, so that both alone would take about as long: then sharing shows most.
- * `a` gets x and `b` gets y with x*a_cycles ~ y*b_cycles. */
-static void counts_choose(double a_cycles, double b_cycles, unsigned *a_count, unsigned *b_count) {
+void probe_pair_counts(double a_cycles, double b_cycles, unsigned *a_count, unsigned *b_count) {
     double best = INFINITY;
     *a_count = *b_count = 1;
     for (unsigned a = 1; a <= SLOTS_MAX; a++) {
@@ -161,7 +159,7 @@ static enum ip_status together_measure(const struct duo *duo, struct probe_pair 
 }
 
 static enum ip_status pair_together(const struct duo *duo, struct probe_pair *result, struct ip_error *err) {
-    counts_choose(result->a_cycles, result->b_cycles, &result->a_count, &result->b_count);
+    probe_pair_counts(result->a_cycles, result->b_cycles, &result->a_count, &result->b_count);
     struct hx_stat stats[2];
     struct ip_error reason;
     enum ip_status status = together_measure(duo, result, stats, &reason);

@@ -50,6 +50,10 @@ IP_CHECK enum ip_status probe_pair_measure(const struct hx_meter *meter, struct 
                                            const struct isa_form *form_a, const struct isa_form *form_b,
                                            struct probe_pair *result, struct ip_error *err);
 
+/* Instances in proportion to the rates, so that both alone would take about as long: then sharing shows most.
+ * `a` gets x and `b` gets y with x*a_cycles ~ y*b_cycles; several of each. */
+void probe_pair_counts(double a_cycles, double b_cycles, unsigned *a_count, unsigned *b_count);
+
 /* What the measurements say: fills sharing, widths, bounds and why. Pure. probe/pair_read.c. */
 void probe_pair_read(struct probe_pair *pair);
 /* Would the second experiment tell more? */

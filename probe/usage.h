@@ -41,7 +41,7 @@ struct probe_usage {
     double hidden_most;     /* uops of that term at most; it has the likeliest number, or is left out at 0 */
     enum hx_verdict meter;  /* HX_VERDICT_OK, or why the kernels of an unknown one were void */
     struct hx_stat stat;    /* of the form alone, a fault included; all-zero: no kernel was run */
-    char unit[64];          /* what holds it up beyond its ports; "": nothing */
+    char unit[64];          /* the unit that it waits for, by the form that founded it (probe/units.h); "" */
     double unit_cycles;     /* that an instance keeps the unit busy; NaN */
     char how[64];           /* "7 sets, 1 mix to check" */
     char why[128];

@@ -48,9 +48,8 @@ static bool xmm_only(const struct isa_form *form) {
     return !form->evex;
 }
 
-/* A member of the class that may stand beside the form; -1: none. */
-static int blocker_for(const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                       unsigned number) {
+int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                        unsigned number) {
     const struct probe_port_class *class = &map->classes[number];
     if (class->blocker[0] >= 0) {
         return class->blocker[0];
@@ -157,7 +156,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];
             bool memory = class->load || class->store;
-            int member = blocker_for(subject, map, c);
+            int member = probe_usage_blocker(subject, map, c);
             if (class->store && (class->blocker[0] < 0 || class->worlds == PROBE_PORTS_WIDE)) {
                 continue; /* one count is enough, and goes by plain stores */
             }

@@ -63,6 +63,9 @@ void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict ve
 /* -- probe/usage_plan.c: which blockers stand beside a form, and how many ------------------------------- */
 
 void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_form *form);
+/* A member of class `number` of the map that may stand beside the form (position in the map); -1: none. */
+int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                        unsigned number);
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
 /* One experiment for each set that may have µops of the form. */

@@ -312,6 +312,24 @@ enum ip_status res_portmap_get(struct res_store *store, const struct isa_table *
     return status;
 }
 
+enum ip_status res_units_get(struct res_store *store, struct probe_units *units, struct ip_error *err) {
+    struct res_binder binder;
+    enum ip_status status = res_bind_begin(store, RES_QUERY_UNITS_GET, &binder, err);
+    bool row = true;
+    while (status == IP_OK && units->known_count < PROBE_UNITS_MAX) {
+        status = res_sql_step(store, binder.statement, &row, err);
+        if (status != IP_OK || !row) {
+            return status;
+        }
+        char *name = units->known[units->known_count++];
+        res_column_text(binder.statement, 0, name, PROBE_UNIT_NAME);
+    }
+    if (status == IP_OK) {
+        (void)sqlite3_reset(binder.statement);
+    }
+    return status;
+}
+
 bool res_ports_parse(const char *usage, struct res_port_term *terms, unsigned limit, unsigned *count) {
     unsigned found = 0;
     const char *at = strcmp(usage, "none") == 0 ? "" : usage;

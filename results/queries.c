@@ -89,6 +89,7 @@ const char *const res_queries[RES_QUERIES] = {
                                  " WHERE form_id = ?",
     [RES_QUERY_SLOTS_GET] =
         "SELECT slots, spread, verdict, why, " EVIDENCE_COLUMNS " FROM slots WHERE form_id = ?",
+    [RES_QUERY_UNITS_GET] = "SELECT unit FROM ports WHERE unit <> '' GROUP BY unit ORDER BY min(rowid)",
     [RES_QUERY_PORTS_GET] = "SELECT usage, verdict, unit, how, why, uops, slots, cycles, expected_cycles,"
                             " unit_cycles, residual, run_id, statistic_id FROM ports WHERE form_id = ?",
     [RES_QUERY_PORTMAP_GET] = "SELECT names, store_address, issue_width, solutions, more_solutions, notes,"

@@ -21,7 +21,7 @@
 #include "probe/latency.h"
 #include "probe/slots.h"
 #include "probe/throughput.h"
-#include "probe/usage.h"
+#include "probe/units.h"
 #include "results/evidence.h"
 #include "results/machine.h"
 
@@ -141,7 +141,7 @@ struct res_ports {
     char usage[PROBE_USAGE_TEXT]; /* "": none that can be trusted, see the verdict */
     char verdict[16];             /* "ok"; "inconsistent": it does not explain all that was measured;
                                      "unstable", "disturbed", "fault", "none": not measured */
-    char unit[64];                /* what holds it up beyond its ports, "": nothing */
+    char unit[PROBE_UNIT_NAME];   /* the form after which the unit is called that it waits for; "": none */
     char how[64], why[128];
     int64_t uops;                   /* in all terms; -1: not known */
     double slots;                   /* issue slots, fused domain; NaN: not measured */
@@ -177,6 +177,11 @@ IP_CHECK enum ip_status res_forms_table(struct res_store *store, struct ip_text 
  * false, and the map untouched, when there is none, or one with a form that `table` does not have. */
 IP_CHECK enum ip_status res_portmap_get(struct res_store *store, const struct isa_table *table,
                                         struct probe_portmap *map, bool *found, struct ip_error *err);
+
+/* The names of the units that forms of the store wait for become `known` of `units`, as many as there is room
+ * for: a scan that goes on calls them by the same names. */
+IP_CHECK enum ip_status res_units_get(struct res_store *store, struct probe_units *units,
+                                      struct ip_error *err);
 
 /* One term of a usage in text. */
 struct res_port_term {

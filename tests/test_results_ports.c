@@ -191,6 +191,13 @@ static void test_usage_round_trip(void **state) {
     assert_close(form.ports.evidence.cycles, 24);
     assert_int_equal(form.parts, RES_PART_PORTS);
     res_form_fini(&form);
+    struct probe_units units = {.known_count = 1};
+    must(res_units_get(store, &units, &err), &err); /* behind what is there */
+    assert_int_equal(units.known_count, 2);
+    assert_string_equal(units.known[1], "a unit");
+    units.known_count = PROBE_UNITS_MAX;
+    must(res_units_get(store, &units, &err), &err);
+    assert_int_equal(units.known_count, PROBE_UNITS_MAX);
 
     /* What does not fit is said of the ports, not of the form; noise is said of the form. */
     usage.verdict = PROBE_USAGE_INCONSISTENT;

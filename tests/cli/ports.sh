@@ -11,3 +11,6 @@ isaprobe ports --quiet --timer "sim:$T/counted.sim" "imul r64, r64" "mov m64, r6
 isaprobe ports --quiet --timer "sim:$T/counted.sim" --format csv "imul r64, r64" | rounded
 isaprobe doctor --timer "sim:$T/counted.sim" --format csv | grep "^port counters"
 isaprobe doctor --timer sim:tests/data/skl.sim --format csv | grep "^port counters"
+# Two units: of the dividers of vectors and of integers.
+isaprobe ports --quiet --timer sim:tests/data/skl.sim --format csv "divpd xmm, xmm" "sqrtpd xmm, xmm" "div r64" "imul r64, r64" | rounded | cut -d, -f 1-3,6- | cut -c 1-120
+echo "exit $?"

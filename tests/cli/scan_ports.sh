@@ -12,3 +12,9 @@ isaprobe show -S "$T/cpu.db" mulx --format json | tr ',' '\n' | grep -E 'ports"|
 isaprobe ports -t $sim -S "$T/cpu.db" "imul r64, r64" --format csv | cut -d, -f 1-4
 isaprobe scan -t $sim -S "$T/cpu.db" --parts ports,frob imul
 echo "exit $?"
+# Units: a later scan calls them by the same names.
+isaprobe scan -q -t $sim -S "$T/units.db" --parts ports "divpd xmm, xmm"
+isaprobe scan -q -t $sim -S "$T/units.db" --parts ports "sqrtpd xmm, xmm" "div r64"
+sqlite3 "$T/units.db" "SELECT syntax, unit, round(unit_cycles) FROM ports p JOIN forms f ON f.id = p.form_id ORDER BY syntax"
+isaprobe show -S "$T/units.db" sqrtpd | grep unit
+isaprobe show -S "$T/units.db" div --format csv | tr , '\n' | tail -n 2
