@@ -6,7 +6,7 @@
 #include "generator/pool.h"
 #include "generator/shapes.h"
 
-enum { GEN_LINKS_MAX = 6, GEN_ROTATION_MAX = 12 };
+enum { GEN_LINKS_MAX = 9, GEN_ROTATION_MAX = 12 };
 
 enum gen_place { GEN_PLACE_REGISTER, GEN_PLACE_FLAGS, GEN_PLACE_MEMORY };
 

@@ -78,6 +78,16 @@ static enum ip_status sources_break(struct gen_program *program, const struct ge
     return status;
 }
 
+/* Does the link load what the first one has stored, at an address that the chain goes through? The load of
+ * one that reads memory, too, then has the same address: from one that is known early it would be tried
+ * before the store's is known, and again. (A store alone hands its value on before that, to an early load.)
+ */
+static bool loads_at_keeper(const struct gen_chain *chain, unsigned l, int o) {
+    const struct gen_link_plan *first = &chain->links[0], *plan = &chain->links[l];
+    return l > 0 && o == plan->src && first->keeps && first->address &&
+           gen_form_modifies_memory(first->form) && first->out.place == GEN_PLACE_MEMORY;
+}
+
 static void memory_bind(struct isa_binding *binding, const struct gen_chain *chain, unsigned l,
                         unsigned round, const struct gen_location *at, struct constants *constants) {
     const struct gen_link_plan *plan = &chain->links[l];
@@ -86,6 +96,9 @@ static void memory_bind(struct isa_binding *binding, const struct gen_chain *cha
         (struct isa_address){.base = (int8_t)chain->pool.base, .index = -1, .scale = 1, .disp = 0};
     if (o < 0) {
         return;
+    }
+    if (loads_at_keeper(chain, l, o)) {
+        binding->address.base = GEN_REG_KEEPER;
     }
     const struct isa_operand *operand = &plan->form->operands[o];
     int32_t *disp = &binding->address.disp;

@@ -47,6 +47,11 @@ bool gen_form_divides(const struct isa_form *form) {
     return is_one_of(form->mnemonic, list);
 }
 
+bool gen_form_modifies_memory(const struct isa_form *form) {
+    int o = isa_form_memory_operand(form);
+    return o >= 0 && form->operands[o].read && form->operands[o].write;
+}
+
 bool gen_form_is_string(const struct isa_form *form) {
     static const char *const list[] = {
         "movsb", "movsw", "movsd",    "movsq",      "stosb",       "stosw", "stosd", "stosq", "lodsb",

@@ -25,6 +25,8 @@ enum {
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
 /* True when the form has a memory operand that it addresses through a fixed register. */
 bool gen_form_is_string(const struct isa_form *form);
+/* True when the form reads memory and writes back what it makes of it. */
+bool gen_form_modifies_memory(const struct isa_form *form);
 /* True when the form pushes or pops: RSP is an implicit operand that it writes. */
 bool gen_form_is_stack(const struct isa_form *form);
 /* Sets RSP to where it is when the loop begins: pushes and pops do not balance. */

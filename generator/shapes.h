@@ -53,13 +53,14 @@ struct gen_independence {
     bool same_register; /* all operands of a class get the same register (zero idiom, ones idiom) */
     bool renewals_only; /* the instances themselves are left out; what stands before them, to renew what they
                            use up (a gather's mask, a string's pointers), remains */
-    unsigned stride;    /* of memory operands, at least; 0: 32 bytes */
+    unsigned stride;    /* of memory operands, at least; 0: what suits their size */
     bool scaled_index;  /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
                          */
 };
 
 /* `count` independent instances of the form in a unit (Putigny 2014, Listing 2.4); memory operands walk
- * through the data pages at stride max(32, width). */
+ * through the data pages: loads of up to 8 bytes at stride GEN_LOAD_STRIDE, of 16 at 48, all else at
+ * max(32, width). */
 IP_CHECK enum ip_status gen_throughput_program(struct gen_program *program, const struct isa_form *form,
                                                const struct gen_independence *how, unsigned count,
                                                struct ip_error *err);

@@ -13,6 +13,7 @@ enum {
     WINDOW_BYTES = 0x800,   /* loads walk through so many bytes from the base on ... */
     STORE_DISP = -0x1800,   /* ... stores from here on: other page offsets, so that they do not alias */
     STRIDE_MIN = 32,        /* at 64 loads would meet in one bank of the L1 cache */
+    STRIDE_LOADS_16 = 48,   /* what GEN_LOAD_STRIDE is for loads of 16 bytes, which must stay aligned */
     INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
     LOOP_INSTRUCTIONS = 48, /* in the shorter loop of independent instances */
 };
@@ -81,6 +82,20 @@ static enum ip_status streams_deal(struct stream *streams, unsigned count, struc
     return IP_OK;
 }
 
+/* Bytes between the places of two instances. What is loaded repeats as the fill does: every element up to 16
+ * bytes, all else every 32. */
+static unsigned stride_of(const struct isa_operand *operand) {
+    unsigned bytes = operand->bits / 8u;
+    bool small = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    if (!operand->write && (small || bytes == 16)) {
+        return small ? GEN_LOAD_STRIDE : STRIDE_LOADS_16;
+    }
+    if (operand->bits == 0) {
+        return 64;
+    }
+    return bytes > STRIDE_MIN ? (bytes + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN : STRIDE_MIN;
+}
+
 static void address_bind(struct isa_binding *binding, const struct stream *stream,
                          unsigned *vector_constants) {
     binding->address = (struct isa_address){.base = (int8_t)stream->pool->base, .index = -1, .scale = 1};
@@ -99,11 +114,7 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     if (gen_form_moves_tile(stream->form)) {
         binding->address.index = (int8_t)stream->pool->constant[GEN_FILE_GPR][0];
     }
-    unsigned stride = operand->bits / 8u > STRIDE_MIN ? operand->bits / 8u : STRIDE_MIN;
-    if (operand->bits == 0) {
-        stride = 64;
-    }
-    stride = (stride + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN; /* what is restored has the fill's places */
+    unsigned stride = stride_of(operand);
     stride = stream->how.stride > stride ? stream->how.stride : stride;
     int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
     binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
@@ -278,11 +289,12 @@ static enum ip_status forms_check(const struct isa_form *const *forms, unsigned 
 }
 
 /* Loops so small that they stay in the µop cache: of one that loses a line to the other thread of its core,
- * the rest of each iteration comes from the decoders. A chain through the flags ends where the loop counts:
- * loops of half that size, so that several fit the reorder buffer. */
-static uint32_t copies_choose(const struct gen_program *program, bool flags_chained) {
+ * the rest of each iteration comes from the decoders. Half of that size where the form takes many µops for
+ * its bytes (what it loads, changes and stores), and for a chain through the flags, which ends where the loop
+ * counts, so that several fit the reorder buffer. */
+static uint32_t copies_choose(const struct gen_program *program, bool half) {
     size_t lines = program->unit.count;
-    size_t wanted = flags_chained ? LOOP_INSTRUCTIONS / 2 : LOOP_INSTRUCTIONS;
+    size_t wanted = half ? LOOP_INSTRUCTIONS / 2 : LOOP_INSTRUCTIONS;
     return lines == 0 || lines > wanted ? 1 : (uint32_t)((wanted + lines - 1) / lines);
 }
 
@@ -317,7 +329,8 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         status = instance_emit(&made, &stream, err);
     }
-    made.copies = copies_choose(&made, form->flags_read != 0 && !how->break_flags);
+    bool flags_chained = form->flags_read != 0 && !how->break_flags;
+    made.copies = copies_choose(&made, flags_chained || gen_form_modifies_memory(form));
     return program_finish(program, &made, status, err);
 }
 

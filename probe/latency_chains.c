@@ -30,6 +30,20 @@ static enum ip_status experiment_add(struct latency_session *session,
     return status;
 }
 
+/* So often a transfer stands in the longer of two rounds: what the shorter hides behind the form's
+ * throughput, or a quarrel over a port, shows there. Forms that change memory take up to four cycles each. */
+enum { REPEATS = 3, REPEATS_SLOW = 6 };
+
+static unsigned repeats_of(const struct isa_form *form) {
+    return gen_form_modifies_memory(form) ? REPEATS_SLOW : REPEATS;
+}
+
+static void via_fill(int *via, int transfer) {
+    for (unsigned i = 0; i < LATENCY_VIA_MAX; i++) {
+        via[i] = transfer;
+    }
+}
+
 enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES };
 
 /* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
@@ -107,7 +121,8 @@ static int extension_find(const struct latency_session *session, const struct pr
     for (size_t i = 0; i < session->transfers->count; i++) {
         const struct probe_transfer *extension = &session->transfers->items[i];
         if (extension->from == PROBE_FILE_GPR && extension->to == PROBE_FILE_GPR &&
-            probe_transfer_fits(extension, &transfer->form, transfer->dst, extension->src) &&
+            probe_transfer_fits(extension, &extension->form, extension->dst, extension->src) &&
+            probe_transfer_fits(extension, &transfer->form, transfer->dst, -1) &&
             probe_transfer_fits(extension, form, -1, src)) {
             return (int)i;
         }
@@ -150,9 +165,11 @@ static enum ip_status delayed_transfer_add(struct latency_session *session, size
     if (delay < 0) {
         return IP_OK;
     }
-    int via[LATENCY_VIA_MAX] = {delay, delay, delay, delay};
-    via[transfer->to == PROBE_FILE_MEMORY ? 3 : 0] = (int)memory;
-    return chain_add(session, form_index, pair_index, via, 4, kind, err);
+    unsigned repeats = repeats_of(form);
+    int via[LATENCY_VIA_MAX];
+    via_fill(via, delay);
+    via[transfer->to == PROBE_FILE_MEMORY ? repeats : 0] = (int)memory;
+    return chain_add(session, form_index, pair_index, via, repeats + 1, kind, err);
 }
 
 /* Adds the chains through every single transfer that fits; *found counts them. */
@@ -161,29 +178,36 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
                                            struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const unsigned repeats = repeats_of(form);
     for (size_t i = 0; i < session->transfers->count; i++) {
         const struct probe_transfer *transfer = &session->transfers->items[i];
         if (!transfer_closes(transfer, form, pair)) {
             continue;
         }
-        int via[LATENCY_VIA_MAX] = {(int)i, (int)i, (int)i, (int)i};
+        int via[LATENCY_VIA_MAX];
+        via_fill(via, (int)i);
         unsigned count = 1;
+        enum ip_status status = IP_OK;
         if (transfer->from == PROBE_FILE_FLAGS && transfer->to == PROBE_FILE_GPR) {
             /* A round of two cycles is too short: right after logic, CMOV and SETcc then take up to 0.3 more
              * or less, as the code happens to lie. */
-            via[1] = via[2] = extension_find(session, transfer, form, pair->src);
-            count = via[1] >= 0 ? 3 : 1;
+            int extension = extension_find(session, transfer, form, pair->src);
+            via_fill(via, extension);
+            via[0] = (int)i;
+            count = extension < 0 ? 1 : repeats;
         }
-        enum ip_status status = chain_add(session, form_index, pair_index, via, 1, kind, err);
+        /* The median of all rounds is taken for a flag: none that is known to be too short. */
+        if (count < REPEATS_SLOW) {
+            status = chain_add(session, form_index, pair_index, via, 1, kind, err);
+        }
         if (status == IP_OK && count > 1) {
             status = chain_add(session, form_index, pair_index, via, count, kind, err);
         }
-        /* Three times as well, where it chains to itself: a long round hides neither what the form's own
-         * throughput takes nor a quarrel over a port. */
+        /* Several times as well, where it chains to itself. */
         if (status == IP_OK && transfer->from == transfer->to && transfer->partner < 0 &&
             kind == CHAIN_PLAIN &&
             probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src)) {
-            status = chain_add(session, form_index, pair_index, via, 3, kind, err);
+            status = chain_add(session, form_index, pair_index, via, repeats, kind, err);
         }
         if (status == IP_OK && (transfer->to == PROBE_FILE_MEMORY || transfer->from == PROBE_FILE_MEMORY)) {
             status = delayed_transfer_add(session, form_index, pair_index, i, kind, err);
@@ -228,11 +252,22 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
                 continue;
             }
             int via[LATENCY_VIA_MAX] = {(int)i, (int)j};
-            enum ip_status status = chain_add(session, form_index, pair_index, via, 2, CHAIN_PLAIN, err);
+            unsigned count = 2;
+            int extension = extension_find(session, first, &second->form, second->src);
+            if (gen_form_modifies_memory(form) && extension >= 0) {
+                via_fill(via, extension);
+                via[0] = (int)i;
+                via[REPEATS_SLOW] = (int)j;
+                count = REPEATS_SLOW + 1;
+            }
+            enum ip_status status = chain_add(session, form_index, pair_index, via, count, CHAIN_PLAIN, err);
             if (status != IP_OK) {
                 return status;
             }
             ++*found;
+            if (count > 2) {
+                break; /* what stands at the end of a long round makes no difference */
+            }
         }
     }
     return IP_OK;
@@ -336,9 +371,13 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     if (from == to) {
         status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_PLAIN, err);
     }
-    if (status == IP_OK && !(pair->src == pair->dst && from == PROBE_FILE_FLAGS)) {
+    bool flags_alone = from == PROBE_FILE_FLAGS && to == PROBE_FILE_FLAGS;
+    if (status == IP_OK && !(flags_alone && !gen_form_modifies_memory(form))) {
         status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
-        if (status == IP_OK && found == 0 && from != to && pair->path != PROBE_PATH_INDEX &&
+        /* A mask loaded from what was stored in parts waits until all of it has left the store buffer. */
+        bool wanted = (found == 0 && (from != to || flags_alone)) ||
+                      (from == PROBE_FILE_MASK && to == PROBE_FILE_MEMORY);
+        if (status == IP_OK && wanted && pair->path != PROBE_PATH_INDEX &&
             !gen_operand_is_consumed(form, (unsigned)pair->src)) {
             status = double_transfers_add(session, form_index, pair_index, &found, err);
         }

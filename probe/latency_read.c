@@ -152,6 +152,13 @@ static void experiment_interpret(struct latency_session *session,
         }
         return;
     }
+    if (form->operands[pair->src].kind == ISA_OPERAND_FLAGS &&
+        form->operands[pair->dst].kind == ISA_OPERAND_MEM && rest < INDEPENDENT_CYCLES) {
+        if (!pair->measured) {
+            snprintf(pair->why, sizeof pair->why, "what is stored does not depend on the flags");
+        }
+        return;
+    }
     if (experiment->slow) {
         if (exact && steady) {
             pair->slow_cycles = least(pair->slow_cycles, rest);

@@ -13,7 +13,7 @@
 #include "probe/latency.h"
 #include "probe/transfer.h"
 
-enum { LATENCY_VIA_MAX = 4 }; /* transfers in a chain */
+enum { LATENCY_VIA_MAX = 8 }; /* transfers in a chain */
 
 /* One chain for one pair. */
 struct latency_experiment {

@@ -312,6 +312,8 @@ static void through_transfers(void **state) {
         {{"movd r32, mm", "movd mm, r32"}, {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}}},
         {{"mov m64, r64", "mov r64, m64"}, {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}}},
         {{"add m64, r64", "mov r64, m64"}, {{.src = 1, .dst = 0}, {.src = 1, .dst = 0}}},
+        {{"add m64, r64", "mov r64, m64"}, {{.src = 0, .dst = 0, .src_address = true}, {.src = 1, .dst = 0}}},
+        {{"neg m16", "movzx r32, m16"}, {{.src = 0, .dst = 0, .src_address = true}, {.src = 1, .dst = 0}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct isa_form forms[3];

@@ -218,9 +218,16 @@ static void throughput_units(void **state) {
     /* Loads and stores walk apart. */
     throughput_run("vmovaps zmm, m512", (struct gen_independence){0}, 2,
                    "vmovaps zmm0, zword [r14]\nvmovaps zmm1, zword [r14+64]\n");
-    /* A stride that is asked for is kept, where it is no less than what there is anyway. */
-    throughput_run("mov r64, m64", (struct gen_independence){.stride = GEN_LOAD_STRIDE}, 3,
+    /* Loads walk through the banks; those of 16 bytes stay aligned. */
+    throughput_run("mov r64, m64", (struct gen_independence){0}, 3,
                    "mov rax, qword [r14]\nmov rcx, qword [r14+40]\nmov rdx, qword [r14+80]\n");
+    throughput_run("movaps xmm, m128", (struct gen_independence){0}, 2,
+                   "movaps xmm0, oword [r14]\nmovaps xmm1, oword [r14+48]\n");
+    throughput_run("vmovaps ymm, m256", (struct gen_independence){0}, 2,
+                   "vmovaps ymm0, yword [r14]\nvmovaps ymm1, yword [r14+32]\n");
+    /* A stride that is asked for is kept, where it is no less than what there is anyway. */
+    throughput_run("mov r64, m64", (struct gen_independence){.stride = 72}, 2,
+                   "mov rax, qword [r14]\nmov rcx, qword [r14+72]\n");
     throughput_run("mov m32, r32", (struct gen_independence){0}, 2,
                    "mov dword [r14-6144], r13d\nmov dword [r14-6112], r13d\n");
     /* Dependences broken. */
