@@ -2,402 +2,283 @@
 #include "probe/usage.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "harness/stats.h"
-#include "probe/portmap_steps.h"
 #include "probe/usage_steps.h"
 
 enum {
-    CHUNK = 64, /* forms that are measured together */
-    ALONE_INSTANCES = 24,
-    CHAIN_INSTANCES = 8,
-    STORE_STRIDE = 64, /* a line for each store: some CPUs write two to one line at once, but not to two */
-    STORES = 64,
-    BIAS_CYCLES = 32, /* of blockers alone */
-    BIAS_CLASSES_LEAST = 3,
-    BIAS_TIMES = 5,
+    CHUNK = 256, /* forms that are measured together */
     ROUNDS = PROBE_USAGE_READINGS,
+    GLANCES = 10, /* at a form, before it is looked at closely */
+    ISSUE_GLANCES = 2,
 };
 
-static const double BIAS_MOST = 0.03;
 static const double SLOTS_ERROR = 0.4;
+static const double SLOTS_ASSUMED = 2;
 
-/* What was measured with looks, and with measurements: their low quantiles are not equally low. */
-enum kind { LOOKED, MEASURED, KINDS };
+/* -- Steps that both ways have in common -------------------------------------------------------------- */
 
-struct user {
-    const struct hx_meter *meter;
-    struct gen_encoder *encoder;
-    const struct probe_portmap *map;
-    double bias[KINDS];  /* cycles that are measured for one that is taken, by blockers alone */
-    double store_cycles; /* of a store that shares its line with none before or behind it */
-    const struct probe_throughput *throughputs;
-    struct probe_usage_subject *subjects;
-    struct probe_usage *results;
-    size_t count;
-};
-
-static enum ip_status batch_run(const struct user *user, struct probe_batch *batch, enum kind kind,
-                                struct ip_error *err) {
-    batch->looks = kind == LOOKED ? PROBE_MIX_LOOKS : 0;
-    return batch->count > 0 ? probe_batch_measure(batch, user->meter, user->encoder, err) : IP_OK;
-}
-
-/* -- The form alone ----------------------------------------------------------------------------------- */
-
-/* Does anything stand before an instance? */
-static bool form_renews(const struct isa_form *form) {
-    const struct gen_part part = {.form = form, .count = 1, .how = {.renewals_only = true}};
-    struct gen_program program;
-    struct ip_error ignored; /* what cannot be mixed is told when it is measured */
-    if (gen_mix_program(&program, &part, 1, &ignored) != IP_OK) {
-        return false;
-    }
-    bool renews = program.unit.count > 0;
-    gen_program_fini(&program);
-    return renews;
-}
-
-/* How long an instance takes alone, for the sizes of what follows: a look will do. */
-static void alone_read(struct probe_usage_subject *subject, const struct probe_throughput *throughput,
-                       const struct probe_batch *batch, struct probe_usage *result) {
-    subject->alone = probe_mix_cycles(batch, subject->slot) / ALONE_INSTANCES;
-    subject->chain = probe_mix_cycles(batch, subject->chain_slot);
-    if (!isfinite(subject->alone)) {
-        subject->alone = throughput->plain_cycles;
-    }
-    if (!isfinite(subject->chain)) {
-        subject->chain = CHAIN_INSTANCES * subject->alone;
-    }
-    bool trusted = throughput->measured && throughput->verdict == HX_VERDICT_OK;
-    result->cycles = trusted ? throughput->cycles : NAN;
-    result->stat = throughput->stat;
-    if (subject->slot == SIZE_MAX) {
-        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN, "it cannot stand in a mix of independent instances");
-        return;
-    }
-    const struct hx_stat *stat = &batch->stats[subject->slot];
-    if (stat->verdict == HX_VERDICT_FAULT || !isfinite(subject->alone)) {
-        result->stat = *stat;
-        result->meter = stat->verdict;
-        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN,
-                            stat->why[0] != '\0' ? stat->why : "another thread used the core");
-    }
-}
-
-static enum ip_status alone_measure(struct user *user, struct ip_error *err) {
-    struct probe_batch batch = {0};
-    enum ip_status status = IP_OK;
-    for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        struct probe_usage_subject *subject = &user->subjects[i];
-        const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
-        const struct gen_part few = {.form = subject->form, .count = CHAIN_INSTANCES};
-        subject->renews = form_renews(subject->form);
-        status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
-        status = status == IP_OK ? probe_mix_add(&batch, &few, 1, &subject->chain_slot, err) : status;
-    }
-    status = status == IP_OK ? batch_run(user, &batch, LOOKED, err) : status;
-    for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        alone_read(&user->subjects[i], &user->throughputs[i], &batch, &user->results[i]);
-    }
-    probe_batch_fini(&batch);
-    return status;
-}
-
-/* -- Experiments -------------------------------------------------------------------------------------- */
-
-/* Those of a form that are measured together. */
-enum stage { ISSUE, SETS, CHECKS };
-
-static struct probe_usage_experiment *stage_experiments(struct probe_usage_subject *subject, enum stage stage,
-                                                        unsigned *count) {
-    *count = stage == ISSUE ? 1 : stage == SETS ? subject->count : subject->check_count;
-    return stage == ISSUE ? &subject->issue : stage == SETS ? subject->experiments : subject->checks;
-}
-
-static enum ip_status mix_add(const struct user *user, const struct probe_usage_subject *subject,
-                              struct probe_usage_experiment *experiment, bool base, size_t *slot,
-                              struct probe_batch *batch, struct ip_error *err) {
-    struct gen_part parts[GEN_PARTS_MAX];
-    unsigned count = 0, stride = experiment->store ? STORE_STRIDE : 0;
-    unsigned between = experiment->load ? GEN_LOAD_STRIDE : stride; /* of the blockers */
-    for (unsigned p = 0; p < experiment->parts; p++) {
-        unsigned instances = (unsigned)experiment->blocked[p].uops;
-        parts[count] = experiment->target == 0
-                           ? (struct gen_part){.form = NULL, .count = instances}
-                           : probe_port_part(&user->map->members[experiment->members[p]], instances);
-        parts[count++].how.stride = between;
-    }
-    unsigned copies = base && !subject->renews ? experiment->base_copies : experiment->copies;
-    if (copies > 0) {
-        parts[count++] =
-            (struct gen_part){.form = subject->form,
-                              .count = copies,
-                              .how = {.stride = stride, .renewals_only = base && subject->renews}};
-    }
-    enum ip_status status = probe_mix_add(batch, parts, count, slot, err);
-    if (status == IP_OK && *slot != SIZE_MAX && experiment->target == 0) {
-        /* What the loop's end takes is the same in the mix that it is compared with, and the loop stays
-         * small.
-         */
-        batch->programs[*slot].copies = 1;
-        batch->programs[*slot].one_loop = true;
-    }
-    return status;
-}
-
-/* Another member of the class and world of `member`, behind it; -1: none. */
-static int next_member(const struct probe_portmap *map, int member) {
-    const struct probe_port_member *members = map->members;
-    for (size_t i = (size_t)member + 1; member >= 0 && i < map->member_count; i++) {
-        if (members[i].class == members[member].class && members[i].world == members[member].world) {
-            return (int)i;
+/* Nothing is wanted any more of a form of which nothing is known. */
+static void unknown_leave(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->result->verdict == PROBE_USAGE_UNKNOWN) {
+            subject->issue.parts = 0;
+            subject->count = subject->check_count = 0;
         }
     }
-    return -1;
 }
 
-/* A blocker that cannot share a kernel with the form (there are too few registers for both) gives way to
- * another of its class. */
-static enum ip_status experiment_add(const struct user *user, const struct probe_usage_subject *subject,
-                                     struct probe_usage_experiment *experiment, struct probe_batch *batch,
-                                     struct ip_error *err) {
-    experiment->slot = experiment->base_slot = SIZE_MAX;
-    int first = experiment->members[0], next = first;
-    enum ip_status status = IP_OK;
-    do {
-        experiment->members[0] = next;
-        status = mix_add(user, subject, experiment, false, &experiment->slot, batch, err);
-        next = next_member(user->map, next);
-    } while (status == IP_OK && experiment->slot == SIZE_MAX && next >= 0);
-    if (experiment->slot == SIZE_MAX) {
-        experiment->members[0] = first;
-        experiment->parts = 0;
-        return status;
+/* Issue slots that are not known well are not known. */
+static void slots_take(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        bool known = probe_usage_error(&subject->issue) <= SLOTS_ERROR;
+        subject->result->slots = known ? subject->issue.confined : NAN;
     }
-    if (status == IP_OK && (subject->renews || experiment->based)) {
-        status = mix_add(user, subject, experiment, true, &experiment->base_slot, batch, err);
-    }
-    return status;
 }
 
-/* µops, or issue slots, a cycle of what the blockers keep busy. */
-static double target_rate(const struct user *user, const struct probe_usage_experiment *experiment) {
-    return experiment->target == 0 ? user->map->issue_width
-           : experiment->store     ? 1.0 / user->store_cycles
-                                   : ports_in(experiment->target);
+static void issue_plan(struct probe_usage_session *session, enum probe_usage_kind kind) {
+    for (size_t i = 0; i < session->count; i++) {
+        probe_usage_issue_plan(&session->subjects[i]);
+        session->subjects[i].issue.kind = kind;
+    }
+    unknown_leave(session);
 }
 
-static void experiment_read(const struct user *user, struct probe_usage_experiment *experiment,
-                            const struct probe_batch *batch, enum kind kind) {
-    double rate = target_rate(user, experiment);
-    double cycles = probe_mix_cycles(batch, experiment->slot) / user->bias[kind];
-    unsigned more = experiment->copies - experiment->base_copies; /* instances than the base has */
-    double base = 0;
-    for (unsigned p = 0; p < experiment->parts; p++) {
-        base += experiment->blocked[p].uops / rate;
-    }
-    if (experiment->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
-        base = probe_mix_cycles(batch, experiment->base_slot) / user->bias[kind];
-    }
-    probe_usage_reading_add(experiment, (cycles - base) * rate / more, rate);
-    probe_usage_reading_judge(experiment);
-}
-
-/* One reading of all experiments of the stage that want one of this kind. *taken counts them. */
-static enum ip_status readings_take(const struct user *user, enum stage stage, enum kind kind, size_t *taken,
-                                    struct ip_error *err) {
-    struct probe_batch batch = {0};
-    enum ip_status status = IP_OK;
-    for (size_t i = 0; i < user->count; i++) {
-        struct probe_usage_subject *subject = &user->subjects[i];
-        unsigned count = 0;
-        struct probe_usage_experiment *experiments = stage_experiments(subject, stage, &count);
-        for (unsigned e = 0; e < count && status == IP_OK; e++) {
-            struct probe_usage_experiment *experiment = &experiments[e];
-            experiment->slot = SIZE_MAX;
-            if (!experiment->wanted || experiment->parts == 0) {
-                continue;
-            }
-            probe_usage_experiment_size(experiment, subject, &user->results[i], user->map);
-            probe_usage_experiment_begin(experiment);
-            if (experiment->parts != 0 && experiment->measured == (kind == MEASURED)) {
-                status = experiment_add(user, subject, experiment, &batch, err);
-                ++*taken;
-            }
+static void sets_plan(struct probe_usage_session *session, enum probe_usage_kind kind) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        probe_usage_experiments_plan(subject, session->map);
+        for (unsigned e = 0; e < subject->count; e++) {
+            subject->experiments[e].kind = kind;
         }
     }
-    status = status == IP_OK ? batch_run(user, &batch, kind, err) : status;
-    for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        unsigned count = 0;
-        struct probe_usage_experiment *experiments = stage_experiments(&user->subjects[i], stage, &count);
-        for (unsigned e = 0; e < count; e++) {
-            if (experiments[e].slot != SIZE_MAX) {
-                experiment_read(user, &experiments[e], &batch, kind);
-            }
+    unknown_leave(session);
+}
+
+/* Infers from what the experiments say, and chooses mixes that were not used for it. */
+static void usages_infer(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled) {
+            subject->result->verdict = PROBE_USAGE_OK;
+            subject->result->why[0] = '\0';
+            probe_usage_infer(subject, subject->result, session->map);
+            probe_usage_checks_choose(subject, subject->result, session->map);
         }
     }
-    probe_batch_fini(&batch);
-    return status;
+}
+
+static void usages_verify(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled) {
+            probe_usage_verify(subject, subject->result, session->map);
+        }
+    }
 }
 
 /* Readings until all experiments of the stage are clear, or nothing helps. */
-static enum ip_status stage_run(const struct user *user, enum stage stage, struct ip_error *err) {
+static enum ip_status stage_run(struct probe_usage_session *session, enum probe_usage_stage stage,
+                                struct ip_error *err) {
     enum ip_status status = IP_OK;
     size_t taken = 1;
     for (unsigned round = 0; round < ROUNDS && status == IP_OK && taken > 0; round++) {
         taken = 0;
-        status = readings_take(user, stage, LOOKED, &taken, err);
-        status = status == IP_OK ? readings_take(user, stage, MEASURED, &taken, err) : status;
+        status = probe_usage_readings_take(session, stage, PROBE_USAGE_LOOKED, &taken, err);
+        status = status == IP_OK
+                     ? probe_usage_readings_take(session, stage, PROBE_USAGE_MEASURED, &taken, err)
+                     : status;
     }
     return status;
 }
 
-/* Nothing is wanted any more of a form of which nothing is known. */
-static void unknown_leave(struct user *user) {
-    for (size_t i = 0; i < user->count; i++) {
-        if (user->results[i].verdict == PROBE_USAGE_UNKNOWN) {
-            user->subjects[i].issue.parts = 0;
-            user->subjects[i].count = user->subjects[i].check_count = 0;
-        }
+/* What cannot run, or not in a mix, will not at a second try. */
+static void hopeless_settle(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        subject->settled = subject->result->verdict == PROBE_USAGE_UNKNOWN &&
+                           (subject->slot == SIZE_MAX || subject->result->meter == HX_VERDICT_FAULT);
     }
 }
 
-/* -- Blockers alone ----------------------------------------------------------------------------------- */
+/* -- At a glance -------------------------------------------------------------------------------------- */
 
-/* The middle of those values that are known. NaN: too few are. Sorts. */
-static double middle(double *values, size_t count, size_t least) {
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(values[i])) {
-            values[known++] = values[i];
-        }
-    }
-    return known >= least ? hx_median(values, known) : NAN;
+static enum ip_status glance(struct probe_usage_session *session, enum probe_usage_stage stage,
+                             struct ip_error *err) {
+    size_t taken = 0;
+    return probe_usage_readings_take(session, stage, PROBE_USAGE_GLANCED, &taken, err);
 }
 
-/* Each class's blockers alone, and again and again: all else hangs on them. */
-static enum ip_status bias_batch(const struct user *user, struct probe_batch *batch,
-                                 size_t slots[BIAS_TIMES * PROBE_PORTSET_CLASSES], struct ip_error *err) {
-    const struct probe_portmap *map = user->map;
-    enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < BIAS_TIMES * map->class_count && status == IP_OK; i++) {
-        const struct probe_port_class *class = &map->classes[i % map->class_count];
-        const int *blocker = class->blocker;
-        int member = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
-        slots[i] = SIZE_MAX;
-        if (member >= 0 && !class->load && !class->store) {
-            const struct gen_part part = probe_port_part(&map->members[member], BIAS_CYCLES * class->width);
-            status = probe_mix_add(batch, &part, 1, &slots[i], err);
+typedef void want(struct probe_usage_subject *subject, const struct probe_portmap *map);
+
+static enum ip_status sets_glance(struct probe_usage_session *session, want *some, struct ip_error *err) {
+    for (size_t i = 0; i < session->count; i++) {
+        if (!session->subjects[i].settled) {
+            some(&session->subjects[i], session->map);
         }
+    }
+    return glance(session, PROBE_USAGE_SETS, err);
+}
+
+/* Nothing more is wanted of it. */
+static void subject_leave(struct probe_usage_subject *subject) {
+    subject->issue.wanted = false;
+    subject->check_count = 0;
+    for (unsigned e = 0; e < subject->count; e++) {
+        subject->experiments[e].wanted = false;
+    }
+}
+
+/* What the sets that were read leave for the widest, then the answer and its checks. Settles what fits. */
+static enum ip_status glances_end(struct probe_usage_session *session, struct ip_error *err) {
+    usages_infer(session);
+    enum ip_status status = sets_glance(session, probe_usage_glance_widest, err);
+    usages_infer(session);
+    status = status == IP_OK ? glance(session, PROBE_USAGE_CHECKING, err) : status;
+    if (status != IP_OK) {
+        return status;
+    }
+    usages_verify(session);
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        subject->settled = subject->settled || probe_usage_glance_fits(subject, session->map);
+        subject->asks_issue = !subject->settled && probe_usage_glance_asks_issue(subject, session->map);
+        if (subject->settled || subject->asks_issue || !probe_usage_glance_again(subject, session->map)) {
+            subject_leave(subject);
+        }
+    }
+    return IP_OK;
+}
+
+static enum ip_status issue_glance(struct probe_usage_session *session, struct ip_error *err) {
+    if (!probe_usage_glance_needs_issue(session->map)) {
+        return IP_OK;
+    }
+    enum ip_status status = glance(session, PROBE_USAGE_ISSUE, err);
+    slots_take(session);
+    return status;
+}
+
+static enum ip_status sets_read(struct probe_usage_session *session, struct ip_error *err) {
+    sets_plan(session, PROBE_USAGE_GLANCED);
+    enum ip_status status = sets_glance(session, probe_usage_glance_tops, err);
+    status = status == IP_OK ? sets_glance(session, probe_usage_glance_inner, err) : status;
+    status = status == IP_OK ? glances_end(session, err) : status;
+    for (unsigned i = 1; i < GLANCES && status == IP_OK; i++) {
+        status = issue_glance(session, err);
+        status = status == IP_OK ? glance(session, PROBE_USAGE_SETS, err) : status;
+        status = status == IP_OK ? glances_end(session, err) : status;
     }
     return status;
 }
 
-/* Blockers alone take a known time. Noise lets the low quantiles of all samples come out too low by the same
- * part, which counts for much where a form takes long: so the blockers set the scale. */
-static enum ip_status bias_measure(struct user *user, enum kind kind, struct ip_error *err) {
-    struct probe_batch batch = {0};
-    size_t slots[BIAS_TIMES * PROBE_PORTSET_CLASSES];
-    double ratios[BIAS_TIMES * PROBE_PORTSET_CLASSES];
-    size_t count = BIAS_TIMES * user->map->class_count;
-    enum ip_status status = bias_batch(user, &batch, slots, err);
-    status = status == IP_OK ? batch_run(user, &batch, kind, err) : status;
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        double ratio = probe_mix_cycles(&batch, slots[i]) / BIAS_CYCLES;
-        ratios[i] = fabs(ratio - 1) < BIAS_MOST ? ratio : NAN;
-    }
-    double bias = status == IP_OK ? middle(ratios, count, BIAS_CLASSES_LEAST * BIAS_TIMES) : NAN;
-    user->bias[kind] = isfinite(bias) ? bias : 1;
-    probe_batch_fini(&batch);
-    return status;
-}
-
-static enum ip_status stores_measure(struct user *user, struct ip_error *err) {
-    struct probe_batch batch = {0};
-    enum ip_status status = IP_OK;
-    size_t slots[BIAS_TIMES], count = 0;
-    double cycles[BIAS_TIMES];
-    for (unsigned c = 0; c < user->map->class_count && count == 0 && status == IP_OK; c++) {
-        const struct probe_port_class *class = &user->map->classes[c];
-        const struct gen_part part = {
-            .form = class->blocker[0] >= 0 ? user->map->members[class->blocker[0]].form : NULL,
-            .count = STORES,
-            .how = {.stride = STORE_STRIDE}};
-        while (class->store && part.form != NULL && count < BIAS_TIMES && status == IP_OK) {
-            status = probe_mix_add(&batch, &part, 1, &slots[count++], err);
+/* The issue slots of those that lack nothing else, or of all. */
+static enum ip_status issue_look(struct probe_usage_session *session, struct ip_error *err) {
+    bool any = false;
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        bool more = session->all_issue && subject->settled && subject->result->verdict == PROBE_USAGE_OK;
+        if (subject->asks_issue || (more && !isfinite(subject->result->slots))) {
+            subject->settled = false;
+            probe_usage_readings_drop(&subject->issue, PROBE_USAGE_LOOKED);
+            any = true;
         }
     }
-    status = status == IP_OK ? batch_run(user, &batch, LOOKED, err) : status;
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        cycles[i] = probe_mix_cycles(&batch, slots[i]) / STORES;
+    if (!any) {
+        return IP_OK;
     }
-    user->store_cycles = status == IP_OK ? middle(cycles, count, 1) : NAN;
-    probe_batch_fini(&batch);
-    return status;
+    enum ip_status status = stage_run(session, PROBE_USAGE_ISSUE, err);
+    slots_take(session);
+    return status == IP_OK ? glances_end(session, err) : status;
 }
 
-/* Issue slots that are not known well are not known. */
-static void slots_take(struct user *user) {
-    for (size_t i = 0; i < user->count; i++) {
-        const struct probe_usage_experiment *issue = &user->subjects[i].issue;
-        user->results[i].slots = probe_usage_error(issue) <= SLOTS_ERROR ? issue->confined : NAN;
+static enum ip_status chunk_glance(struct probe_usage_session *session, struct ip_error *err) {
+    enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_GLANCED, err);
+    hopeless_settle(session);
+    issue_plan(session, PROBE_USAGE_GLANCED);
+    for (unsigned i = 0; i < ISSUE_GLANCES && status == IP_OK; i++) {
+        for (size_t s = 0; s < session->count; s++) {
+            session->subjects[s].issue.wanted = true;
+        }
+        status = issue_glance(session, err);
     }
+    for (size_t i = 0; i < session->count; i++) {
+        session->subjects[i].issue.wanted = false;
+        session->subjects[i].slots = SLOTS_ASSUMED;
+    }
+    status = status == IP_OK ? sets_read(session, err) : status;
+    return status == IP_OK ? issue_look(session, err) : status;
 }
 
-/* -- All together ------------------------------------------------------------------------------------- */
+/* -- Closely ------------------------------------------------------------------------------------------ */
 
-/* Infers from what the experiments say, and looks at mixes that were not used for it. */
-static enum ip_status usages_infer(struct user *user, struct ip_error *err) {
-    for (size_t i = 0; i < user->count; i++) {
-        struct probe_usage *result = &user->results[i];
-        if (result->verdict != PROBE_USAGE_UNKNOWN) {
-            result->verdict = PROBE_USAGE_OK;
-            result->why[0] = '\0';
-            probe_usage_infer(&user->subjects[i], result, user->map);
-            probe_usage_checks_choose(&user->subjects[i], result, user->map);
-        }
-    }
-    enum ip_status status = stage_run(user, CHECKS, err);
-    for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        if (user->results[i].verdict != PROBE_USAGE_UNKNOWN) {
-            probe_usage_verify(&user->subjects[i], &user->results[i], user->map);
-        }
+static enum ip_status usages_check(struct probe_usage_session *session, struct ip_error *err) {
+    usages_infer(session);
+    enum ip_status status = stage_run(session, PROBE_USAGE_CHECKING, err);
+    if (status == IP_OK) {
+        usages_verify(session);
     }
     return status;
 }
 
-static enum ip_status chunk_measure(struct user *user, struct ip_error *err) {
-    enum ip_status status = alone_measure(user, err);
-    for (size_t i = 0; i < user->count; i++) {
-        probe_usage_issue_plan(&user->subjects[i]);
+/* From here on mixes are as long as so many slots ask for. */
+static void slots_use(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        session->subjects[i].slots = session->subjects[i].result->slots;
     }
-    unknown_leave(user);
-    status = status == IP_OK ? stage_run(user, ISSUE, err) : status;
-    slots_take(user);
-    for (size_t i = 0; i < user->count; i++) {
-        probe_usage_experiments_plan(&user->subjects[i], &user->results[i], user->map);
-    }
-    unknown_leave(user);
-    status = status == IP_OK ? stage_run(user, SETS, err) : status;
-    status = status == IP_OK ? usages_infer(user, err) : status;
+}
+
+static enum ip_status chunk_look(struct probe_usage_session *session, struct ip_error *err) {
+    enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_LOOKED, err);
+    issue_plan(session, PROBE_USAGE_LOOKED);
+    status = status == IP_OK ? stage_run(session, PROBE_USAGE_ISSUE, err) : status;
+    slots_take(session);
+    slots_use(session);
+    sets_plan(session, PROBE_USAGE_LOOKED);
+    status = status == IP_OK ? stage_run(session, PROBE_USAGE_SETS, err) : status;
+    status = status == IP_OK ? usages_check(session, err) : status;
     /* What does not fit together is looked at again, from the slots on. */
     bool again = false;
-    for (size_t i = 0; i < user->count && status == IP_OK; i++) {
-        if (user->results[i].verdict == PROBE_USAGE_INCONSISTENT) {
-            again = probe_usage_look_again(&user->subjects[i]) || again;
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        if (session->subjects[i].result->verdict == PROBE_USAGE_INCONSISTENT) {
+            again = probe_usage_look_again(&session->subjects[i]) || again;
         }
     }
     if (status != IP_OK || !again) {
         return status;
     }
-    status = stage_run(user, ISSUE, err);
-    slots_take(user);
-    status = status == IP_OK ? stage_run(user, SETS, err) : status;
-    return status == IP_OK ? usages_infer(user, err) : status;
+    status = stage_run(session, PROBE_USAGE_ISSUE, err);
+    slots_take(session);
+    slots_use(session);
+    status = status == IP_OK ? stage_run(session, PROBE_USAGE_SETS, err) : status;
+    return status == IP_OK ? usages_check(session, err) : status;
+}
+
+/* -- All together ------------------------------------------------------------------------------------- */
+
+static void subject_begin(struct probe_usage_subject *subject, struct isa_form *form,
+                          const struct probe_throughput *throughput, struct probe_usage *result) {
+    probe_usage_subject_init(subject, form);
+    subject->throughput = throughput;
+    subject->result = result;
+    *result = (struct probe_usage){.slots = NAN, .cycles = NAN, .expected_cycles = NAN};
+}
+
+/* A glance at all; a close look at those that it did not settle. */
+static enum ip_status chunk_measure(struct probe_usage_session *session, struct ip_error *err) {
+    enum ip_status status = chunk_glance(session, err);
+    size_t left = 0;
+    for (size_t i = 0; i < session->count; i++) {
+        const struct probe_usage_subject *subject = &session->subjects[i];
+        if (!subject->settled) {
+            subject_begin(&session->subjects[left++], subject->form, subject->throughput, subject->result);
+        }
+    }
+    session->count = left;
+    status = status == IP_OK && left > 0 ? chunk_look(session, err) : status;
+    return status;
 }
 
 enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
@@ -411,23 +292,22 @@ enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_enco
         free(own);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the port usage of %d forms", CHUNK);
     }
-    struct user user = {.meter = meter, .encoder = encoder, .map = map, .subjects = subjects};
-    enum ip_status status = stores_measure(&user, err);
-    for (enum kind kind = LOOKED; kind < KINDS && status == IP_OK; kind++) {
-        status = bias_measure(&user, kind, err);
-    }
+    struct probe_usage_session session = {.meter = meter,
+                                          .encoder = encoder,
+                                          .map = map,
+                                          .subjects = subjects,
+                                          .all_issue = throughputs == NULL};
+    enum ip_status status = probe_usage_stores_measure(&session, err);
     for (size_t at = 0; at < count && status == IP_OK; at += CHUNK) {
-        user.results = results + at;
-        user.count = count - at < CHUNK ? count - at : CHUNK;
-        for (size_t i = 0; i < user.count; i++) {
-            probe_usage_subject_init(&subjects[i], forms[at + i]);
-            user.results[i] = (struct probe_usage){.slots = NAN, .cycles = NAN, .expected_cycles = NAN};
-        }
-        user.throughputs = throughputs != NULL ? throughputs + at : own;
+        session.count = count - at < CHUNK ? count - at : CHUNK;
         if (throughputs == NULL) {
-            status = probe_throughput_measure(meter, encoder, forms + at, user.count, own, err);
+            status = probe_throughput_measure(meter, encoder, forms + at, session.count, own, err);
         }
-        status = status == IP_OK ? chunk_measure(&user, err) : status;
+        for (size_t i = 0; i < session.count; i++) {
+            subject_begin(&subjects[i], forms[at + i], throughputs != NULL ? &throughputs[at + i] : &own[i],
+                          &results[at + i]);
+        }
+        status = status == IP_OK ? chunk_measure(&session, err) : status;
     }
     free(subjects);
     free(own);

@@ -30,7 +30,7 @@ struct probe_usage {
     enum probe_usage_verdict verdict;
     struct probe_usage_term terms[PROBE_USAGE_TERMS]; /* narrow sets first; whole numbers of µops */
     unsigned term_count;
-    double slots;           /* issue slots; NaN: not measured */
+    double slots;           /* issue slots; NaN: not measured, or not clear */
     double cycles;          /* reciprocal throughput; NaN: not measured */
     double expected_cycles; /* what ports and issue slots alone would allow */
     double residual;        /* largest distance of a measurement from what the terms predict, in µops */
@@ -47,7 +47,8 @@ struct probe_usage {
     char why[128];
 };
 
-/* Measures all forms (derived). throughputs[i] belongs to forms[i]; NULL: measured here, too. */
+/* Measures all forms (derived). throughputs[i] belongs to forms[i]; NULL: they are measured here, and all
+ * issue slots, too, which are else left out where the ports are plain without. */
 IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                             const struct probe_portmap *map, struct isa_form *const *forms,
                                             const struct probe_throughput *throughputs, size_t count,

@@ -17,7 +17,8 @@ static uint32_t widest_term(const struct probe_usage *result) {
 }
 
 static bool may_block(const struct probe_usage_experiment *experiment) {
-    return experiment->parts == 1 && isfinite(experiment->confined) && !experiment->store;
+    bool known = isfinite(experiment->confined) || experiment->implied;
+    return experiment->parts == 1 && known && !experiment->store;
 }
 
 /* Unions within that set, the larger the better; any other will do when there is none. */
@@ -50,17 +51,18 @@ static bool check_choose(struct probe_usage_subject *subject, unsigned number, u
                 continue;
             }
             best = score;
-            *check =
-                (struct probe_usage_experiment){.target = both,
-                                                .parts = 2,
-                                                .wanted = true,
-                                                .least = subject->issue.least,
-                                                .members = {one->members[0], other->members[0]},
-                                                .blocked = {{.ports = one->target}, {.ports = other->target}},
-                                                .slot = SIZE_MAX,
-                                                .base_slot = SIZE_MAX,
-                                                .cycles = NAN,
-                                                .confined = NAN};
+            *check = (struct probe_usage_experiment){
+                .target = both,
+                .parts = 2,
+                .wanted = true,
+                .least = subject->issue.least,
+                .kind = one->kind == PROBE_USAGE_GLANCED ? PROBE_USAGE_GLANCED : PROBE_USAGE_LOOKED,
+                .members = {one->members[0], other->members[0]},
+                .blocked = {{.ports = one->target}, {.ports = other->target}},
+                .slot = SIZE_MAX,
+                .base_slot = SIZE_MAX,
+                .cycles = NAN,
+                .confined = NAN};
         }
     }
     return best >= score_min;

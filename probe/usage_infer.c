@@ -18,11 +18,11 @@ void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict ve
 
 /* Blockers of the widest set leave few issue slots: whatever the front end loses looks like a part of a µop.
  */
-static bool is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
+bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
     return ports_in(experiment->target) + 1.5 > map->issue_width;
 }
 
-static bool is_load(const struct probe_portmap *map, uint32_t ports) {
+bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports) {
     for (unsigned c = 0; c < map->class_count; c++) {
         if (map->classes[c].load && map->classes[c].ports == ports) {
             return true;
@@ -31,20 +31,30 @@ static bool is_load(const struct probe_portmap *map, uint32_t ports) {
     return false;
 }
 
-/* The blockers' reading, held within what the issue slots leave: only a load may share the slot of another
- * µop, and a store's address that of its data. */
-static double widest_count(const struct probe_usage *result, const struct probe_portmap *map,
-                           double reading) {
-    double placed = 0;
+/* Only a load may share the slot of another µop, and a store's address that of its data. All together take no
+ * longer than the form does. */
+double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
+                               unsigned width) {
+    static const double cycles_more = 1.05, uops_more = 0.1;
+    double placed = 0, computing = 0, most = INFINITY;
     for (unsigned t = 0; t < result->term_count; t++) {
-        placed += is_load(map, result->terms[t].ports) ? 0 : result->terms[t].uops;
+        bool load = probe_usage_is_load(map, result->terms[t].ports);
+        placed += load ? 0 : result->terms[t].uops;
+        computing += load || result->terms[t].store ? 0 : result->terms[t].uops;
     }
-    double most =
-        isfinite(result->slots) && round(result->slots) > placed ? round(result->slots) - placed : 0;
-    if (isfinite(result->slots) && reading > most) {
-        reading = most;
+    if (isfinite(result->slots)) {
+        most = round(result->slots) - placed;
     }
-    return reading > 0 ? reading : 0;
+    if (isfinite(result->cycles)) {
+        most = fmin(most, floor(cycles_more * result->cycles * width + uops_more) - computing);
+    }
+    return fmax(most, 0);
+}
+
+/* The blockers' reading, held within what the issue slots leave. */
+static double widest_count(const struct probe_usage *result, const struct probe_portmap *map, unsigned width,
+                           double reading) {
+    return fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
 }
 
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
@@ -52,7 +62,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
     result->term_count = 0;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        if (!isfinite(experiment->confined)) {
+        if (!isfinite(experiment->confined) && !experiment->implied) {
             continue;
         }
         double uops = experiment->confined;
@@ -60,10 +70,11 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             bool inside = (result->terms[t].ports & ~experiment->target) == 0;
             uops -= inside ? result->terms[t].uops : 0;
         }
+        uops = experiment->implied ? 0 : uops;
         double nearest = round(uops);
         bool doubtful = fabs(uops - nearest) > UOP_TOLERANCE || nearest < 0;
-        if (is_widest(map, experiment)) {
-            uops = widest_count(result, map, nearest);
+        if (probe_usage_is_widest(map, experiment)) {
+            uops = widest_count(result, map, ports_in(experiment->target), nearest);
             doubtful = fabs(uops - nearest) > 1;
         }
         if (doubtful) {
@@ -99,7 +110,7 @@ static double predicted(const struct probe_usage *result, const struct probe_por
 
 static void residual_take(struct probe_usage *result, const struct probe_portmap *map,
                           const struct probe_usage_experiment *experiment) {
-    if (isfinite(experiment->cycles) && !experiment->store && !is_widest(map, experiment)) {
+    if (isfinite(experiment->cycles) && !experiment->store && !probe_usage_is_widest(map, experiment)) {
         double distance = fabs(experiment->cycles - predicted(result, map, experiment)) *
                           ports_in(experiment->target) / experiment->copies;
         result->residual = distance > result->residual ? distance : result->residual;
@@ -108,8 +119,7 @@ static void residual_take(struct probe_usage *result, const struct probe_portmap
 
 /* -- What the issue width hides ----------------------------------------------------------------------- */
 
-/* All ports but those of memory, if a set of all of them would be as fast as instructions are issued. */
-static uint32_t hidden_ports(const struct probe_portmap *map) {
+uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
     uint32_t all = 0;
     for (unsigned c = 0; c < map->class_count; c++) {
         all |= map->classes[c].load || map->classes[c].store ? 0 : map->classes[c].ports;
@@ -135,10 +145,10 @@ static bool computes(const struct isa_form *form) {
  * the slot of what it feeds, a store's data that of its address. */
 static void hidden_infer(const struct isa_form *form, struct probe_usage *result,
                          const struct probe_portmap *map) {
-    uint32_t ports = hidden_ports(map);
+    uint32_t ports = probe_usage_hidden_ports(map);
     double free_slots = isfinite(result->slots) ? round(result->slots) : 0, loads = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
-        bool load = is_load(map, result->terms[t].ports);
+        bool load = probe_usage_is_load(map, result->terms[t].ports);
         loads += load ? result->terms[t].uops : 0;
         free_slots -= load ? 0 : result->terms[t].uops;
     }
@@ -179,7 +189,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     result->residual = 0;
     for (unsigned e = 0; e < subject->count; e++) {
         residual_take(result, map, &subject->experiments[e]);
-        bool known = isfinite(subject->experiments[e].cycles);
+        bool known = isfinite(subject->experiments[e].cycles) || subject->experiments[e].implied;
         measured += known;
         missing += !known && subject->experiments[e].members[0] >= 0;
     }

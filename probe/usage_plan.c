@@ -6,9 +6,9 @@
 #include "probe/usage_steps.h"
 
 enum {
-    COPIES = 4,             /* of the form beside blockers ... */
-    COPIES_OF_FAST = 8,     /* ... and of one that takes a cycle at most: the more, the clearer */
-    BLOCKERS_MAX = 900,     /* instances in a kernel */
+    COPIES = 4,         /* of the form beside blockers ... */
+    COPIES_OF_FAST = 8, /* ... and of one that takes a cycle at most: the more, the clearer */
+    WIDE_BITS = 512,
     LOAD_BITS = 64,         /* loads that can begin at any multiple of eight bytes within a line */
     SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
 };
@@ -27,7 +27,9 @@ void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_fo
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool vector = isa_reg_is_vector(operand->reg_class);
-        if (vector && operand->reg_class == ISA_REG_ZMM) {
+        unsigned elements = operand->broadcast > 0 ? operand->broadcast : 1;
+        if ((vector && operand->reg_class == ISA_REG_ZMM) ||
+            (form->evex && operand->bits * elements >= WIDE_BITS)) { /* in memory alone, too */
             subject->world = PROBE_PORTS_WIDE;
         } else if (vector && subject->world == PROBE_PORTS_SCALAR) {
             subject->world = PROBE_PORTS_VECTOR;
@@ -68,9 +70,9 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
 /* -- How many ----------------------------------------------------------------------------------------- */
 
 /* How long the blockers must take so that nothing else of the form can bind. */
-static double least_cycles(const struct probe_usage_subject *subject, const struct probe_usage *result,
-                           const struct probe_portmap *map, unsigned width, unsigned copies) {
-    double slots = isfinite(result->slots) && result->slots > 1 ? result->slots : 1;
+static double least_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                           unsigned width, unsigned copies) {
+    double slots = subject->slots > 1 ? subject->slots : 1;
     double least = CYCLES_SPARE * copies * subject->alone;
     least = fmax(least, CHAIN_SPARE * subject->chain);
     if (width == 0) { /* NOPs */
@@ -79,13 +81,14 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
     /* Whatever is not confined to the blocked ports finds room on one other. */
     least = fmax(least, SLOTS_SPARE * copies * slots);
     double spare = map->issue_width - width; /* slots a cycle that the blockers leave */
+    slots = fmax(slots, subject->uops);
     least = fmax(least, spare > 0.25 ? SLOTS_SPARE * copies * slots / spare : 0);
     return CYCLES_LEAST + least;
 }
 
 void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
-                                 const struct probe_usage_subject *subject, const struct probe_usage *result,
-                                 const struct probe_portmap *map) {
+                                 const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                                 enum probe_usage_kind kind) {
     unsigned width = ports_in(experiment->target);
     double longer = CYCLES_LONGER[experiment->tries % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
     double rate = width != 0 ? width : map->issue_width, cycles = 0;
@@ -99,8 +102,8 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
         experiment->copies = (unsigned)round(map->issue_width);
     }
     for (; experiment->copies > 0; experiment->copies /= 2) {
-        cycles = ceil(longer * least_cycles(subject, result, map, width, experiment->copies));
-        if (cycles * rate <= BLOCKERS_MAX) {
+        cycles = ceil(longer * least_cycles(subject, map, width, experiment->copies));
+        if (cycles * rate <= PROBE_USAGE_BLOCKERS) {
             break;
         }
     }
@@ -108,7 +111,9 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
         experiment->parts = 0;
     }
     experiment->base_copies =
-        experiment->based && width != 0 && !subject->renews ? experiment->copies / 2 : 0;
+        experiment->based && kind != PROBE_USAGE_GLANCED && width != 0 && !subject->renews
+            ? experiment->copies / 2
+            : 0;
     for (unsigned p = 0; p < experiment->parts; p++) {
         experiment->blocked[p].uops =
             width != 0 ? cycles * ports_in(experiment->blocked[p].ports) : ceil(cycles * rate);
@@ -127,8 +132,8 @@ static bool set_known(const struct probe_usage_subject *subject, const struct pr
 }
 
 /* By an operand, or within microcode. */
-static bool may_touch_memory(const struct isa_form *form, const struct probe_usage *result) {
-    return isa_form_memory_operand(form) >= 0 || !(result->slots <= SLOTS_OF_MICROCODE - 0.5);
+static bool may_touch_memory(const struct probe_usage_subject *subject) {
+    return isa_form_memory_operand(subject->form) >= 0 || !(subject->slots <= SLOTS_OF_MICROCODE - 0.5);
 }
 
 static void experiment_init(struct probe_usage_experiment *experiment, uint32_t target, int member) {
@@ -150,8 +155,7 @@ void probe_usage_issue_plan(struct probe_usage_subject *subject) {
     subject->issue.least = 2;
 }
 
-void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
-                                  const struct probe_portmap *map) {
+void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];
@@ -162,7 +166,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             }
             if (class->width != width || set_known(subject, class) ||
                 subject->count == PROBE_USAGE_EXPERIMENTS ||
-                (memory && (member < 0 || !may_touch_memory(subject->form, result)))) {
+                (memory && (member < 0 || !may_touch_memory(subject)))) {
                 continue;
             }
             struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];

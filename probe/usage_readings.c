@@ -8,9 +8,9 @@
 
 /* A count of µops so far from an integer is worth another reading. */
 static const double DOUBT = 0.2;
-/* A cheap look is wrong by such a part of a mix's whole time, a measurement by this. */
-static const double LOOK_ERROR = 0.006;
-static const double MEASURED_ERROR = 0.0015;
+/* Readings are wrong by such a part of a mix's whole time. */
+static const double KIND_ERROR[PROBE_USAGE_KINDS] = {
+    [PROBE_USAGE_GLANCED] = 0.008, [PROBE_USAGE_LOOKED] = 0.006, [PROBE_USAGE_MEASURED] = 0.0015};
 /* What the readings say together may be wrong by so many µops. */
 static const double ERROR_MOST = 0.12;
 /* Readings after which a count between two integers is taken to be one. */
@@ -29,8 +29,9 @@ static double leverage(const struct probe_usage_experiment *experiment) {
 }
 
 static double error_of(const struct probe_usage_experiment *experiment, unsigned readings) {
-    double part = experiment->measured ? MEASURED_ERROR : LOOK_ERROR;
-    part *= experiment->based ? M_SQRT2 : 1.0; /* what the base takes is as uncertain */
+    double part = KIND_ERROR[experiment->kind];
+    /* What the base takes is as uncertain. */
+    part *= experiment->based && experiment->kind != PROBE_USAGE_GLANCED ? M_SQRT2 : 1.0;
     return part * leverage(experiment) / sqrt(readings);
 }
 
@@ -38,15 +39,17 @@ double probe_usage_error(const struct probe_usage_experiment *experiment) {
     return experiment->reading_count > 0 ? error_of(experiment, experiment->reading_count) : INFINITY;
 }
 
-static void measure(struct probe_usage_experiment *experiment) {
-    experiment->measured = experiment->wanted = true;
+void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum probe_usage_kind kind) {
+    experiment->kind = kind;
+    experiment->wanted = true;
     experiment->reading_count = experiment->tries = 0;
     experiment->cycles = experiment->confined = NAN;
 }
 
 void probe_usage_experiment_begin(struct probe_usage_experiment *experiment) {
-    if (!experiment->measured && !(error_of(experiment, PROBE_USAGE_READINGS) <= ERROR_MOST)) {
-        measure(experiment); /* looks would not do */
+    if (experiment->kind == PROBE_USAGE_LOOKED &&
+        !(error_of(experiment, PROBE_USAGE_READINGS) <= ERROR_MOST)) {
+        probe_usage_readings_drop(experiment, PROBE_USAGE_MEASURED);
     }
 }
 
@@ -102,8 +105,10 @@ bool probe_usage_believed(const struct probe_usage_experiment *experiment) {
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
     bool between = !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
     bool vague = !(error_of(experiment, experiment->reading_count) <= ERROR_MOST);
-    unsigned most = vague     ? (experiment->measured ? PROBE_USAGE_MEASUREMENTS : PROBE_USAGE_READINGS)
+    bool measured = experiment->kind == PROBE_USAGE_MEASURED;
+    unsigned most = vague     ? (measured ? PROBE_USAGE_MEASUREMENTS : PROBE_USAGE_READINGS)
                     : between ? BETWEEN_MOST
                               : experiment->least;
-    experiment->wanted = experiment->tries < most;
+    /* Whether another glance is wanted all that is known of the form says. */
+    experiment->wanted = experiment->kind != PROBE_USAGE_GLANCED && experiment->tries < most;
 }

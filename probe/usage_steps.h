@@ -4,15 +4,26 @@
 #define ISAPROBE_PROBE_USAGE_STEPS_H
 
 #include "generator/shapes.h"
+#include "probe/batch.h"
 #include "probe/usage.h"
 
 enum {
     PROBE_USAGE_EXPERIMENTS = 32, /* of a form: one for each set */
     PROBE_USAGE_PARTS = GEN_PARTS_MAX - 1,
     PROBE_USAGE_CHECKS = 2,
+    PROBE_USAGE_BLOCKERS = 900,    /* instances in a kernel, at most */
+    PROBE_USAGE_STORE_STRIDE = 64, /* a line for each: some CPUs write two to one line at once, not to two */
     PROBE_USAGE_READINGS =
         15, /* cheap looks at an experiment, at most; of one for which these are too vague */
     PROBE_USAGE_MEASUREMENTS = 7, /* so many measurements */
+};
+
+/* How a reading is taken. Their low quantiles are not equally low, nor are they equally good. */
+enum probe_usage_kind {
+    PROBE_USAGE_GLANCED,  /* one cheap look: good enough where all that is known of a form fits together */
+    PROBE_USAGE_LOOKED,   /* looks until three agree */
+    PROBE_USAGE_MEASURED, /* where looks are too vague */
+    PROBE_USAGE_KINDS,
 };
 
 /* Blockers of a set, and what they took with and without the form. */
@@ -32,18 +43,23 @@ struct probe_usage_experiment {
     double confined;                       /* the form's µops that can go nowhere else, by all readings */
     double readings[PROBE_USAGE_READINGS]; /* of `confined`, each with other numbers of instances, in order */
     unsigned reading_count;
-    unsigned tries; /* with and without a reading, of this kind */
-    unsigned least; /* readings wanted in any case */
-    bool measured;  /* the readings are measurements; else cheap looks */
-    bool wanted;    /* one more reading */
+    unsigned tries;             /* with and without a reading, of this kind */
+    unsigned least;             /* readings wanted in any case */
+    enum probe_usage_kind kind; /* of the readings */
+    bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read */
+    bool wanted;  /* one more reading */
 };
 
 struct probe_usage_subject {
     struct isa_form *form;
+    struct probe_usage *result;                /* borrowed */
+    const struct probe_throughput *throughput; /* borrowed */
     unsigned world;
     bool legacy;  /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
     bool renews;  /* something stands before each instance, to renew what it uses up */
     double alone; /* cycles of an instance in a kernel of its own */
+    double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed */
+    double uops;  /* of an instance, as far as they were found; 0: none yet */
     double chain; /* cycles of a few instances, which the next few wait for: through the memory or register
                      that a form reads and writes */
     size_t slot, chain_slot;
@@ -52,7 +68,25 @@ struct probe_usage_subject {
     unsigned count;
     struct probe_usage_experiment checks[PROBE_USAGE_CHECKS]; /* not used to infer */
     unsigned check_count;
+    bool settled;    /* its result stands */
+    bool asks_issue; /* it would, if the issue slots were known */
 };
+
+/* What the steps share. */
+struct probe_usage_session {
+    const struct hx_meter *meter;
+    struct gen_encoder *encoder;
+    const struct probe_portmap *map;
+    double bias[PROBE_USAGE_KINDS]; /* cycles that are read for one that is taken, by blockers alone; 0: not
+                                       known yet */
+    double store_cycles;            /* of a store that shares its line with none before or behind it */
+    bool all_issue;                 /* the issue slots are a result that is wanted, too */
+    struct probe_usage_subject *subjects;
+    size_t count;
+};
+
+/* The experiments of a form that are read together. */
+enum probe_usage_stage { PROBE_USAGE_ISSUE, PROBE_USAGE_SETS, PROBE_USAGE_CHECKING };
 
 static inline unsigned ports_in(uint32_t set) {
     return (unsigned)__builtin_popcount(set);
@@ -69,17 +103,40 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
 /* One experiment for each set that may have µops of the form. */
-void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_usage *result,
-                                  const struct probe_portmap *map);
-/* Sets the numbers of instances for the next reading; each has a rhythm of its own. */
+void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map);
+/* Sets the numbers of instances for the next reading; each has a rhythm of its own. A glance goes without a
+ * base, but for what renews operands. */
 void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
-                                 const struct probe_usage_subject *subject, const struct probe_usage *result,
-                                 const struct probe_portmap *map);
+                                 const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                                 enum probe_usage_kind kind);
+
+/* -- probe/usage_scale.c: what blockers alone take ------------------------------------------------------ */
+
+/* The bias of a kind of readings. */
+IP_CHECK enum ip_status probe_usage_bias_measure(struct probe_usage_session *session,
+                                                 enum probe_usage_kind kind, struct ip_error *err);
+IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err);
+
+/* -- probe/usage_mixes.c: kernels of forms and blockers, and what is read from them --------------------- */
+
+/* Measures the batch, if anything is in it, as this kind of reading wants it. */
+IP_CHECK enum ip_status probe_usage_batch_run(const struct probe_usage_session *session,
+                                              struct probe_batch *batch, enum probe_usage_kind kind,
+                                              struct ip_error *err);
+/* How long each form takes alone, for the sizes of what follows. Gives up forms of which nothing was seen. */
+IP_CHECK enum ip_status probe_usage_alone_read(struct probe_usage_session *session,
+                                               enum probe_usage_kind kind, struct ip_error *err);
+/* One reading of this kind of all experiments of the stage that want one of it. *taken counts them. */
+IP_CHECK enum ip_status probe_usage_readings_take(struct probe_usage_session *session,
+                                                  enum probe_usage_stage stage, enum probe_usage_kind kind,
+                                                  size_t *taken, struct ip_error *err);
 
 /* -- probe/usage_readings.c: what several readings of one experiment say, and whether there should be more */
 
 /* Once the first sizes are set: an experiment for which looks are too vague is measured. */
 void probe_usage_experiment_begin(struct probe_usage_experiment *experiment);
+/* Forgets what was read. */
+void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum probe_usage_kind kind);
 /* `rate`: µops (or slots) a cycle of the target. A NaN is a try without a reading. */
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate);
 /* By so many µops the readings may be wrong. */
@@ -91,6 +148,26 @@ void probe_usage_reading_judge(struct probe_usage_experiment *experiment);
 /* More readings of all experiments. Returns false where there were enough. */
 bool probe_usage_look_again(struct probe_usage_subject *subject);
 
+/* -- probe/usage_glance.c: which glances to take, and whether they fit together ------------------------- */
+
+/* NOPs say less at a glance than ports do, so that the issue slots are read only where the ports hide behind
+ * them. */
+bool probe_usage_glance_needs_issue(const struct probe_portmap *map);
+/* Wants a glance at those sets that others, as wide or wider, do not hold. */
+void probe_usage_glance_tops(struct probe_usage_subject *subject, const struct probe_portmap *map);
+/* And at those within these of which one has uops; the others are implied. */
+void probe_usage_glance_inner(struct probe_usage_subject *subject, const struct probe_portmap *map);
+/* And at the widest, which all uops but those of memory show in. */
+void probe_usage_glance_widest(struct probe_usage_subject *subject, const struct probe_portmap *map);
+/* After probe_usage_verify: does all that is known of the form fit together, and closely? */
+bool probe_usage_glance_fits(const struct probe_usage_subject *subject, const struct probe_portmap *map);
+/* Or would it, if the issue slots were known? */
+bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
+                                   const struct probe_portmap *map);
+/* Where it does not: wants another glance at what is doubtful, or at all. Returns false where there is no use
+ * in it. */
+bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map);
+
 /* -- probe/usage_infer.c, probe/usage_check.c ----------------------------------------------------------- */
 
 /* Fills the terms from the experiments. */
@@ -99,6 +176,15 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
 /* Chooses mixes of the form with blockers of two sets at once; their sizes are still to be set. */
 void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct probe_usage *result,
                                const struct probe_portmap *map);
+/* All ports but those of memory, if a set of all of them would be as fast as instructions are issued; else 0.
+ */
+uint32_t probe_usage_hidden_ports(const struct probe_portmap *map);
+/* µops that issue slots and the throughput leave for the widest set, of `width` ports, whose own reading
+ * counts only within that. Infinite where neither is known. */
+double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
+                               unsigned width);
+bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
+bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);
 /* Do the terms give back every experiment, the checks, the throughput and the slots? */
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map);

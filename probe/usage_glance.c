@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_glance.c - a form's ports by one glance at each mix. A single glance may be wrong by anything,
+ * but what is wrong seldom fits: a set's uops show in every set that holds it, all together are the issue
+ * slots, and mixes that nothing was inferred from must come out as well. So few glances do for most forms,
+ * and only the others are looked at closely. docs/ports.md, "Usage". */
+#include <math.h>
+
+#include "harness/stats.h"
+#include "probe/usage_steps.h"
+
+static const double ZERO_MOST = 0.3;       /* uops: a reading below is none */
+static const double INTEGER_WITHIN = 0.25; /* of a reading to an integer */
+static const double ERROR_MOST = 0.3;      /* uops: vaguer glances prove nothing */
+static const double RESIDUAL_MOST = 0.3;
+static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a set of all ports says */
+enum {
+    GLANCES_MOST = 9,
+    ALL_AGAIN = 2, /* of all sets, where what is clear does not fit */
+};
+
+static bool is_inside(const struct probe_usage_experiment *inner,
+                      const struct probe_usage_experiment *outer) {
+    return (inner->target & ~outer->target) == 0 && inner->target != outer->target;
+}
+
+/* A set that others can be within: all but the widest, whose readings are vague. */
+static bool is_outer(const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    return experiment->parts != 0 && !probe_usage_is_widest(map, experiment);
+}
+
+static bool is_top(const struct probe_usage_subject *subject, const struct probe_usage_experiment *experiment,
+                   const struct probe_portmap *map) {
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *outer = &subject->experiments[e];
+        if (is_outer(outer, map) && is_inside(experiment, outer)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void probe_usage_glance_tops(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    for (unsigned e = 0; e < subject->count; e++) {
+        struct probe_usage_experiment *experiment = &subject->experiments[e];
+        experiment->wanted = !probe_usage_is_widest(map, experiment) && is_top(subject, experiment, map);
+    }
+}
+
+static bool is_zero(const struct probe_usage_experiment *experiment) {
+    return experiment->reading_count > 0 && fabs(experiment->confined) <= ZERO_MOST;
+}
+
+void probe_usage_glance_inner(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    for (unsigned e = 0; e < subject->count; e++) {
+        struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (experiment->reading_count > 0 || probe_usage_is_widest(map, experiment)) {
+            continue;
+        }
+        experiment->wanted = true;
+        for (unsigned o = 0; o < subject->count; o++) {
+            const struct probe_usage_experiment *outer = &subject->experiments[o];
+            experiment->implied = experiment->implied ||
+                                  (is_outer(outer, map) && is_zero(outer) && is_inside(experiment, outer));
+        }
+        experiment->wanted = !experiment->implied;
+    }
+}
+
+/* What the terms are made of. */
+struct sums {
+    double uops, loads, stores;
+};
+
+static struct sums sums_of(const struct probe_usage *result, const struct probe_portmap *map) {
+    struct sums sums = {0};
+    for (unsigned t = 0; t < result->term_count; t++) {
+        const struct probe_usage_term *term = &result->terms[t];
+        sums.uops += term->uops;
+        sums.loads += probe_usage_is_load(map, term->ports) ? term->uops : 0;
+        sums.stores += term->store ? term->uops : 0;
+    }
+    return sums;
+}
+
+void probe_usage_glance_widest(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    subject->uops = sums_of(subject->result, map).uops + 1;
+    for (unsigned e = 0; e < subject->count; e++) {
+        struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (probe_usage_is_widest(map, experiment)) {
+            experiment->wanted = experiment->wanted || experiment->reading_count == 0;
+        }
+    }
+}
+
+static bool is_clear(const struct probe_usage_experiment *experiment, double within) {
+    double distance = fabs(experiment->confined - round(experiment->confined));
+    return experiment->reading_count > 0 && distance <= within && probe_usage_error(experiment) <= ERROR_MOST;
+}
+
+/* Do two readings or more, and more than half of them, say the same? */
+static bool is_seen_twice(const struct probe_usage_experiment *experiment) {
+    const double *readings = experiment->readings;
+    unsigned count = experiment->reading_count, half = count / 2 + 1;
+    size_t best = count >= 2 ? hx_narrowest(readings, count, half) : 0;
+    return count >= 2 && readings[best + half - 1] - readings[best] <= 2 * INTEGER_WITHIN;
+}
+
+static bool issue_is_clear(const struct probe_usage_experiment *issue) {
+    return is_seen_twice(issue) && is_clear(issue, INTEGER_WITHIN);
+}
+
+static bool set_is_clear(const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    /* The widest's is held within the slots, whatever it is. */
+    double within = probe_usage_is_widest(map, experiment) ? 0.5 : INTEGER_WITHIN;
+    bool nothing_blocks = experiment->members[0] < 0;
+    return experiment->implied || nothing_blocks || is_clear(experiment, within);
+}
+
+/* What a set within another has shows in both. What only a set that no other holds has was seen once: is it
+ * seen again? */
+static bool top_fits(const struct probe_usage_subject *subject,
+                     const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    const struct probe_usage *result = subject->result;
+    bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
+    bool found = false;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        found = found || result->terms[t].ports == experiment->target;
+    }
+    return memory || !found || probe_usage_is_widest(map, experiment) || !is_top(subject, experiment, map) ||
+           is_seen_twice(experiment);
+}
+
+/* The widest's own uops look like whatever the front end loses: one alone is plain, one beside others is not.
+ */
+static bool widest_fits(const struct probe_usage_subject *subject, const struct sums *sums,
+                        const struct probe_portmap *map) {
+    const struct probe_usage *result = subject->result;
+    double computing = sums->uops - sums->loads - sums->stores, own = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        const struct probe_usage_experiment its = {.target = result->terms[t].ports};
+        bool memory = result->terms[t].store || probe_usage_is_load(map, result->terms[t].ports);
+        own += !memory && probe_usage_is_widest(map, &its) ? result->terms[t].uops : 0;
+    }
+    return own == 0 || own == computing;
+}
+
+/* A load or a store for the operand in memory, and no more: whatever disturbs loads disturbs all of them, and
+ * no other set would show it. */
+static bool memory_fits(const struct isa_form *form, const struct sums *sums) {
+    int operand = isa_form_memory_operand(form);
+    bool reads = operand >= 0 && form->operands[operand].read;
+    bool writes = operand >= 0 && form->operands[operand].write;
+    return sums->loads <= reads && sums->stores <= writes;
+}
+
+/* Are all uops but those of memory seen by one set that holds their ports, and no others? */
+static bool all_seen(const struct probe_usage_subject *subject, const struct sums *sums,
+                     const struct probe_portmap *map) {
+    uint32_t ports = 0;
+    double computing = sums->uops - sums->loads - sums->stores;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
+        ports |= memory ? 0 : experiment->target;
+    }
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (experiment->reading_count > 0 && (ports & ~experiment->target) == 0) {
+            return fabs(experiment->confined - computing) <= WIDEST_WITHIN;
+        }
+    }
+    return false;
+}
+
+/* Are the uops all that there are? NOPs tell it best, but it takes long. */
+static bool sum_fits(const struct probe_usage_subject *subject, const struct sums *sums,
+                     const struct probe_portmap *map) {
+    double slots = round(subject->result->slots);
+    if (isfinite(slots) || probe_usage_glance_needs_issue(map)) { /* a load may go with another uop */
+        return issue_is_clear(&subject->issue) && slots <= sums->uops && slots >= sums->uops - sums->loads;
+    }
+    return sums->uops > 0 && widest_fits(subject, sums, map) && all_seen(subject, sums, map);
+}
+
+/* Apart from the sum: is all that was read clear, and does it give back every mix? */
+static bool readings_fit(const struct probe_usage_subject *subject, const struct sums *sums,
+                         const struct probe_portmap *map) {
+    const struct probe_usage *result = subject->result;
+    bool implied = false;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (!set_is_clear(experiment, map) || !top_fits(subject, experiment, map)) {
+            return false;
+        }
+        implied = implied || experiment->implied;
+    }
+    for (unsigned c = 0; c < subject->check_count; c++) {
+        if (!is_clear(&subject->checks[c], 0.5)) {
+            return false;
+        }
+    }
+    /* One that takes longer than its ports may have uops where nobody looked. */
+    double computing = sums->uops - sums->loads - sums->stores;
+    return result->verdict == PROBE_USAGE_OK && result->residual <= RESIDUAL_MOST &&
+           memory_fits(subject->form, sums) && computing <= subject->slots && !(result->slower && implied);
+}
+
+bool probe_usage_glance_fits(const struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    const struct sums sums = sums_of(subject->result, map);
+    return readings_fit(subject, &sums, map) && sum_fits(subject, &sums, map);
+}
+
+bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
+                                   const struct probe_portmap *map) {
+    const struct sums sums = sums_of(subject->result, map);
+    return !isfinite(subject->result->slots) && readings_fit(subject, &sums, map);
+}
+
+bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    bool any = false, implied = false;
+    const struct sums sums = sums_of(subject->result, map);
+    double computing = sums.uops - sums.loads - sums.stores;
+    /* The mixes were too short for so many uops. */
+    bool longer = subject->result->verdict == PROBE_USAGE_OK && computing > subject->slots;
+    unsigned most = 0, least = GLANCES_MOST;
+    subject->slots = longer ? computing : subject->slots;
+    subject->issue.wanted = probe_usage_glance_needs_issue(map) && !issue_is_clear(&subject->issue);
+    subject->check_count = 0; /* they are chosen anew */
+    for (unsigned e = 0; e < subject->count; e++) {
+        struct probe_usage_experiment *experiment = &subject->experiments[e];
+        bool unclear = !set_is_clear(experiment, map) || !top_fits(subject, experiment, map);
+        most = experiment->tries > most ? experiment->tries : most;
+        least = experiment->reading_count < least ? experiment->reading_count : least;
+        experiment->wanted = experiment->parts != 0 && (longer || unclear);
+        if (longer && experiment->wanted) {
+            probe_usage_readings_drop(experiment, PROBE_USAGE_GLANCED);
+            experiment->implied = false;
+        }
+        any = any || experiment->wanted;
+        implied = implied || experiment->implied;
+    }
+    any = any || subject->issue.wanted;
+    if (!any && !implied && least >= ALL_AGAIN) {
+        return false; /* all is clear, and yet it does not fit */
+    }
+    for (unsigned e = 0; e < subject->count && !any; e++) {
+        struct probe_usage_experiment *experiment = &subject->experiments[e];
+        experiment->wanted = experiment->parts != 0 && (experiment->implied || !implied);
+        experiment->implied = false;
+    }
+    return most < GLANCES_MOST;
+}
+
+bool probe_usage_glance_needs_issue(const struct probe_portmap *map) {
+    return probe_usage_hidden_ports(map) != 0;
+}

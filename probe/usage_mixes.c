@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_mixes.c - kernels of forms and their blockers, and what is read from them. */
+#include <math.h>
+#include <string.h>
+
+#include "probe/portmap_steps.h"
+#include "probe/usage_steps.h"
+
+enum {
+    ALONE_INSTANCES = 24,
+    CHAIN_INSTANCES = 8,
+};
+
+enum ip_status probe_usage_batch_run(const struct probe_usage_session *session, struct probe_batch *batch,
+                                     enum probe_usage_kind kind, struct ip_error *err) {
+    static const unsigned looks[PROBE_USAGE_KINDS] = {
+        [PROBE_USAGE_GLANCED] = 1, [PROBE_USAGE_LOOKED] = PROBE_MIX_LOOKS, [PROBE_USAGE_MEASURED] = 0};
+    batch->looks = looks[kind];
+    return batch->count > 0 ? probe_batch_measure(batch, session->meter, session->encoder, err) : IP_OK;
+}
+
+/* -- The form alone ----------------------------------------------------------------------------------- */
+
+/* Does anything stand before an instance? */
+static bool form_renews(const struct isa_form *form) {
+    const struct gen_part part = {.form = form, .count = 1, .how = {.renewals_only = true}};
+    struct gen_program program;
+    struct ip_error ignored; /* what cannot be mixed is told when it is measured */
+    if (gen_mix_program(&program, &part, 1, &ignored) != IP_OK) {
+        return false;
+    }
+    bool renews = program.unit.count > 0;
+    gen_program_fini(&program);
+    return renews;
+}
+
+/* How long an instance takes alone, for the sizes of what follows: a look will do. */
+static void alone_take(struct probe_usage_subject *subject, const struct probe_batch *batch) {
+    const struct probe_throughput *throughput = subject->throughput;
+    struct probe_usage *result = subject->result;
+    subject->alone = probe_mix_cycles(batch, subject->slot) / ALONE_INSTANCES;
+    subject->chain = probe_mix_cycles(batch, subject->chain_slot);
+    if (!isfinite(subject->alone)) {
+        subject->alone = throughput->plain_cycles;
+    }
+    if (!isfinite(subject->chain)) {
+        subject->chain = CHAIN_INSTANCES * subject->alone;
+    }
+    bool trusted = throughput->measured && throughput->verdict == HX_VERDICT_OK;
+    result->cycles = trusted ? throughput->cycles : NAN;
+    result->stat = throughput->stat;
+    if (subject->slot == SIZE_MAX) {
+        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN, "it cannot stand in a mix of independent instances");
+        return;
+    }
+    const struct hx_stat *stat = &batch->stats[subject->slot];
+    if (stat->verdict == HX_VERDICT_FAULT || !isfinite(subject->alone)) {
+        result->stat = *stat;
+        result->meter = stat->verdict;
+        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN,
+                            stat->why[0] != '\0' ? stat->why : "another thread used the core");
+    }
+}
+
+enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum probe_usage_kind kind,
+                                      struct ip_error *err) {
+    struct probe_batch batch = {0};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
+        const struct gen_part few = {.form = subject->form, .count = CHAIN_INSTANCES};
+        subject->renews = form_renews(subject->form);
+        status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
+        status = status == IP_OK ? probe_mix_add(&batch, &few, 1, &subject->chain_slot, err) : status;
+    }
+    status = status == IP_OK ? probe_usage_batch_run(session, &batch, kind, err) : status;
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        alone_take(&session->subjects[i], &batch);
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
+/* -- Experiments -------------------------------------------------------------------------------------- */
+
+static struct probe_usage_experiment *stage_experiments(struct probe_usage_subject *subject,
+                                                        enum probe_usage_stage stage, unsigned *count) {
+    switch (stage) {
+    case PROBE_USAGE_ISSUE:
+        *count = 1;
+        return &subject->issue;
+    case PROBE_USAGE_SETS:
+        *count = subject->count;
+        return subject->experiments;
+    default:
+        *count = subject->check_count;
+        return subject->checks;
+    }
+}
+
+static enum ip_status mix_add(const struct probe_usage_session *session,
+                              const struct probe_usage_subject *subject,
+                              struct probe_usage_experiment *experiment, bool base, size_t *slot,
+                              struct probe_batch *batch, struct ip_error *err) {
+    struct gen_part parts[GEN_PARTS_MAX];
+    unsigned count = 0, stride = experiment->store ? PROBE_USAGE_STORE_STRIDE : 0;
+    unsigned between = experiment->load ? GEN_LOAD_STRIDE : stride; /* of the blockers */
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        unsigned instances = (unsigned)experiment->blocked[p].uops;
+        parts[count] = experiment->target == 0
+                           ? (struct gen_part){.form = NULL, .count = instances}
+                           : probe_port_part(&session->map->members[experiment->members[p]], instances);
+        parts[count++].how.stride = between;
+    }
+    unsigned copies = base && !subject->renews ? experiment->base_copies : experiment->copies;
+    if (copies > 0) {
+        parts[count++] =
+            (struct gen_part){.form = subject->form,
+                              .count = copies,
+                              .how = {.stride = stride, .renewals_only = base && subject->renews}};
+    }
+    enum ip_status status = probe_mix_add(batch, parts, count, slot, err);
+    if (status == IP_OK && *slot != SIZE_MAX && experiment->target == 0) {
+        /* What the loop's end takes is the same in the mix that it is compared with, and the loop stays
+         * small.
+         */
+        batch->programs[*slot].copies = 1;
+        batch->programs[*slot].one_loop = true;
+    }
+    return status;
+}
+
+/* Another member of the class and world of `member`, behind it; -1: none. */
+static int next_member(const struct probe_portmap *map, int member) {
+    const struct probe_port_member *members = map->members;
+    for (size_t i = (size_t)member + 1; member >= 0 && i < map->member_count; i++) {
+        if (members[i].class == members[member].class && members[i].world == members[member].world) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* What is read in one go. */
+struct reading {
+    enum probe_usage_kind kind;
+    struct probe_batch batch;
+    size_t nop_slots[PROBE_USAGE_BLOCKERS + 1]; /* of so many NOPs alone; SIZE_MAX: not added */
+};
+
+static void reading_init(struct reading *reading, enum probe_usage_kind kind) {
+    memset(reading, 0, sizeof *reading);
+    reading->kind = kind;
+    for (size_t i = 0; i <= PROBE_USAGE_BLOCKERS; i++) {
+        reading->nop_slots[i] = SIZE_MAX;
+    }
+}
+
+/* The mix that the experiment's is compared with. NOPs alone serve all forms. */
+static enum ip_status base_add(const struct probe_usage_session *session,
+                               const struct probe_usage_subject *subject,
+                               struct probe_usage_experiment *experiment, struct reading *reading,
+                               struct ip_error *err) {
+    bool nops = experiment->target == 0;
+    bool based = experiment->based && (nops || reading->kind != PROBE_USAGE_GLANCED);
+    if (!subject->renews && !based) {
+        return IP_OK;
+    }
+    size_t *shared =
+        nops && !subject->renews ? &reading->nop_slots[(size_t)experiment->blocked[0].uops] : NULL;
+    if (shared != NULL && *shared != SIZE_MAX) {
+        experiment->base_slot = *shared;
+        return IP_OK;
+    }
+    enum ip_status status =
+        mix_add(session, subject, experiment, true, &experiment->base_slot, &reading->batch, err);
+    if (shared != NULL) {
+        *shared = experiment->base_slot;
+    }
+    return status;
+}
+
+/* A blocker that cannot share a kernel with the form (there are too few registers for both) gives way to
+ * another of its class. */
+static enum ip_status experiment_add(const struct probe_usage_session *session,
+                                     const struct probe_usage_subject *subject,
+                                     struct probe_usage_experiment *experiment, struct reading *reading,
+                                     struct ip_error *err) {
+    experiment->slot = experiment->base_slot = SIZE_MAX;
+    int first = experiment->members[0], next = first;
+    enum ip_status status = IP_OK;
+    do {
+        experiment->members[0] = next;
+        status = mix_add(session, subject, experiment, false, &experiment->slot, &reading->batch, err);
+        next = next_member(session->map, next);
+    } while (status == IP_OK && experiment->slot == SIZE_MAX && next >= 0);
+    if (experiment->slot == SIZE_MAX) {
+        experiment->members[0] = first;
+        experiment->parts = 0;
+        return status;
+    }
+    return status == IP_OK ? base_add(session, subject, experiment, reading, err) : status;
+}
+
+/* µops, or issue slots, a cycle of what the blockers keep busy. */
+static double target_rate(const struct probe_usage_session *session,
+                          const struct probe_usage_experiment *experiment) {
+    return experiment->target == 0 ? session->map->issue_width
+           : experiment->store     ? 1.0 / session->store_cycles
+                                   : ports_in(experiment->target);
+}
+
+static void experiment_take(const struct probe_usage_session *session,
+                            struct probe_usage_experiment *experiment, const struct reading *reading) {
+    const struct probe_batch *batch = &reading->batch;
+    double bias = session->bias[reading->kind];
+    double rate = target_rate(session, experiment);
+    double cycles = probe_mix_cycles(batch, experiment->slot) / bias;
+    unsigned more = experiment->copies - experiment->base_copies; /* instances than the base has */
+    double base = 0;
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        base += experiment->blocked[p].uops / rate;
+    }
+    if (experiment->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
+        base = probe_mix_cycles(batch, experiment->base_slot) / bias;
+    }
+    probe_usage_reading_add(experiment, (cycles - base) * rate / more, rate);
+    probe_usage_reading_judge(experiment);
+}
+
+/* Sets the experiment's size and adds its mixes, where it wants a reading of this kind. */
+static enum ip_status reading_add(const struct probe_usage_session *session,
+                                  const struct probe_usage_subject *subject,
+                                  struct probe_usage_experiment *experiment, struct reading *reading,
+                                  size_t *taken, struct ip_error *err) {
+    experiment->slot = SIZE_MAX;
+    if (!experiment->wanted || experiment->parts == 0) {
+        return IP_OK;
+    }
+    probe_usage_experiment_size(experiment, subject, session->map, reading->kind);
+    probe_usage_experiment_begin(experiment);
+    if (experiment->parts == 0 || experiment->kind != reading->kind) {
+        return IP_OK;
+    }
+    ++*taken;
+    return experiment_add(session, subject, experiment, reading, err);
+}
+
+static enum ip_status readings_run(struct probe_usage_session *session, enum probe_usage_stage stage,
+                                   struct reading *reading, size_t *taken, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    unsigned count = 0;
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        struct probe_usage_experiment *experiments = stage_experiments(subject, stage, &count);
+        for (unsigned e = 0; e < count && status == IP_OK; e++) {
+            status = reading_add(session, subject, &experiments[e], reading, taken, err);
+        }
+    }
+    if (status == IP_OK && reading->batch.count > 0 && session->bias[reading->kind] == 0) {
+        status = probe_usage_bias_measure(session, reading->kind, err);
+    }
+    status = status == IP_OK ? probe_usage_batch_run(session, &reading->batch, reading->kind, err) : status;
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        struct probe_usage_experiment *experiments = stage_experiments(&session->subjects[i], stage, &count);
+        for (unsigned e = 0; e < count; e++) {
+            if (experiments[e].slot != SIZE_MAX) {
+                experiment_take(session, &experiments[e], reading);
+            }
+        }
+    }
+    return status;
+}
+
+enum ip_status probe_usage_readings_take(struct probe_usage_session *session, enum probe_usage_stage stage,
+                                         enum probe_usage_kind kind, size_t *taken, struct ip_error *err) {
+    struct reading reading;
+    reading_init(&reading, kind);
+    enum ip_status status = readings_run(session, stage, &reading, taken, err);
+    probe_batch_fini(&reading.batch);
+    return status;
+}
