@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/output.h"
+#include "cli/port_words.h"
 #include "cli/portmap.h"
 #include "probe/counted.h"
 #include "probe/units.h"
@@ -24,6 +26,12 @@ static const struct cli_column columns[] = {
     {.name = "slower_than_ports", .text_hidden = true},
     {.name = "residual"},
     {.name = "counted", .text_hidden = true},
+    {.name = "uops", .text_hidden = true},
+    {.name = "micro_fused", .text_hidden = true},
+    {.name = "eliminated", .text_hidden = true},
+    {.name = "same_register", .text_hidden = true},
+    {.name = "fuses_with", .text_hidden = true},
+    {.name = "rename", .text_only = true},
     {.name = "unit"},
     {.name = "unit_cycles", .text_hidden = true},
     {.name = "unit_shared_with", .text_hidden = true},
@@ -31,9 +39,21 @@ static const struct cli_column columns[] = {
     {.name = NULL},
 };
 
+/* All that is measured of some forms. */
+struct measured {
+    struct probe_usage usages[CHUNK];
+    struct probe_rename renamed[CHUNK];
+    struct probe_fusion fusions[CHUNK];
+    struct probe_counted counted[CHUNK];
+};
+
 static void form_row(struct cli_output *output, const struct isa_form *form, const struct probe_portmap *map,
-                     const struct probe_usage *usage, const struct probe_units *units,
-                     const struct probe_counted *counted, struct cli_tally *tally) {
+                     const struct probe_units *units, const struct measured *all, size_t at,
+                     struct cli_tally *tally) {
+    const struct probe_usage *usage = &all->usages[at];
+    const struct probe_counted *counted = &all->counted[at];
+    const struct probe_rename *renamed = &all->renamed[at];
+    char jumps[CLI_JUMPS_TEXT], words[CLI_PORT_WORDS];
     char ports[PROBE_USAGE_TEXT], status[3 * PROBE_COUNTED_TEXT] = "ok", events[PROBE_COUNTED_TEXT];
     char sharers[SHARERS_TEXT];
     bool held = usage->unit[0] != '\0';
@@ -70,6 +90,13 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
         cli_bool(usage->slower),
         cli_number(measured ? usage->residual : NAN),
         cli_text(counted->measured ? probe_counted_print(counted, events) : NULL),
+        cli_number(usage->verdict == PROBE_USAGE_OK ? probe_usage_uops(map, usage) : NAN),
+        cli_number(cli_micro_fused(map, form, usage)),
+        renamed->eliminated != PROBE_NOT_MEASURED ? cli_bool(renamed->eliminated == PROBE_YES)
+                                                  : cli_text(NULL),
+        cli_text(cli_same_register_words(renamed)),
+        cli_text(cli_fusion_jumps(&all->fusions[at], jumps)),
+        cli_text(cli_port_words(map, form, usage, renamed, &all->fusions[at], words)),
         cli_text(held ? usage->unit : NULL),
         cli_number(held ? usage->unit_cycles : NAN),
         cli_text(held ? probe_unit_sharers(units, usage->unit, form, sharers, sizeof sharers) : NULL),
@@ -78,33 +105,44 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
     cli_output_row(output, row, NULL);
 }
 
+static enum ip_status chunk_measure(struct cli_bench *bench, struct hx_port_events *events,
+                                    const struct isa_table *table, const struct probe_portmap *map,
+                                    struct probe_units *units, struct isa_form *const *forms, size_t count,
+                                    struct measured *all, struct ip_error *err) {
+    const struct hx_meter *meter = &bench->meter;
+    struct gen_encoder *encoder = &bench->bench.encoder;
+    enum ip_status status = probe_usage_measure(meter, encoder, map, forms, NULL, count, all->usages, err);
+    if (status == IP_OK) {
+        status = probe_units_measure(meter, encoder, table, map, units, forms, count, all->usages, err);
+    }
+    if (status == IP_OK) {
+        status = probe_rename_measure(meter, encoder, map, forms, count, all->usages, all->renamed, err);
+    }
+    if (status == IP_OK) {
+        status = probe_fusion_measure(meter, encoder, map->issue_width, forms, count, all->fusions, err);
+    }
+    return status == IP_OK ? probe_counted_measure(events, encoder, forms, count, all->counted, err) : status;
+}
+
 static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events *events,
                                  const struct cli_forms *forms, const struct probe_portmap *map,
                                  struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
     struct probe_units units = {0};
-    for (size_t at = 0; at < forms->count; at += CHUNK) {
-        struct probe_usage usages[CHUNK];
-        struct probe_counted counted[CHUNK];
+    struct measured *all = calloc(1, sizeof *all);
+    enum ip_status status =
+        all != NULL ? IP_OK : ip_fail(err, IP_NO_MEMORY, "out of memory for %d forms", CHUNK);
+    for (size_t at = 0; at < forms->count && status == IP_OK; at += CHUNK) {
         size_t count = forms->count - at < CHUNK ? forms->count - at : CHUNK;
-        enum ip_status status = probe_usage_measure(&bench->meter, &bench->bench.encoder, map,
-                                                    forms->items + at, NULL, count, usages, err);
-        if (status == IP_OK) {
-            status = probe_units_measure(&bench->meter, &bench->bench.encoder, &forms->table, map, &units,
-                                         forms->items + at, count, usages, err);
+        status = chunk_measure(bench, events, &forms->table, map, &units, forms->items + at, count, all, err);
+        for (size_t i = 0; i < count && status == IP_OK; i++) {
+            form_row(output, forms->items[at + i], map, &units, all, i, tally);
         }
         if (status == IP_OK) {
-            status =
-                probe_counted_measure(events, &bench->bench.encoder, forms->items + at, count, counted, err);
+            cli_bench_progress(bench, "forms", at + count, forms->count);
         }
-        if (status != IP_OK) {
-            return status;
-        }
-        for (size_t i = 0; i < count; i++) {
-            form_row(output, forms->items[at + i], map, &usages[i], &units, &counted[i], tally);
-        }
-        cli_bench_progress(bench, "forms", at + count, forms->count);
     }
-    return IP_OK;
+    free(all);
+    return status;
 }
 
 /* The store that --store names, for its map. */

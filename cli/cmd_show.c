@@ -7,8 +7,10 @@
 
 #include "cli/forms.h"
 #include "cli/output.h"
+#include "cli/show_rename.h"
 #include "cli/store.h"
 #include "isa/decode.h"
+#include "results/core.h"
 #include "results/store.h"
 
 static const struct cli_column pair_columns[] = {
@@ -41,6 +43,9 @@ static const struct cli_column columns[] = {
     {.name = "ports_unit"},
     {.name = "ports_unit_cycles"},
     {.name = "ports_why"},
+    {.name = "eliminated"},
+    {.name = "same_register"},
+    {.name = "fuses_with"},
     {.name = NULL},
 };
 
@@ -67,6 +72,7 @@ struct show {
     struct cli_output output;
     struct ip_text path;
     struct res_store *store;
+    struct probe_core core; /* what is known of rename */
     struct isa_table table; /* of the forms in the store */
     size_t *positions;      /* owned: in `table` */
     size_t count;
@@ -166,6 +172,16 @@ static void ports_append(struct ip_text *text, const struct res_ports *ports) {
     unit_held_append(text, ports);
 }
 
+static void rename_append(struct ip_text *text, const struct probe_core *core, const char *syntax) {
+    struct probe_rename renamed;
+    struct probe_fusion fusion;
+    char words[CLI_PORT_WORDS];
+    cli_rename_of_facts(core, syntax, &renamed, &fusion);
+    if (cli_rename_words(&renamed, &fusion, words)[0] != '\0') {
+        ip_text_printf(text, "  rename      %s\n", words);
+    }
+}
+
 static void pair_append(struct ip_text *text, const struct res_pair *pair, bool utf8) {
     ip_text_append(text, "  latency     ");
     pair_name_append(text, pair);
@@ -233,6 +249,7 @@ static enum ip_status paragraph_print(struct show *show, const struct res_form *
     throughput_append(&text, &form->throughput);
     slots_append(&text, &form->slots);
     ports_append(&text, &form->ports);
+    rename_append(&text, &show->core, form->syntax);
     for (size_t i = 0; i < form->pair_count; i++) {
         pair_append(&text, &form->pairs[i], show->output.utf8);
     }
@@ -273,6 +290,10 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
     }
     const struct res_value *throughput = &form->throughput, *slots = &form->slots;
     const struct res_ports *ports = &form->ports;
+    struct probe_rename renamed;
+    struct probe_fusion fusion;
+    char jumps[CLI_JUMPS_TEXT];
+    cli_rename_of_facts(&show->core, form->syntax, &renamed, &fusion);
     int64_t run = form_run(form);
     const struct cli_value row[] = {
         cli_text(form->syntax),
@@ -296,6 +317,9 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         cli_text(ports->known && ports->unit[0] != '\0' ? ports->unit : NULL),
         cli_number(ports->known ? ports->unit_cycles : NAN),
         cli_text(ports->known ? ports->why : NULL),
+        renamed.eliminated != PROBE_NOT_MEASURED ? cli_bool(true) : cli_text(NULL),
+        cli_text(cli_same_register_words(&renamed)),
+        cli_text(cli_fusion_jumps(&fusion, jumps)),
     };
     cli_output_row(&show->output, row, NULL);
     enum ip_status status =
@@ -434,6 +458,9 @@ static enum ip_status forms_find(struct show *show, struct ip_error *err) {
     if (status == IP_OK) {
         status = res_forms_need(show->store, err);
     }
+    if (status == IP_OK) {
+        status = res_core_get(show->store, &show->core, err);
+    }
     ip_text_fini(&rows);
     for (int i = 0; status == IP_OK && i < show->settings->argument_count; i++) {
         status =
@@ -484,6 +511,7 @@ static int show_run(const struct cli_command *command, struct cli_settings *sett
         status = forms_print(&show, &err);
     }
     code = status == IP_OK ? CLI_EXIT_OK : cli_report(command->name, &err);
+    probe_core_fini(&show.core);
     res_store_close(show.store);
     isa_table_fini(&show.table);
     free(show.positions);

@@ -5,6 +5,7 @@
 
 #include "cli/bench.h"
 #include "cli/selection.h"
+#include "probe/rename.h"
 #include "probe/transfer.h"
 #include "results/pending.h"
 #include "results/store.h"
@@ -35,5 +36,10 @@ struct scan {
 IP_CHECK enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
                                        struct isa_form **doubtful, size_t *doubtful_count,
                                        struct ip_error *err);
+
+/* Stores what forms[0..count) do at rename, as facts about the core (cli/scan_rename.c). */
+IP_CHECK enum ip_status scan_rename_store(struct res_store *store, struct isa_form *const *forms,
+                                          size_t count, const struct probe_rename *renamed,
+                                          struct ip_error *err);
 
 #endif

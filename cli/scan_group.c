@@ -15,6 +15,7 @@ struct group {
     struct probe_slots slots[SCAN_GROUP_MAX];
     struct probe_latency latency[SCAN_GROUP_MAX];
     struct probe_usage usage[SCAN_GROUP_MAX];
+    struct probe_rename renamed[SCAN_GROUP_MAX];
 };
 
 static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
@@ -49,6 +50,10 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
         if (status == IP_OK) {
             status = probe_units_measure(&meter, encoder, &scan->forms.table, &scan->map, &scan->units,
                                          group->chosen, group->chosen_count, group->usage, err);
+        }
+        if (status == IP_OK) {
+            status = probe_rename_measure(&meter, encoder, &scan->map, group->chosen, group->chosen_count,
+                                          group->usage, group->renamed, err);
         }
     }
     return status;
@@ -115,6 +120,9 @@ enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, 
     }
     if (status == IP_OK) {
         status = group_store(scan, group, doubtful, doubtful_count, err);
+    }
+    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
+        status = scan_rename_store(scan->store, group->chosen, group->chosen_count, group->renamed, err);
     }
     if (status == IP_OK) {
         status = res_pending_clear(&scan->pending, false, err);

@@ -13,14 +13,16 @@
 
 #include "probe/core_flags.h"
 #include "probe/core_groups.h"
+#include "probe/fusion.h"
 
 enum {
     NOPS = 8,                     /* around each pair */
     GROUPS = CORE_CONDITIONS / 2, /* a condition and its opposite */
 };
 
-static const char *const jumps[CORE_CONDITIONS] = {"jo", "jno", "jb", "jnb", "jz", "jnz", "jbe", "jnbe",
-                                                   "js", "jns", "jp", "jnp", "jl", "jnl", "jle", "jnle"};
+const char *const probe_fusion_jumps[CORE_CONDITIONS] = {"jo",  "jno",  "jb",  "jnb", "jz", "jnz",
+                                                         "jbe", "jnbe", "js",  "jns", "jp", "jnp",
+                                                         "jl",  "jnl",  "jle", "jnle"};
 
 /* Registers that hold the values a destination can begin with, and the sources 1 and -1. */
 static const char *const value_registers[CORE_FLAGS_VALUES] = {"rax", "rbx", "rsi", "rdi", "rbp",
@@ -153,7 +155,7 @@ static void instance_lines(const struct first *first, int value, int source, int
     ip_lines_add(lines, "test rdx, rdx");
     first_line(first, source, lines);
     if (condition >= 0) {
-        ip_lines_printf(lines, "%s short $+2", jumps[condition]);
+        ip_lines_printf(lines, "%s short $+2", probe_fusion_jumps[condition]);
     }
     core_nops(lines, 8, NOPS);
 }
@@ -276,19 +278,23 @@ static enum ip_status singles_measure(struct core_session *session, struct first
     return status;
 }
 
+/* A condition that can only be true is told by its opposite. */
+static unsigned told_by(const struct first *first, unsigned condition) {
+    return first->value[condition] >= 0 ? condition : condition ^ 1;
+}
+
 static enum ip_status facts_learn(struct core_session *session, const struct first *first,
                                   struct ip_error *err) {
     char syntax[ISA_SYNTAX_MAX], jump[16], key[PROBE_CORE_FACT_MAX];
     enum ip_status status = IP_OK;
     syntax_write(first, syntax);
     for (unsigned c = 0; c < CORE_CONDITIONS && status == IP_OK; c++) {
-        /* A condition that can only be true is told by its opposite. */
-        unsigned from = first->value[c] >= 0 ? c : c ^ 1;
+        unsigned from = told_by(first, c);
         if (first->verdict[from] != FUSED && first->verdict[from] != APART) {
             session->tally->untrusted += first->value[from] >= 0;
             continue;
         }
-        (void)snprintf(jump, sizeof jump, "%s rel8", jumps[c]);
+        (void)snprintf(jump, sizeof jump, "%s rel8", probe_fusion_jumps[c]);
         probe_core_fact_key("fuse", syntax, jump, key);
         status = core_learn(session, key, first->verdict[from] == FUSED, 0, err, "the jump adds %.2f slots%s",
                             first->extra[from], from != c ? " (its opposite; never untaken)" : "");
@@ -326,6 +332,48 @@ enum ip_status core_fuse_measure(struct core_session *session, struct ip_error *
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         status = facts_learn(session, &firsts[i], err);
     }
+    free(firsts);
+    return status;
+}
+
+/* -- Single forms ------------------------------------------------------------------------------------- */
+
+static void fusion_read(const struct first *first, struct probe_fusion *fusion) {
+    fusion->measured = true;
+    for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
+        enum verdict verdict = first->verdict[told_by(first, c)];
+        fusion->fused |= verdict == FUSED ? 1u << c : 0;
+        fusion->apart |= verdict == APART ? 1u << c : 0;
+    }
+}
+
+enum ip_status probe_fusion_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                    double issue_width, struct isa_form *const *forms, size_t count,
+                                    struct probe_fusion *results, struct ip_error *err) {
+    struct first *firsts = calloc(FIRSTS_MAX, sizeof *firsts);
+    if (firsts == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for pairs that may fuse");
+    }
+    struct probe_core_tally tally = {0};
+    struct core_session session = {.meter = meter, .encoder = encoder, .tally = &tally, .width = issue_width};
+    size_t all = firsts_fill(firsts);
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        char syntax[ISA_SYNTAX_MAX] = "";
+        size_t at = 0;
+        results[i] = (struct probe_fusion){0};
+        for (; at < all && strcmp(syntax, forms[i]->syntax) != 0; at++) {
+            syntax_write(&firsts[at], syntax);
+        }
+        if (strcmp(syntax, forms[i]->syntax) == 0) {
+            status = groups_measure(&session, &firsts[at - 1], 1, err);
+            status = status == IP_OK ? singles_measure(&session, &firsts[at - 1], 1, err) : status;
+        }
+        if (status == IP_OK && strcmp(syntax, forms[i]->syntax) == 0) {
+            fusion_read(&firsts[at - 1], &results[i]);
+        }
+    }
+    probe_batch_fini(&session.batch);
     free(firsts);
     return status;
 }

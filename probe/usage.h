@@ -57,6 +57,9 @@ IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct
 /* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */
 const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage, char *buffer);
 
+/* µops of all terms; a store's has an address beside the data where the map names the ports of it. */
+double probe_usage_uops(const struct probe_portmap *map, const struct probe_usage *usage);
+
 /* The closed form: cycles in which the ports can take all µops, max over sets Q of (µops confined to Q)/|Q|.
  */
 double probe_ports_bound(const struct probe_usage_term *terms, unsigned count);

@@ -35,6 +35,15 @@ double probe_ports_bound(const struct probe_usage_term *terms, unsigned count) {
     return bound;
 }
 
+double probe_usage_uops(const struct probe_portmap *map, const struct probe_usage *usage) {
+    double uops = 0;
+    for (unsigned t = 0; t < usage->term_count; t++) {
+        bool pair = usage->terms[t].store && map->store_address[0] != '\0';
+        uops += usage->terms[t].uops * (pair ? 2 : 1);
+    }
+    return uops;
+}
+
 const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage,
                               char *buffer) {
     size_t used = 0;

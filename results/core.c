@@ -25,14 +25,19 @@ static enum ip_status value_put(struct res_store *store, sqlite3_stmt *statement
     return res_bind_run(store, &binder, err);
 }
 
-static enum ip_status values_put(struct res_store *store, const struct probe_core *core,
+static const char replace_sql[] = "INSERT OR REPLACE INTO core(key, value, spread, how, run_id)"
+                                  " VALUES(?, ?, ?, ?, ?)";
+/* What `isaprobe core` measured was settled over several passes, and stays. */
+static const char add_sql[] =
+    "INSERT INTO core(key, value, spread, how, run_id) VALUES(?, ?, ?, ?, ?)"
+    " ON CONFLICT(key) DO UPDATE SET value = excluded.value, spread = excluded.spread, how = excluded.how,"
+    " run_id = excluded.run_id WHERE core.how LIKE '" RES_CORE_OF_SCAN "%'";
+
+static enum ip_status values_put(struct res_store *store, const struct probe_core *core, const char *sql,
                                  struct ip_error *err) {
     enum ip_status status = res_sql_exec(store, table_sql, err);
     sqlite3_stmt *statement = NULL;
-    if (status == IP_OK && sqlite3_prepare_v2(store->db,
-                                              "INSERT OR REPLACE INTO core(key, value, spread, how, run_id)"
-                                              " VALUES(?, ?, ?, ?, ?)",
-                                              -1, &statement, NULL) != SQLITE_OK) {
+    if (status == IP_OK && sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
         status = res_sql_fail(store->db, store->path, err);
     }
     for (unsigned i = 0; i < PROBE_CORE_KEYS && status == IP_OK; i++) {
@@ -45,13 +50,22 @@ static enum ip_status values_put(struct res_store *store, const struct probe_cor
     return status;
 }
 
-enum ip_status res_core_put(struct res_store *store, const struct probe_core *core, struct ip_error *err) {
+static enum ip_status core_put(struct res_store *store, const struct probe_core *core, const char *sql,
+                               struct ip_error *err) {
     enum ip_status status = res_transaction_begin(store, err);
     if (status != IP_OK) {
         return status;
     }
-    status = values_put(store, core, err);
+    status = values_put(store, core, sql, err);
     return res_transaction_end(store, status, err);
+}
+
+enum ip_status res_core_put(struct res_store *store, const struct probe_core *core, struct ip_error *err) {
+    return core_put(store, core, replace_sql, err);
+}
+
+enum ip_status res_core_add(struct res_store *store, const struct probe_core *core, struct ip_error *err) {
+    return core_put(store, core, add_sql, err);
 }
 
 static enum ip_status rows_get(struct res_store *store, sqlite3_stmt *statement, struct probe_core *core,

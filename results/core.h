@@ -11,6 +11,11 @@
 IP_CHECK enum ip_status res_core_put(struct res_store *store, const struct probe_core *core,
                                      struct ip_error *err);
 
+/* The same for what a scan sees by the way, whose `how` begins with RES_CORE_OF_SCAN: what was put stays. */
+#define RES_CORE_OF_SCAN "scan: "
+IP_CHECK enum ip_status res_core_add(struct res_store *store, const struct probe_core *core,
+                                     struct ip_error *err);
+
 /* Reads what is known; nothing, when the store has no such table. Names that this version does not know are
  * passed over. Replaces `core`, which must be all-zero or hold earlier values. */
 IP_CHECK enum ip_status res_core_get(struct res_store *store, struct probe_core *core, struct ip_error *err);

@@ -269,11 +269,6 @@ static enum ip_status ports_put(struct put *put, struct ip_error *err) {
     const struct probe_usage *usage = put->facts->usage;
     bool ok = usage->verdict == PROBE_USAGE_OK, measured = usage->verdict != PROBE_USAGE_UNKNOWN;
     char text[PROBE_USAGE_TEXT];
-    double uops = 0;
-    for (unsigned t = 0; t < usage->term_count; t++) {
-        bool pair = usage->terms[t].store && put->facts->map->store_address[0] != '\0';
-        uops += usage->terms[t].uops * (pair ? 2 : 1);
-    }
     int64_t statistic = 0;
     struct res_binder binder;
     enum ip_status status = form_run(put, RES_QUERY_PORTS_STATISTICS_DROP, err);
@@ -289,7 +284,7 @@ static enum ip_status ports_put(struct put *put, struct ip_error *err) {
     res_bind_integer(&binder, put->form_id);
     res_bind_text(&binder, ok ? probe_usage_print(put->facts->map, usage, text) : NULL);
     if (ok) {
-        res_bind_integer(&binder, (int64_t)uops);
+        res_bind_integer(&binder, (int64_t)probe_usage_uops(put->facts->map, usage));
     } else {
         res_bind_null(&binder);
     }

@@ -65,8 +65,18 @@ static void test_store(void **state) {
     must(probe_core_set(&core, "issue_width", 8.0, 0.02, "again", &err), &err);
     core.facts[0].value.known = false; /* a second experiment that does not know it leaves it alone */
     must(res_core_put(store, &core, &err), &err);
+    /* What a scan sees by the way takes the place of nothing but of its like. */
+    struct probe_core seen = {0};
+    must(probe_core_set(&seen, "eliminate mov r64, r64", 0.3, NAN, RES_CORE_OF_SCAN "chain", &err), &err);
+    must(probe_core_set(&seen, "eliminate mov r32, r32", 0.3, NAN, RES_CORE_OF_SCAN "chain", &err), &err);
+    must(res_core_add(store, &seen, &err), &err);
+    must(probe_core_set(&seen, "eliminate mov r32, r32", 0.4, NAN, RES_CORE_OF_SCAN "chain", &err), &err);
+    must(res_core_add(store, &seen, &err), &err);
+    probe_core_fini(&seen);
     must(res_run_end(store, "finished", 1, &err), &err);
     must(res_core_get(store, &back, &err), &err);
+    assert_true(probe_core_fact_get(&back, "eliminate", "mov r64, r64", NULL)->value == 0.2);
+    assert_true(probe_core_fact_get(&back, "eliminate", "mov r32, r32", NULL)->value == 0.4);
     assert_true(probe_core_get(&back, PROBE_CORE_ISSUE_WIDTH) == 8.0);
     assert_true(back.values[PROBE_CORE_ISSUE_WIDTH].spread == 0.02);
     assert_string_equal(back.values[PROBE_CORE_ISSUE_WIDTH].how, "again");

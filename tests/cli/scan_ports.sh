@@ -17,4 +17,9 @@ isaprobe scan -q -t $sim -S "$T/units.db" --parts ports "divpd xmm, xmm"
 isaprobe scan -q -t $sim -S "$T/units.db" --parts ports "sqrtpd xmm, xmm" "div r64"
 sqlite3 "$T/units.db" "SELECT syntax, unit, round(unit_cycles) FROM ports p JOIN forms f ON f.id = p.form_id ORDER BY syntax"
 isaprobe show -S "$T/units.db" sqrtpd | grep unit
-isaprobe show -S "$T/units.db" div --format csv | tr , '\n' | tail -n 2
+isaprobe show -S "$T/units.db" div --format json | tr ',' '\n' | grep -E 'unit"'
+# What rename does becomes facts about the core.
+isaprobe scan -q -t $sim -S "$T/units.db" --parts ports "mov r64, r64" "pxor xmm, xmm" "paddd xmm, xmm"
+sqlite3 "$T/units.db" "SELECT key, CASE WHEN key LIKE 'idiom%' THEN value ELSE value < 0.5 END, how FROM core"
+isaprobe show -S "$T/units.db" mov pxor paddd | grep -E "^[a-z]|rename"
+isaprobe show -S "$T/units.db" --format json mov pxor | sed 's/.*"eliminated/"eliminated/'
