@@ -308,16 +308,22 @@ static bool is_listed(const char *list, const char *text) {
     return false;
 }
 
-/* One of the ranges to the letter, or a throughput within the tolerance of the comparison itself. */
+/* One of the values that stand in the list with | between them: a range to the letter, a throughput within
+ * the tolerance of the comparison itself. */
 static bool difference_holds(const struct true_difference *difference, const struct comparison *comparison) {
     if (difference->what == TRUE_LATENCY) {
         return is_listed(difference->measured, comparison->ours);
     }
-    double reviewed = strtod(difference->measured, NULL), ours = strtod(comparison->ours, NULL);
-    if (difference->what == TRUE_SLOTS) {
-        return round(reviewed) == round(ours);
+    double ours = strtod(comparison->ours, NULL);
+    bool holds = false;
+    for (const char *at = difference->measured; at != NULL && !holds; at = strchr(at, '|')) {
+        at += *at == '|';
+        double reviewed = strtod(at, NULL);
+        holds = difference->what == TRUE_SLOTS
+                    ? round(reviewed) == round(ours)
+                    : fabs(reviewed - ours) <= fmax(THROUGHPUT_RELATIVE * reviewed, THROUGHPUT_ABSOLUTE);
     }
-    return fabs(reviewed - ours) <= fmax(THROUGHPUT_RELATIVE * reviewed, THROUGHPUT_ABSOLUTE);
+    return holds;
 }
 
 void true_differences_apply(struct true_differences *list, const char *form, enum true_what what,
