@@ -235,28 +235,50 @@ static enum ip_status instance_emit(struct gen_program *program, struct stream *
     return status;
 }
 
+/* Of several forms the one with the stricter needs decides: pointers and divisors before floating point, that
+ * before integers. */
+static unsigned strictness(const struct isa_form *form) {
+    bool needs = gen_form_is_gather(form) || gen_form_divides(form);
+    return needs ? 3 : (form->floating ? 2 : 1);
+}
+
+/* What memory and vectors begin with; memory is as a form needs it that has it as an operand, if there is
+ * one. */
+static void program_fill(struct gen_program *program, const struct gen_pool *pool,
+                         const struct isa_form *const *forms, unsigned count) {
+    unsigned strictest = 0, strictest_of_memory = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t memory[sizeof program->memory_fill], vector[sizeof program->vector_fill];
+        unsigned strict = strictness(forms[i]), of_memory = strict;
+        of_memory += isa_form_memory_operand(forms[i]) >= 0 ? 3 : 0;
+        memcpy(memory, program->memory_fill, sizeof memory);
+        memcpy(vector, program->vector_fill, sizeof vector);
+        if (pool->slow_values) {
+            gen_slow_fill_for_form(forms[i], memory, vector);
+        } else {
+            gen_fill_for_form(forms[i], memory, vector);
+        }
+        if (strict > strictest) {
+            strictest = strict;
+            memcpy(program->vector_fill, vector, sizeof vector);
+        }
+        if (of_memory > strictest_of_memory) {
+            strictest_of_memory = of_memory;
+            memcpy(program->memory_fill, memory, sizeof memory);
+        }
+    }
+}
+
 /* What both shapes have in common once the pool is known. */
 static void program_prepare(struct gen_program *program, const struct gen_pool *pool,
                             const struct isa_form *const *forms, unsigned count) {
     gen_program_init(program);
     program->uses = pool->uses;
-    /* Of two forms the one with the stricter needs decides: pointers and divisors before floating point, that
-     * before integers. */
-    unsigned strictest = 0;
     for (unsigned i = 0; i < count; i++) {
         program->uses |= gen_form_is_stack(forms[i]) ? (unsigned)GEN_USES_STACK : 0u;
         program->gpr_fill = gen_form_loads_segment(forms[i]) ? 0 : program->gpr_fill;
-        bool needs = gen_form_is_gather(forms[i]) || gen_form_divides(forms[i]);
-        unsigned strict = needs ? 3 : (forms[i]->floating ? 2 : 1);
-        if (strict > strictest) {
-            strictest = strict;
-            if (pool->slow_values) {
-                gen_slow_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
-            } else {
-                gen_fill_for_form(forms[i], program->memory_fill, program->vector_fill);
-            }
-        }
     }
+    program_fill(program, pool, forms, count);
     gen_init_lines(program, pool, forms, count);
 }
 

@@ -32,6 +32,7 @@ struct meeting {
     unsigned company;  /* which of the unit's members: 0 that of the subject's kind, k + 1 that of kind k */
     double own, other; /* cycles of the two parts */
     size_t slot;
+    bool made;     /* there is a kernel of both */
     double shared; /* part of the shorter that adds to the longer; NaN: not known */
 };
 
@@ -57,6 +58,7 @@ static enum ip_status meeting_add(const struct unit_finder *finder, const struct
         meeting->other = other * member->cycles;
         status = probe_mix_add(batch, parts, 2, &meeting->slot, err);
     }
+    meeting->made = meeting->made || meeting->slot != SIZE_MAX;
     return status;
 }
 
@@ -106,10 +108,11 @@ static void member_add(struct probe_unit *unit, const struct unit_subject *subje
 static void meetings_read(const struct unit_finder *finder, struct unit_subject *subject,
                           const struct meeting *meetings, size_t count) {
     double best = INFINITY;
-    bool in_part = false;
+    bool in_part = false, unknown = false;
     for (size_t m = 0; m < count; m++) {
         double distance = fabs(meetings[m].shared - 1);
         in_part = in_part || (isfinite(meetings[m].shared) && !is_clear(meetings[m].shared));
+        unknown = unknown || (meetings[m].made && isnan(meetings[m].shared));
         if (is_shared(meetings[m].shared) && distance < best) {
             best = distance;
             subject->unit = (int)meetings[m].unit;
@@ -120,6 +123,9 @@ static void meetings_read(const struct unit_finder *finder, struct unit_subject 
     } else if (in_part) {
         subject->open = false;
         subject->why = "it waits for a known unit in part: which it holds cannot be told";
+    } else if (unknown) {
+        subject->open = false;
+        subject->why = "noise: whose unit it holds cannot be told";
     }
 }
 
@@ -199,7 +205,7 @@ static enum ip_status units_begin(const struct unit_finder *finder, const struct
         subjects[i] = (struct unit_subject){.form = candidates[i], .limit = NAN, .cycles = NAN, .unit = -1};
     }
     status = status == IP_OK ? subjects_place(finder, subjects, count, err) : status;
-    finder->units->founded = status == IP_OK;
+    finder->units->founded = status == IP_OK && (finder->units->count > 0 || count == 0); /* else: noise */
     return status;
 }
 

@@ -336,12 +336,42 @@ static void fills(void **state) {
     }
 }
 
+/* Of a mix: memory as the form needs it that has it, vectors as the strictest form does. */
+static void fills_of_mixes(void **state) {
+    (void)state;
+    static const char *const mixes[][3] = {
+        /* first, second, whose memory */
+        {"add r64, m64", "vaddpd ymm, ymm, ymm", "add r64, m64"},
+        {"vaddpd ymm, ymm, ymm", "fidiv m16", "fidiv m16"},
+        {"fdiv m32", "div r64", "fdiv m32"},
+        {"add r64, m64", "vaddpd ymm, ymm, m256", "vaddpd ymm, ymm, m256"},
+    };
+    for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
+        struct isa_form first = form_of(mixes[i][0]), second = form_of(mixes[i][1]);
+        struct isa_form of_memory = form_of(mixes[i][2]);
+        const struct gen_part parts[2] = {{.form = &first, .count = 2}, {.form = &second, .count = 2}};
+        struct gen_program program;
+        struct ip_error err = {0};
+        uint8_t memory[64], vectors[64];
+        assert_int_equal(gen_mix_program(&program, parts, 2, &err), IP_OK);
+        gen_fill_for_form(&of_memory, memory, vectors);
+        assert_memory_equal(program.memory_fill, memory, 64);
+        if (i < 2) {
+            struct isa_form floats = form_of("vaddpd ymm, ymm, ymm");
+            gen_fill_for_form(&floats, memory, vectors);
+            assert_memory_equal(program.vector_fill, vectors, 64);
+        }
+        gen_program_fini(&program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latency_units),          cmocka_unit_test(keeper_cycles),
         cmocka_unit_test(pointer_chase_prepared), cmocka_unit_test(filler),
         cmocka_unit_test(throughput_units),       cmocka_unit_test(pair_units),
         cmocka_unit_test(branch_units),           cmocka_unit_test(fills),
+        cmocka_unit_test(fills_of_mixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
