@@ -126,16 +126,16 @@ static enum ip_status chunk_measure(struct cli_bench *bench, struct hx_port_even
 
 static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events *events,
                                  const struct cli_forms *forms, const struct probe_portmap *map,
-                                 struct cli_output *output, struct cli_tally *tally, struct ip_error *err) {
-    struct probe_units units = {0};
+                                 struct probe_units *units, struct cli_output *output,
+                                 struct cli_tally *tally, struct ip_error *err) {
     struct measured *all = calloc(1, sizeof *all);
     enum ip_status status =
         all != NULL ? IP_OK : ip_fail(err, IP_NO_MEMORY, "out of memory for %d forms", CHUNK);
     for (size_t at = 0; at < forms->count && status == IP_OK; at += CHUNK) {
         size_t count = forms->count - at < CHUNK ? forms->count - at : CHUNK;
-        status = chunk_measure(bench, events, &forms->table, map, &units, forms->items + at, count, all, err);
+        status = chunk_measure(bench, events, &forms->table, map, units, forms->items + at, count, all, err);
         for (size_t i = 0; i < count && status == IP_OK; i++) {
-            form_row(output, forms->items[at + i], map, &units, all, i, tally);
+            form_row(output, forms->items[at + i], map, units, all, i, tally);
         }
         if (status == IP_OK) {
             cli_bench_progress(bench, "forms", at + count, forms->count);
@@ -145,7 +145,7 @@ static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events 
     return status;
 }
 
-/* The store that --store names, for its map. */
+/* The store that --store names, for its map and the names of its units. */
 static enum ip_status store_open(struct res_store **store, const struct cli_settings *settings,
                                  struct ip_error *err) {
     return settings->store != NULL ? res_store_open_readonly(store, settings->store, err) : IP_OK;
@@ -156,6 +156,7 @@ static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settin
     struct cli_bench bench;
     struct res_store *store = NULL;
     struct probe_portmap map = {0};
+    struct probe_units units = {0};
     bool measured = false;
     enum ip_status status = store_open(&store, settings, err);
     if (status == IP_OK) {
@@ -163,10 +164,13 @@ static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settin
         if (status == IP_OK) {
             status = cli_portmap_get(&bench, settings, &forms->table, store, false, &map, &measured, err);
         }
+        if (status == IP_OK && store != NULL) {
+            status = res_units_get(store, &units, err);
+        }
         if (status == IP_OK) {
             struct hx_port_events events;
             hx_port_events_open(&events, settings->timer, settings->cpu, &bench.bench.references);
-            status = usages_run(&bench, &events, forms, &map, output, tally, err);
+            status = usages_run(&bench, &events, forms, &map, &units, output, tally, err);
             hx_port_events_close(&events);
         }
         status = cli_bench_close(&bench, status, err);

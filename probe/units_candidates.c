@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/units_candidates.c - the forms that found units: no mnemonic is named, the slowest are taken. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "isa/decode.h"
@@ -40,35 +41,56 @@ static bool plain(const struct isa_form *form) {
     return form->decorator[0] == '\0' && form->prefix[0] == '\0' && (wide || !form->evex);
 }
 
-static enum ip_status slowest_find(const struct unit_finder *finder, struct isa_form *const *forms,
-                                   size_t count, struct isa_form *candidates[PROBE_UNIT_KINDS],
-                                   struct ip_error *err) {
+static bool is_candidate(const struct isa_form *form) {
+    return form->obstacle == ISA_OBSTACLE_NONE && gen_form_depends_on_values(form) && plain(form);
+}
+
+/* Looks at those whose cycles are NaN. */
+static enum ip_status forms_look(const struct unit_finder *finder, struct isa_form *const *forms,
+                                 size_t count, double *cycles, size_t *slots, struct ip_error *err) {
     struct probe_batch batch = {0};
-    double slowest[PROBE_UNIT_KINDS] = {0};
-    size_t *slots = calloc(count + 1, sizeof *slots);
-    enum ip_status status =
-        slots != NULL ? IP_OK
-                      : ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms that may hold a unit", count);
+    enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        struct gen_part part = {
+        const struct gen_part part = {
             .form = forms[i], .count = INSTANCES, .how = {.break_registers = true, .break_flags = true}};
         slots[i] = SIZE_MAX;
-        if (forms[i]->obstacle == ISA_OBSTACLE_NONE && gen_form_depends_on_values(forms[i]) &&
-            plain(forms[i])) {
+        if (isnan(cycles[i]) && is_candidate(forms[i])) {
             status = probe_mix_add(&batch, &part, 1, &slots[i], err);
         }
     }
     status = status == IP_OK ? units_batch_run(finder, &batch, err) : status;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
+        cycles[i] = slots[i] != SIZE_MAX ? probe_mix_cycles(&batch, slots[i]) : cycles[i];
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
+static enum ip_status slowest_find(const struct unit_finder *finder, struct isa_form *const *forms,
+                                   size_t count, struct isa_form *candidates[PROBE_UNIT_KINDS],
+                                   struct ip_error *err) {
+    double slowest[PROBE_UNIT_KINDS] = {0};
+    size_t *slots = calloc(count + 1, sizeof *slots);
+    double *cycles = calloc(count + 1, sizeof *cycles);
+    enum ip_status status = IP_OK;
+    if (slots == NULL || cycles == NULL) {
+        status = ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms that may hold a unit", count);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        cycles[i] = NAN;
+    }
+    for (unsigned attempt = 0; attempt < UNIT_ATTEMPTS && status == IP_OK; attempt++) {
+        status = forms_look(finder, forms, count, cycles, slots, err);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
         enum probe_unit_kind kind = unit_kind_of(forms[i]);
-        double cycles = probe_mix_cycles(&batch, slots[i]);
-        if (cycles > slowest[kind] * CLEARLY_SLOWER) {
-            slowest[kind] = cycles;
+        if (cycles[i] > slowest[kind] * CLEARLY_SLOWER) {
+            slowest[kind] = cycles[i];
             candidates[kind] = forms[i];
         }
     }
-    probe_batch_fini(&batch);
     free(slots);
+    free(cycles);
     return status;
 }
 
