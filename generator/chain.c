@@ -16,11 +16,29 @@ static bool is_pointer_chase(const struct gen_link *links, unsigned count) {
            gen_operand_is_free(dst) && (dst->reg_class == ISA_REG_GPR64 || dst->reg_class == ISA_REG_GPR32);
 }
 
+/* Is this operand a pointer that a string form names itself, and mostly moves on? */
+static bool is_pointer(const struct isa_form *form, int number) {
+    const struct isa_operand *operand = &form->operands[number];
+    return gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class) && operand->reg >= 0 &&
+           gen_fixed_is_pointer(form, (unsigned)operand->reg);
+}
+
+/* The register by which such a pointer is the link's source; -1: it is not. */
+static int pointer_of(const struct gen_link *link) {
+    if (is_pointer(link->form, link->src)) {
+        return link->form->operands[link->src].reg;
+    }
+    return link->src_address ? gen_string_pointer(link->form, (unsigned)link->src) : -1;
+}
+
 static bool link_keeps(const struct gen_link *links, unsigned count, unsigned l) {
     const struct isa_form *form = links[l].form;
     const struct isa_operand *src = &form->operands[links[l].src];
     if (src->kind == ISA_OPERAND_MEM && links[l].src_address) {
         return !is_pointer_chase(links, count);
+    }
+    if (pointer_of(&links[l]) >= 0) {
+        return true;
     }
     return gen_form_divides(form) && gen_operand_is_free(src) && links[l].src != links[l].dst;
 }
@@ -28,7 +46,8 @@ static bool link_keeps(const struct gen_link *links, unsigned count, unsigned l)
 unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count) {
     unsigned cycles = 0;
     for (unsigned l = 0; l < count; l++) {
-        cycles += link_keeps(links, count, l) ? 2 : 0;
+        unsigned keeper = pointer_of(&links[l]) >= 0 ? 3 : 2;
+        cycles += link_keeps(links, count, l) ? keeper : 0;
     }
     return cycles;
 }
@@ -42,8 +61,8 @@ static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, i
     const struct isa_operand *operand = &form->operands[number];
     *end = (struct gen_end){GEN_PLACE_REGISTER, GEN_FILES, ISA_REG_NONE, -1};
     if (is_source && (link->src_address || operand->kind == ISA_OPERAND_AGEN)) {
-        if ((operand->kind != ISA_OPERAND_MEM && operand->kind != ISA_OPERAND_AGEN) || operand->implicit ||
-            operand->absolute) {
+        if ((operand->kind != ISA_OPERAND_MEM && operand->kind != ISA_OPERAND_AGEN) ||
+            (operand->implicit && pointer_of(link) < 0) || operand->absolute) {
             return ip_fail(err, IP_UNSUPPORTED, "operand %s of '%s' has no address register to chain through",
                            isa_operand_name(form, (unsigned)number, name), form->syntax);
         }
@@ -127,13 +146,6 @@ static bool demands_value(const struct isa_form *form, int src) {
            gen_fixed_value(&any, form, gpr, 1) == gen_fixed_value(&any, form, gpr, 2);
 }
 
-/* Is this operand a pointer that the form moves on? */
-static bool is_moved_pointer(const struct isa_form *form, int number) {
-    const struct isa_operand *operand = &form->operands[number];
-    return gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class) && operand->reg >= 0 &&
-           gen_fixed_is_pointer(form, (unsigned)operand->reg);
-}
-
 static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_link *links, unsigned count,
                                 unsigned l, struct ip_error *err) {
     const struct gen_link *link = &links[l];
@@ -142,13 +154,16 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     enum ip_status status = IP_OK;
     /* Other pointers than the chain's are renewed before each instance. */
     bool repeats = gen_form_is_string(form) && form->prefix[0] == 'r';
-    if (gen_form_is_stack(form) || repeats || is_moved_pointer(form, link->src) ||
-        is_moved_pointer(form, link->dst)) {
+    if (gen_form_is_stack(form) || repeats) {
         status = ip_fail(err, IP_UNSUPPORTED,
                          "'%s' moves an implicit pointer, so that a chain of it would leave the data pages",
                          form->syntax);
+    } else if (is_pointer(form, link->dst) && link->dst != link->src) {
+        status = ip_fail(err, IP_UNSUPPORTED, "'%s' moves its pointer whatever the other operands are",
+                         form->syntax);
     }
-    if (status == IP_OK && demands_value(form, link->src)) {
+    plan->pointer = pointer_of(link);
+    if (status == IP_OK && plan->pointer < 0 && demands_value(form, link->src)) {
         status = ip_fail(err, IP_UNSUPPORTED,
                          "'%s' faults unless its source holds one certain value, which a chain does not keep",
                          form->syntax);

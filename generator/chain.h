@@ -41,6 +41,8 @@ struct gen_link_plan {
     struct gen_end in, out;
     bool in_place; /* one operand is both: the value stays where it is */
     bool keeps;    /* the source's value is kept in GEN_REG_KEEPER by xor */
+    int pointer; /* the pointer that the form names itself, a string's, which is renewed from there; -1: none
+                  */
     bool address, index;
     bool same; /* the sources beside the chain, of its file, are the same register as the source */
     enum gen_x87_way x87;

@@ -179,7 +179,10 @@ static void source_bind(struct gen_program *program, struct isa_binding *binding
         }
         number = GEN_REG_KEEPER;
     }
-    if (plan->address) {
+    if (plan->pointer >= 0) { /* never done at rename, unlike a move */
+        ip_lines_printf(&program->unit, "movsxd %s, %s", isa_reg_name(ISA_REG_GPR64, (unsigned)plan->pointer),
+                        isa_reg_name(ISA_REG_GPR32, GEN_REG_KEEPER));
+    } else if (plan->address) {
         binding->address.base = (int8_t)number;
     } else if (plan->index) {
         binding->address.index = (int8_t)number;
@@ -240,8 +243,11 @@ static void init_emit(struct gen_program *program, const struct gen_chain *chain
         const struct gen_link_plan *plan = &chain->links[l];
         forms[l] = plan->form;
         if (plan->keeps) {
-            gen_renew(&program->init, &chain->pool, GEN_FILE_GPR, GEN_REG_KEEPER,
-                      plan->address ? GEN_DATA_BASE : gen_divisor(&chain->pool), false);
+            uint64_t value = plan->address ? GEN_DATA_BASE : gen_divisor(&chain->pool);
+            if (plan->pointer >= 0) {
+                value = gen_fixed_value(&chain->pool, plan->form, (unsigned)plan->pointer, value);
+            }
+            gen_renew(&program->init, &chain->pool, GEN_FILE_GPR, GEN_REG_KEEPER, value, false);
         }
     }
     gen_init_lines(program, &chain->pool, forms, chain->count);

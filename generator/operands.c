@@ -69,6 +69,28 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr) {
     return strncmp(form->mnemonic, "xlat", 4) == 0 ? gpr == RBX : (gpr == RSI || gpr == RDI);
 }
 
+int gen_string_pointer(const struct isa_form *form, unsigned o) {
+    if (!gen_form_is_string(form) || form->operands[o].kind != ISA_OPERAND_MEM) {
+        return -1;
+    }
+    bool first = o == 0 || form->operands[o - 1].kind != ISA_OPERAND_MEM;
+    int pointer = RDI;
+    if (strncmp(form->mnemonic, "xlat", 4) == 0) {
+        pointer = RBX;
+    } else if (strncmp(form->mnemonic, "cmps", 4) == 0 && first) {
+        pointer = RSI;
+    }
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool gpr = gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class);
+        /* LODS, MOVS and STOS list theirs. */
+        if (gpr && (operand->reg == RSI || operand->reg == RDI || operand->reg == pointer)) {
+            return -1;
+        }
+    }
+    return pointer;
+}
+
 uint64_t gen_divisor(const struct gen_pool *pool) {
     /* A divisor in ah to bh is the second byte. */
     return pool->slow_values ? GEN_SLOW_DIVISOR : (pool->high_bytes ? 0x101 : 1);

@@ -23,6 +23,9 @@ enum {
 };
 /* True when the register is a pointer that the form moves on (string operations). */
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
+/* The pointer by which a string form addresses memory operand `o`, where no operand is that register (RDI of
+ * SCAS); else -1. */
+int gen_string_pointer(const struct isa_form *form, unsigned o);
 /* True when the form has a memory operand that it addresses through a fixed register. */
 bool gen_form_is_string(const struct isa_form *form);
 /* True when the form reads memory and writes back what it makes of it. */

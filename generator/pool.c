@@ -131,6 +131,9 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
     /* One more than its sources: a number divided by itself is soon done. */
     sources[GEN_FILE_VECTOR] += form->floating && gen_form_depends_on_values(form) ? 1 : 0;
     survey->fixed[GEN_FILE_GPR] |= has_accumulator_form(form) ? 1u : 0u;
+    for (unsigned gpr = 0; gpr < 8; gpr++) { /* not all of them are listed as operands: SCAS lacks RDI */
+        survey->fixed[GEN_FILE_GPR] |= (gen_fixed_is_pointer(form, gpr) ? 1u : 0u) << gpr;
+    }
     survey->any_tiles = survey->any_tiles || strncmp(form->isa_set, "AMX_", 4) == 0;
     /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
     survey->byte_masks = survey->byte_masks || (masks && strstr(form->isa_set, "BW") != NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "probe/latency_session.h"
 
 const char *probe_path_name(enum probe_path path) {
@@ -46,9 +47,10 @@ static enum probe_path operand_path(const struct isa_operand *operand) {
 }
 
 /* The source that `operand` is, if any: registers, masks and flags that are read, addresses. */
-static bool operand_is_source(const struct isa_operand *operand) {
+static bool operand_is_source(const struct isa_form *form, unsigned o) {
+    const struct isa_operand *operand = &form->operands[o];
     if (operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN) {
-        return !operand->implicit && !operand->absolute;
+        return (!operand->implicit || gen_string_pointer(form, o) >= 0) && !operand->absolute;
     }
     /* The rest of a general-purpose register of which 8 or 16 bits are written is kept. */
     bool kept = operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
@@ -94,12 +96,12 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
             bool stores = destination->write && operand_has_content(destination);
             bool loads = source->read && operand_has_content(source);
             bool ends = operand_is_destination(destination);
-            bool carried = loads || (source->kind != ISA_OPERAND_MEM && operand_is_source(source));
+            bool carried = loads || (source->kind != ISA_OPERAND_MEM && operand_is_source(form, src));
             if ((stores && carried) || (loads && ends)) {
                 pair_init(&pairs[count++], (int)src, (int)dst, PROBE_PATH_CONTENT);
             }
             bool addressed = source->kind == ISA_OPERAND_MEM && stores;
-            if (!operand_is_source(source) || !(ends || addressed)) {
+            if (!operand_is_source(form, src) || !(ends || addressed)) {
                 continue;
             }
             pair_init(&pairs[count++], (int)src, (int)dst, operand_path(source));

@@ -372,7 +372,10 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_PLAIN, err);
     }
     bool flags_alone = from == PROBE_FILE_FLAGS && to == PROBE_FILE_FLAGS;
-    if (status == IP_OK && !(flags_alone && !gen_form_modifies_memory(form))) {
+    /* A string's pointer goes on by itself; the generator puts it back. */
+    bool pointer_alone = pair->src == pair->dst && from == PROBE_FILE_GPR && gen_operand_is_fixed(src) &&
+                         gen_fixed_is_pointer(form, (unsigned)src->reg);
+    if (status == IP_OK && !(flags_alone && !gen_form_modifies_memory(form)) && !pointer_alone) {
         status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
         /* A mask loaded from what was stored in parts waits until all of it has left the store buffer. */
         bool wanted = (found == 0 && (from != to || flags_alone)) ||

@@ -282,6 +282,8 @@ static void chosen_forms(void **state) {
         {"vaddps zmm{k}, zmm, zmm", 3},
         {"kaddw k, k, k", 2},
         {"paddb mm, mm", 2},
+        {"lodsq", 2},
+        {"stosq", 1},
         {"vgatherdps xmm{k}, vm32x", 2},
         {"vgatherdps xmm, vm32x, xmm", 2},
     };

@@ -117,6 +117,14 @@ static void latency_units(void **state) {
          2,
          "mov qword [r14], rax\nmov rcx, qword [r14]\nmov qword [r14], rcx\nmov rax, qword [r14]\n",
          NULL},
+        /* So is a string's pointer, which goes on by itself. */
+        {{"scasb", "setb r8"},
+         {{.src = 1, .dst = 2, .src_address = true}, {.src = 1, .dst = 0}},
+         2,
+         "xor rbp, rcx\nxor rbp, rcx\nmovsxd rdi, ebp\nscasb\nsetb dl\n"
+         "xor rbp, rdx\nxor rbp, rdx\nmovsxd rdi, ebp\nscasb\nsetb cl\n",
+         NULL},
+        {{"stosq"}, {{.src = 1, .dst = 2}}, 0, NULL, "moves its pointer whatever the other operands are"},
         /* A gather's mask is renewed; its index can be the chain. */
         {{"vgatherdps xmm{k}, vm32x"},
          {{.src = 2, .dst = 0, .src_index = true}},
@@ -153,6 +161,12 @@ static void keeper_cycles(void **state) {
     assert_int_equal(gen_latency_keeper_cycles(chase, 1), 0);
     assert_int_equal(gen_latency_keeper_cycles(chase, 2), 2);
     assert_int_equal(gen_latency_keeper_cycles(&divides, 1), 2);
+    /* The pointer of a string is put back from the keeper by a sign extension. */
+    const struct isa_form lods = form_of("lodsq"), scas = form_of("scasb");
+    const struct gen_link moves = {.form = &lods, .src = 2, .dst = 0},
+                          scans = {.form = &scas, .src = 1, .dst = 2, .src_address = true};
+    assert_int_equal(gen_latency_keeper_cycles(&moves, 1), 3);
+    assert_int_equal(gen_latency_keeper_cycles(&scans, 1), 3);
 }
 
 static void pointer_chase_prepared(void **state) {
