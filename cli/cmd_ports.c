@@ -212,11 +212,9 @@ const struct cli_command cli_cmd_ports = {
     .description =
         "Finds the port map first (see portmap), then runs each form beside forms that keep a set of ports\n"
         "busy. 1*p01+2*p5: one uop that may go to port 0 or 1, and two for port 5. What the answer cannot\n"
-        "explain is marked as inconsistent, and its ports are left out. unit: what a form waits for that is\n"
-        "slower than its ports (a divider), called after a form; forms with the same unit share it. rename:\n"
-        "what is no matter of ports (fusion, elimination, idioms). Where the machine counts the uops of "
-        "each\n"
-        "port, the counts are compared with the answer, and the status says whether they agree.\n",
+        "explain is marked as inconsistent, and its ports are left out. Where the machine counts the uops "
+        "of\n"
+        "each port, the counts are compared with it, and the status says whether they agree.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,

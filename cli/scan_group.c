@@ -18,6 +18,36 @@ struct group {
     struct probe_rename renamed[SCAN_GROUP_MAX];
 };
 
+/* Does the throughput say that this CPU lacks the form? */
+static bool is_lacking(const struct scan *scan, const struct group *group, size_t i) {
+    const struct probe_throughput *throughput = &group->throughput[i];
+    bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
+    return known && !throughput->measured && throughput->verdict == HX_VERDICT_FAULT &&
+           throughput->stat.outcome == HX_OUTCOME_ILLEGAL;
+}
+
+/* The latencies of the forms that this CPU has. */
+static enum ip_status group_latency(struct scan *scan, struct group *group, const struct hx_meter *meter,
+                                    struct ip_error *err) {
+    struct isa_form *forms[SCAN_GROUP_MAX];
+    struct probe_latency latency[SCAN_GROUP_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < group->chosen_count; i++) {
+        if (!is_lacking(scan, group, i)) {
+            forms[count++] = group->chosen[i];
+        }
+    }
+    enum ip_status status = probe_latency_measure_with(meter, &scan->bench.bench.encoder, &scan->transfers,
+                                                       forms, count, latency, err);
+    count = 0;
+    for (size_t i = 0; i < group->chosen_count && status == IP_OK; i++) {
+        if (!is_lacking(scan, group, i)) {
+            group->latency[i] = latency[count++];
+        }
+    }
+    return status;
+}
+
 static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
     struct hx_meter meter = res_log_meter(&scan->log);
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
@@ -39,8 +69,7 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
                                      group->slots, err);
     }
     if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
-        status = probe_latency_measure_with(&meter, encoder, &scan->transfers, group->chosen,
-                                            group->chosen_count, group->latency, err);
+        status = group_latency(scan, group, &meter, err);
     }
     if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
         bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;

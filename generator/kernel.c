@@ -176,6 +176,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
     struct gen_kernel built = {.forms_per_unit = program->forms_per_unit,
                                .unit_instructions = (uint32_t)program->unit.count,
                                .map_on_demand = program->map_on_demand,
+                               .fine = program->fine,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
     built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
     built.fills_issue = lines_have_nops(&program->unit);

@@ -36,6 +36,7 @@ struct gen_kernel {
     bool touches_memory; /* by an operand of its unit; of a user's block it is not known */
     bool
         fills_issue; /* NOPs take what issue slots are left: whatever takes slots from it shows in its time */
+    bool fine;       /* a small part of the result tells what is wanted: it is to be run for longer */
     bool tiles;      /* needs the system's permission to use tiles */
 };
 

@@ -10,8 +10,10 @@
 #include "generator/x87.h"
 
 enum {
-    WINDOW_BYTES = 0x800,   /* loads walk through so many bytes from the base on ... */
-    STORE_DISP = -0x1800,   /* ... stores from here on: other page offsets, so that they do not alias */
+    LOADS_APART = 8,        /* loads walk through so many places from the base on, all banks of the L1 cache:
+                               more would only be more lines to assemble ... */
+    WINDOW_BYTES = 0x800,   /* ... stores through so many bytes ... */
+    STORE_DISP = -0x1800,   /* ... from here on: other page offsets, so that they do not alias */
     STRIDE_MIN = 32,        /* at 64 loads would meet in one bank of the L1 cache */
     STRIDE_LOADS_16 = 48,   /* what GEN_LOAD_STRIDE is for loads of 16 bytes, which must stay aligned */
     INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
@@ -116,7 +118,8 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     }
     unsigned stride = stride_of(operand);
     stride = stream->how.stride > stride ? stream->how.stride : stride;
-    int32_t disp = (int32_t)(stream->emitted * stride % WINDOW_BYTES);
+    int32_t disp = (int32_t)(operand->write ? stream->emitted * stride % WINDOW_BYTES
+                                            : stream->emitted % LOADS_APART * stride);
     binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
     if (operand->absolute) {
         binding->address.disp += (int32_t)GEN_DATA_BASE;

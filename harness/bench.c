@@ -9,6 +9,7 @@
 #include "generator/abi.h"
 #include "generator/shapes.h"
 #include "harness/estimate.h"
+#include "harness/holding.h"
 #include "harness/meter.h"
 #include "harness/record.h"
 #include "harness/stats.h"
@@ -331,7 +332,7 @@ enum ip_status hx_bench_finish(struct hx_bench *bench, struct ip_error *err) {
 void hx_bench_close(struct hx_bench *bench) {
     struct ip_error ignored; /* who wants to know calls hx_bench_finish first */
     (void)!hx_bench_finish(bench, &ignored);
-    free(bench->holdings);
+    hx_holding_end(&bench->holding, &bench->timer);
     hx_companion_stop(&bench->companion);
     hx_timer_close(&bench->timer);
     gen_kernel_fini(&bench->references.chain);

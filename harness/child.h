@@ -47,6 +47,10 @@ struct hx_shared {
     volatile uint32_t pages;  /* mapped on demand for the current job */
 };
 
+static inline void *hx_low_address(uintptr_t address) {
+    return (void *)address; /* NOLINT(performance-no-int-to-ptr): the ABI's fixed addresses */
+}
+
 /* What was found out about a kernel when it ran first in this process. */
 struct hx_pace {
     uint32_t target;     /* cycles of a longer run; 0: it has not run */
@@ -74,6 +78,7 @@ struct hx_child {
     int page_fd;           /* memfd of HX_PAGES_BYTES: every page that a block touches is one of these */
     uint8_t *pages;        /* its mapping in the child */
     struct hx_pace *paces; /* of each kernel, in the child's own memory */
+    double clock_last;     /* ticks of one iteration of the chain, in the last job; 0: there was none */
     int wire;              /* to the parent; the child moves it to HX_WIRE_FD */
     uint32_t timeout_ms;
     bool avx; /* VZEROUPPER exists */
@@ -81,6 +86,9 @@ struct hx_child {
 
 /* Runs jobs whenever the parent asks, until the wire is cut; never returns. */
 void hx_child_main(struct hx_child *child);
+
+/* Runs one job and leaves its samples in shared memory (harness/child_job.c). */
+void hx_child_job_run(struct hx_child *child, uint32_t number);
 
 /* Installs the fault handlers and their stack (harness/fault.c). Returns 0 or an errno value. */
 int hx_fault_handlers_install(struct hx_child *child);

@@ -7,16 +7,18 @@
 #include <string.h>
 
 #include "harness/estimate.h"
+#include "harness/holding.h"
 #include "harness/passes.h"
 #include "harness/record.h"
 
 enum {
-    KERNELS_PER_CHUNK = 1024, /* bounds the memory for code and samples */
+    KERNELS_PER_CHUNK = 4096, /* bounds the memory for code and samples */
     PASSES_MORE = 2,          /* where the plan's disagree */
     NAPS_MAX = 50,            /* in one measurement of many kernels */
-    SCREEN_ROUNDS = 6,
-    SCREEN_REFERENCE_EVERY = 3,
-    SCREEN_CYCLES = 4000, /* of 1500, with the chain once, half of the looks were off by more than 2 % */
+    SCREEN_ROUNDS = 4,
+    SCREEN_REFERENCE_EVERY = SCREEN_ROUNDS,
+    SCREEN_RETAKES = 6,
+    SCREEN_CYCLES = 3000, /* of 1500, with the chain once, half of the looks were off by more than 2 % */
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
 };
 
@@ -42,10 +44,11 @@ void hx_plan_init(struct hx_plan *plan) {
 void hx_plan_quicken(struct hx_plan *plan, bool first) {
     enum { FIRST_BATCHES = 6 };
     plan->passes = 1;
-    plan->rounds = 6;
+    plan->rounds = 4;
+    plan->retakes = 8;
     plan->min_batches = 2;
     plan->target_cycles = 4000;
-    plan->reference_every = 3;
+    plan->reference_every = plan->rounds;
     plan->spread_limit = 0.01;
     plan->keep_process = true;
     plan->max_batches = first ? FIRST_BATCHES : plan->max_batches;
@@ -181,6 +184,11 @@ static struct hx_plan plan_for(const struct hx_bench *bench, const struct gen_ke
     return plan;
 }
 
+static uint32_t target_for(const struct hx_bench *bench, const struct gen_kernel *kernel) {
+    enum { FINE_TIMES = 4 };
+    return bench->plan.target_cycles * (kernel->fine ? FINE_TIMES : 1);
+}
+
 /* Takes one batch of every open kernel and keeps open those that need more. */
 static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     struct hx_bench *bench = chunk->bench;
@@ -189,8 +197,9 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         chunk->jobs[i] = (struct hx_job){.kernel = chunk->kernels[chunk->open[i]],
                                          .iterations = plan->iterations,
                                          .rounds = plan->rounds,
-                                         .target_cycles = plan->target_cycles,
+                                         .target_cycles = target_for(bench, chunk->kernels[chunk->open[i]]),
                                          .reference_every = plan->reference_every,
+                                         .retakes = plan->retakes,
                                          .held = chunk->held[chunk->open[i]]};
     }
     enum ip_status status = jobs_run(chunk, err);
@@ -227,29 +236,20 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     return IP_OK;
 }
 
-/* A kernel that the timer holds, and its number there. */
-struct hx_holding {
-    const struct gen_kernel *kernel;
-    uint32_t number;
-};
-
-static int holdings_compare(const void *a, const void *b) {
-    uintptr_t x = (uintptr_t)((const struct hx_holding *)a)->kernel;
-    uintptr_t y = (uintptr_t)((const struct hx_holding *)b)->kernel;
-    return (x > y) - (x < y);
-}
-
-/* The numbers of the open kernels among those that the bench holds. */
+/* The numbers of the open kernels among those that the bench holds; a look that was taken at one since then
+ * counts as its first batch. */
 static enum ip_status chunk_look_up(struct chunk *chunk, struct ip_error *err) {
     const struct hx_bench *bench = chunk->bench;
     for (size_t i = 0; i < chunk->open_count; i++) {
-        const struct hx_holding wanted = {.kernel = chunk->kernels[chunk->open[i]]};
-        const struct hx_holding *found = bsearch(&wanted, bench->holdings, bench->holding_count,
-                                                 sizeof *bench->holdings, holdings_compare);
+        size_t number = chunk->open[i];
+        const struct hx_held *found = hx_holding_find(&bench->holding, chunk->kernels[number]);
         if (found == NULL) {
             return ip_fail(err, IP_FAILED, "a kernel is none of those that the meter was told to hold");
         }
-        chunk->held[chunk->open[i]] = found->number;
+        chunk->held[number] = found->number;
+        if (found->looked) {
+            hx_tally_add(&chunk->tallies[number], &found->look, true);
+        }
     }
     return IP_OK;
 }
@@ -257,7 +257,7 @@ static enum ip_status chunk_look_up(struct chunk *chunk, struct ip_error *err) {
 /* Lets the timer prepare the open kernels once for all that is to come, where it can. */
 static enum ip_status chunk_hold(struct chunk *chunk, uint32_t rounds, struct ip_error *err) {
     struct hx_timer *timer = &chunk->bench->timer;
-    if (chunk->bench->holding_count > 0) {
+    if (chunk->bench->holding.count > 0) {
         return chunk_look_up(chunk, err);
     }
     if (timer->ops->hold == NULL) {
@@ -298,7 +298,7 @@ static enum ip_status chunk_open(struct chunk *chunk, size_t count, bool hold, s
     uint32_t rounds = chunk->bench->plan.rounds;
     rounds = rounds > SCREEN_ROUNDS ? rounds : SCREEN_ROUNDS;
     enum ip_status status = store_open(&chunk->store, chunk->open_count, rounds, err);
-    hold = hold || chunk->bench->holding_count > 0;
+    hold = hold || chunk->bench->holding.count > 0;
     return status == IP_OK && hold ? chunk_hold(chunk, rounds, err) : status;
 }
 
@@ -390,6 +390,7 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, struct ip_er
                                          .rounds = SCREEN_ROUNDS,
                                          .target_cycles = SCREEN_CYCLES,
                                          .reference_every = SCREEN_REFERENCE_EVERY,
+                                         .retakes = SCREEN_RETAKES,
                                          .held = chunk->held[chunk->open[i]]};
     }
     enum ip_status status = jobs_run(chunk, err);
@@ -405,6 +406,9 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, struct ip_er
         bool accepted = lenient ? batch_is_accepted(bench, chunk->kernels[number], &estimate)
                                 : batch_is_calm(bench, chunk->kernels[number], &estimate);
         stat_look(&chunk->stats[number], &estimate, accepted);
+        if (accepted && !lenient) {
+            hx_holding_look(&bench->holding, chunk->kernels[number], &estimate);
+        }
         if (!accepted) {
             chunk->open[left++] = number;
         }
@@ -459,12 +463,7 @@ static enum ip_status bench_screen(void *self, const struct gen_kernel *const *k
 
 static void bench_release(void *self) {
     struct hx_bench *bench = self;
-    if (bench->holding_count > 0) {
-        bench->timer.ops->release(&bench->timer);
-    }
-    free(bench->holdings);
-    bench->holdings = NULL;
-    bench->holding_count = 0;
+    hx_holding_end(&bench->holding, &bench->timer);
 }
 
 /* Kernels that are more than one chunk are placed chunk by chunk, and those of a careful plan for each batch.
@@ -476,32 +475,8 @@ static enum ip_status bench_hold(void *self, const struct gen_kernel *const *ker
     if (bench->timer.ops->hold == NULL || !bench->plan.keep_process || count > KERNELS_PER_CHUNK) {
         return IP_OK;
     }
-    struct hx_holding *holdings = calloc(count + 1, sizeof *holdings);
-    const struct gen_kernel **list = calloc(count + 1, sizeof(const struct gen_kernel *));
-    size_t used = 0;
-    enum ip_status status = IP_OK;
-    if (holdings == NULL || list == NULL) {
-        status = ip_fail(err, IP_NO_MEMORY, "out of memory for %zu kernels", count);
-    }
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (kernels[i] != NULL) {
-            holdings[used] = (struct hx_holding){kernels[i], (uint32_t)used};
-            list[used++] = kernels[i];
-        }
-    }
-    if (status == IP_OK && used > 0) {
-        uint32_t rounds = bench->plan.rounds > SCREEN_ROUNDS ? bench->plan.rounds : SCREEN_ROUNDS;
-        status = bench->timer.ops->hold(&bench->timer, list, used, rounds, err);
-    }
-    free(list);
-    if (status != IP_OK || used == 0) {
-        free(holdings);
-        return status;
-    }
-    qsort(holdings, used, sizeof *holdings, holdings_compare);
-    bench->holdings = holdings;
-    bench->holding_count = used;
-    return IP_OK;
+    uint32_t rounds = bench->plan.rounds > SCREEN_ROUNDS ? bench->plan.rounds : SCREEN_ROUNDS;
+    return hx_holding_begin(&bench->holding, &bench->timer, kernels, count, rounds, err);
 }
 
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {

@@ -52,6 +52,7 @@ struct hx_plan {
                                  default 0.10 (Putigny 2014: no value with more than 10 %) */
     uint32_t target_cycles;   /* length of the long run and of the chain's; default 12000 */
     uint32_t reference_every; /* chain and sentinel in every so many rounds; default 1 */
+    uint32_t retakes;         /* rounds more of a batch whose samples are not alike; default 0 */
     uint32_t iterations;      /* fixed number of iterations, 0: from target_cycles */
     bool keep_process; /* all batches of a pass in one process: quicker, but a mode in which code runs for a
                           whole process is not seen; default false: each batch in one of its own */
@@ -79,7 +80,13 @@ struct hx_meter {
         void *self); /* NULL where hold is; after a failed hold too, or without one, it does nothing */
 };
 
-struct hx_holding; /* harness/meter.c: a kernel that the timer holds */
+struct hx_held; /* harness/holding.h */
+
+/* The kernels that the timer holds; all-zero: none. */
+struct hx_holding {
+    struct hx_held *items; /* owned; sorted by kernel */
+    size_t count;
+};
 
 /* The meter over a timer. */
 struct hx_bench {
@@ -98,8 +105,7 @@ struct hx_bench {
     double ticks_per_cycle;        /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
-    struct hx_holding *holdings; /* owned; sorted; NULL: none */
-    size_t holding_count;
+    struct hx_holding holding;
     double run_ticks; /* of all their samples, those of the references too */
 };
 

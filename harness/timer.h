@@ -44,6 +44,9 @@ struct hx_job {
     uint32_t target_cycles;   /* how long a longer run should take, about; 0: 6000 */
     uint32_t reference_every; /* chain and sentinel run in every so many rounds, whose samples stand for the
                                  rounds behind too; 0 and 1: in each */
+    uint32_t retakes;         /* rounds more, at most, while the samples of a length are not alike: each new
+                                 sample replaces the longest, if it is shorter; timers whose samples nobody
+                                 disturbs take none */
     uint32_t held;            /* while the timer holds kernels (hold, below): which of them `kernel` is */
 };
 

@@ -206,13 +206,35 @@ static enum ip_status some_run(const struct hx_meter *meter, bool screen,
     return status;
 }
 
+/* Looks at the first kernel of each set. Where this CPU lacks the instruction, the others of the set need not
+ * fault too: each takes a process with it. */
+static enum ip_status trial_run(const struct hx_meter *meter, const struct probe_rival *rivals,
+                                const struct gen_kernel *const *kernels, size_t count,
+                                struct scratch *scratch, struct hx_stat *stats, struct ip_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        scratch->chosen[i] = rivals[i].set != 0 && (i == 0 || rivals[i - 1].set != rivals[i].set);
+    }
+    enum ip_status status = some_run(meter, true, kernels, count, scratch, stats, err);
+    size_t first = 0;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        bool head = i == 0 || rivals[i - 1].set != rivals[i].set;
+        first = head ? i : first;
+        bool lacking = stats[first].verdict == HX_VERDICT_FAULT && stats[first].outcome == HX_OUTCOME_ILLEGAL;
+        scratch->chosen[i] = rivals[i].set != 0 && !head && !lacking;
+        if (rivals[i].set != 0 && !head && lacking) {
+            stats[i] = stats[first];
+        }
+    }
+    return status;
+}
+
 static enum ip_status stages_run(const struct hx_meter *meter, const struct probe_rival *rivals,
                                  const struct gen_kernel *const *kernels, size_t count,
                                  struct scratch *scratch, struct hx_stat *stats, struct ip_error *err) {
-    for (size_t i = 0; i < count; i++) {
-        scratch->chosen[i] = rivals[i].set != 0;
+    enum ip_status status = trial_run(meter, rivals, kernels, count, scratch, stats, err);
+    if (status == IP_OK) {
+        status = some_run(meter, true, kernels, count, scratch, stats, err);
     }
-    enum ip_status status = some_run(meter, true, kernels, count, scratch, stats, err);
     for (unsigned stage = 0; stage < STAGES_MAX && status == IP_OK; stage++) {
         size_t wanted = 0;
         races_choose(rivals, stats, scratch->chosen, count, stage == 0, &wanted);

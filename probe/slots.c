@@ -17,7 +17,9 @@ enum {
     NOPS_MOST = 480,
     MIXES = 2, /* of a form, the second with NOPS_STEP more NOPs */
     BASES = NOPS_MOST / NOPS_STEP + MIXES,
-    MANY = 4, /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
+    MANY = 4, /* instances among the NOPs; fewer where that would take more than NOPS_SMALL. With 12 those of
+                 MMX cost 1.8 slots and not 1 */
+    MANY_ENOUGH = MANY, /* with fewer a hundredth of the time is a good part of a slot */
     ATTEMPTS = 3,
 };
 
@@ -32,7 +34,7 @@ static const double WIDTH_TOLERANCE = 0.2;
 
 /* The mixes of one form: `count` instances among `nops` NOPs, and more. */
 struct mixes {
-    bool wanted;
+    bool wanted, fine;
     unsigned nops, count;
     size_t slots[MIXES]; /* in the batch; SIZE_MAX: none */
     double others;       /* instructions that are neither NOP nor form, in one mix */
@@ -41,7 +43,7 @@ struct mixes {
 struct session {
     struct probe_batch batch;
     struct mixes *mixes;
-    size_t bases[BASES]; /* kernels of NOPS_STEP * i NOPs alone; SIZE_MAX: none */
+    size_t bases[2][BASES]; /* kernels of NOPS_STEP * i NOPs alone, the second ones fine; SIZE_MAX: none */
     double width;
 };
 
@@ -53,9 +55,10 @@ static void slots_none(struct probe_slots *result, const char *why) {
 
 /* One mix, as one loop that runs once and twice: the loop stays small, and what its end takes is the same in
  * every mix. *slot stays SIZE_MAX where the form cannot stand in one; the result then says why. */
-static enum ip_status mix_add(struct session *session, const struct isa_form *form, unsigned nops,
-                              unsigned count, size_t *slot, double *others, struct probe_slots *result,
+static enum ip_status mix_add(struct session *session, const struct isa_form *form, const struct mixes *mixes,
+                              unsigned nops, size_t *slot, double *others, struct probe_slots *result,
                               struct ip_error *err) {
+    unsigned count = form != NULL ? mixes->count : 0;
     const struct gen_part parts[2] = {{.form = NULL, .count = nops}, {.form = form, .count = count}};
     struct gen_program program;
     struct ip_error reason;
@@ -65,6 +68,7 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
     if (status == IP_OK) {
         program.copies = 1;
         program.one_loop = true;
+        program.fine = mixes->fine;
         *others = (double)program.unit.count - nops - count;
         return probe_batch_add(&session->batch, &program, slot, err);
     }
@@ -89,6 +93,7 @@ static double nops_for(const struct session *session, double cycles, unsigned co
 static bool form_mixes_size(const struct session *session, struct mixes *mixes, double cycles) {
     if (mixes->nops != 0) { /* another attempt */
         mixes->nops += NOPS_STEP * (1 + mixes->nops / NOPS_STEP / 2);
+        mixes->fine = true;
         return mixes->nops <= NOPS_MOST;
     }
     unsigned count = MANY;
@@ -101,6 +106,7 @@ static bool form_mixes_size(const struct session *session, struct mixes *mixes, 
     }
     mixes->nops = (unsigned)nops;
     mixes->count = count;
+    mixes->fine = count < MANY_ENOUGH;
     return true;
 }
 
@@ -131,14 +137,13 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
     enum ip_status status = IP_OK;
     for (unsigned m = 0; m < MIXES && status == IP_OK; m++) {
         unsigned nops = mixes->nops + m * NOPS_STEP;
-        size_t *base = &session->bases[nops / NOPS_STEP];
+        size_t *base = &session->bases[mixes->fine][nops / NOPS_STEP];
         double none = 0.0;
         if (*base == SIZE_MAX) {
-            status = mix_add(session, NULL, nops, 0, base, &none, NULL, err);
+            status = mix_add(session, NULL, mixes, nops, base, &none, NULL, err);
         }
         if (status == IP_OK) {
-            status =
-                mix_add(session, form, nops, mixes->count, &mixes->slots[m], &mixes->others, result, err);
+            status = mix_add(session, form, mixes, nops, &mixes->slots[m], &mixes->others, result, err);
         }
         if (mixes->slots[m] == SIZE_MAX) {
             return status;
@@ -155,7 +160,8 @@ static bool stat_ok(const struct hx_stat *stat) {
 /* What one mix says; the result keeps the statistic that speaks against it, if one does. */
 static double mix_read(const struct session *session, const struct mixes *mixes, unsigned m,
                        struct probe_slots *result) {
-    const struct hx_stat *base = &session->batch.stats[session->bases[mixes->nops / NOPS_STEP + m]];
+    size_t base_slot = session->bases[mixes->fine][mixes->nops / NOPS_STEP + m];
+    const struct hx_stat *base = &session->batch.stats[base_slot];
     const struct hx_stat *stat = &session->batch.stats[mixes->slots[m]];
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
     if (result->verdict == HX_VERDICT_OK) {
@@ -223,7 +229,7 @@ static enum ip_status attempt_run(struct session *session, const struct hx_meter
                                   struct probe_slots *results, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < BASES; i++) {
-        session->bases[i] = SIZE_MAX;
+        session->bases[0][i] = session->bases[1][i] = SIZE_MAX;
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (session->mixes[i].wanted) {

@@ -38,6 +38,7 @@ static uint64_t key_of(const struct res_pending *pending, const struct gen_kerne
                                 plan->max_batches,
                                 plan->target_cycles,
                                 plan->reference_every,
+                                plan->retakes,
                                 plan->iterations};
     const double limits[] = {plan->spread_limit, plan->trust_limit, plan->block_trust_limit};
     uint64_t hash = res_hash(res_kernel_hash(kernel), numbers, sizeof numbers);

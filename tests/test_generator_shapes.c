@@ -239,6 +239,11 @@ static void throughput_units(void **state) {
                    "movaps xmm0, oword [r14]\nmovaps xmm1, oword [r14+48]\n");
     throughput_run("vmovaps ymm, m256", (struct gen_independence){0}, 2,
                    "vmovaps ymm0, yword [r14]\nvmovaps ymm1, yword [r14+32]\n");
+    /* After eight places they begin anew: no more lines to assemble than that. */
+    throughput_run("mov r64, m64", (struct gen_independence){.registers = 1}, 9,
+                   "mov rax, qword [r14]\nmov rax, qword [r14+40]\nmov rax, qword [r14+80]\n"
+                   "mov rax, qword [r14+120]\nmov rax, qword [r14+160]\nmov rax, qword [r14+200]\n"
+                   "mov rax, qword [r14+240]\nmov rax, qword [r14+280]\nmov rax, qword [r14]\n");
     /* A stride that is asked for is kept, where it is no less than what there is anyway. */
     throughput_run("mov r64, m64", (struct gen_independence){.stride = 72}, 2,
                    "mov rax, qword [r14]\nmov rcx, qword [r14+72]\n");

@@ -35,8 +35,8 @@ static void x87_units(void **state) {
     const struct gen_independence pops = {0}, frees = {.x87_frees = true};
     const struct gen_independence fresh = {.break_registers = true};
     const struct gen_independence both = {.break_registers = true, .x87_frees = true};
-    throughput_case("fld m64", pops, "fld qword [r14]\nfstp st0\nfld qword [r14+32]\nfstp st0\n");
-    throughput_case("fld m64", frees, "ffree st7\nfld qword [r14]\nffree st7\nfld qword [r14+32]\n");
+    throughput_case("fld m64", pops, "fld qword [r14]\nfstp st0\nfld qword [r14+40]\nfstp st0\n");
+    throughput_case("fld m64", frees, "ffree st7\nfld qword [r14]\nffree st7\nfld qword [r14+40]\n");
     throughput_case("faddp st, st0", pops,
                     "fld dword [abs 0x20000018]\nfaddp st1, st0\n"
                     "fld dword [abs 0x20000018]\nfaddp st2, st0\n");
@@ -132,14 +132,14 @@ static void odd_operands(void **state) {
     const struct gen_independence plain = {0};
     throughput_case("mov m16, sreg", plain, "mov word [r14-6144], ds\nmov word [r14-6112], ds\n");
     throughput_case("push fs", plain, "push fs\npush fs\nmov esp, 0x20034000\n");
-    throughput_case("mov sreg, m16", plain, "mov ds, word [r14]\nmov ds, word [r14+32]\n");
+    throughput_case("mov sreg, m16", plain, "mov ds, word [r14]\nmov ds, word [r14+40]\n");
     throughput_case("enter imm16, imm8", plain, "enter 0x10, 0\nenter 0x10, 0\nmov esp, 0x20034000\n");
     throughput_case("leave", plain, "leave\nleave\nmov esp, 0x20034000\n");
     throughput_case("frstor m864", plain, "frstor [r14]\nfrstor [r14+128]\n");
     throughput_case("movdir64b r64, m512", plain,
                     "movdir64b r13, zword [r14]\nmovdir64b r13, zword [r14+64]\n");
     throughput_case("mov al, moffs8", plain,
-                    "mov al, byte [qword 0x20014000]\nmov al, byte [qword 0x20014020]\n");
+                    "mov al, byte [qword 0x20014000]\nmov al, byte [qword 0x20014028]\n");
     throughput_case("mov moffs64, rax", plain,
                     "mov qword [qword 0x20012800], rax\nmov qword [qword 0x20012820], rax\n");
     throughput_case("rep movsb", plain,

@@ -124,7 +124,7 @@ static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
 struct holder {
     struct script script;
     const struct gen_kernel *held[4];
-    size_t count, holds, releases;
+    size_t count, holds, releases, jobs;
 };
 
 static enum ip_status holder_hold(struct hx_timer *timer, const struct gen_kernel *const *kernels,
@@ -148,6 +148,7 @@ static void holder_release(struct hx_timer *timer) {
 static enum ip_status holder_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
                                  struct hx_samples *samples, struct ip_error *err) {
     struct holder *holder = timer->state;
+    holder->jobs += count;
     for (size_t i = 0; i < count && holder->count > 0; i++) {
         assert_in_range(jobs[i].held, 0, holder->count - 1);
         assert_ptr_equal(jobs[i].kernel, holder->held[jobs[i].held]);
@@ -176,7 +177,9 @@ static void test_kernels_are_held_once(void **state) {
     struct ip_error err;
     assert_int_equal(hx_hold(&meter, all, 4, &err), IP_OK);
     assert_int_equal(hx_screen(&meter, some, 2, stats, &err), IP_OK);
+    assert_int_equal(holder.jobs, 2);
     assert_int_equal(hx_measure(&meter, all, 4, stats, &err), IP_OK);
+    assert_int_equal(holder.jobs, 2 + 4);                 /* a calm look is the first of two batches */
     assert_int_equal(stats[1].verdict, HX_VERDICT_FAULT); /* no kernel */
     assert_float_equal(stats[3].cycles, 3.0, 1e-9);
     assert_int_equal(hx_measure(&meter, some, 2, stats, &err), IP_OK);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "probe/rivals.h"
@@ -16,7 +17,8 @@ enum { KERNELS = 6 };
 /* What a look and a measurement of each kernel give; a kernel is told by its forms_per_unit. */
 struct script {
     double look[KERNELS], truth[KERNELS];
-    unsigned measured[KERNELS];
+    bool lacking[KERNELS]; /* the CPU has no such instruction */
+    unsigned measured[KERNELS], looked[KERNELS];
 };
 
 static enum ip_status answer(struct script *script, bool look, const struct gen_kernel *const *kernels,
@@ -27,6 +29,11 @@ static enum ip_status answer(struct script *script, bool look, const struct gen_
         stats[i].screened = look;
         stats[i].cycles = look ? script->look[number] : script->truth[number];
         script->measured[number] += !look;
+        script->looked[number] += look;
+        if (script->lacking[number]) {
+            stats[i] =
+                (struct hx_stat){.verdict = HX_VERDICT_FAULT, .outcome = HX_OUTCOME_ILLEGAL, .cycles = NAN};
+        }
     }
     return IP_OK;
 }
@@ -100,11 +107,29 @@ static void offset_and_floor_count(void **state) {
     assert_int_equal(script.measured[2], 0);
 }
 
+static void one_fault_speaks_for_the_set(void **state) {
+    (void)state;
+    struct script script = {.look = {1.0, 1.0, 1.0, 2.0, 2.0, 2.0},
+                            .truth = {1.0, 1.0, 1.0, 2.0, 2.0, 2.0},
+                            .lacking = {true, true, true}};
+    const struct probe_rival rivals[KERNELS] = {{.set = 1}, {.set = 1}, {.set = 1},
+                                                {.set = 2}, {.set = 2}, {.set = 2}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    const unsigned looked[KERNELS] = {1, 0, 0, 1, 1, 1};
+    for (size_t i = 0; i < KERNELS; i++) {
+        assert_int_equal(script.looked[i], looked[i]);
+        assert_int_equal(stats[i].outcome, i < 3 ? HX_OUTCOME_ILLEGAL : HX_OUTCOME_OK);
+    }
+    assert_int_equal(script.measured[0] + script.measured[1] + script.measured[2], 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_can_win_is_measured),
         cmocka_unit_test(a_look_that_was_too_low_is_put_right),
         cmocka_unit_test(offset_and_floor_count),
+        cmocka_unit_test(one_fault_speaks_for_the_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

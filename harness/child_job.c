@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/child_job.c - one job in the measuring process: the kernel, its chain and its sentinel in turn. */
+#include <math.h>
+#include <string.h>
+
+#include "generator/abi.h"
+#include "harness/call.h"
+#include "harness/child.h"
+
+enum {
+    TARGET_CYCLES = 6000,
+    BLOCK_CYCLES_MAX = 6000, /* a block whose addresses move on touches the more pages the longer it runs */
+    WARM_RUNS_MAX = 12,
+    ITERATIONS_MAX = 100000,
+};
+
+static void pattern_fill(void *to, size_t bytes, const uint8_t pattern[64]) {
+    for (size_t at = 0; at < bytes; at += 64) {
+        memcpy((uint8_t *)to + at, pattern, 64);
+    }
+}
+
+static void data_fill(const struct hx_child *child, const struct gen_kernel *kernel) {
+    const uint32_t fast_fp = 0x9fc0; /* all exceptions masked, flush to zero, denormals are zero */
+    memcpy(hx_low_address(GEN_ARENA_FAST_FP), &fast_fp, sizeof fast_fp);
+    memcpy(hx_low_address(GEN_ARENA_VECTOR), kernel->vector_fill, 64);
+    if (kernel->map_on_demand) {
+        pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
+    } else {
+        pattern_fill(hx_low_address(GEN_DATA_ADDRESS), GEN_DATA_BYTES, kernel->memory_fill);
+    }
+}
+
+/* Puts all vector and mask registers into their initial configuration, as XRSTOR does with an area whose
+ * header names no component. VZEROUPPER does not reach registers 16 to 31, which the C library's copying
+ * leaves in use: a child of such a parent ran chains of FP16 multiplications in 4.0 cycles, one of a fresh
+ * parent in 3.9. */
+static void vectors_reset(void) {
+    static const struct {
+        _Alignas(64) uint8_t bytes[576]; /* legacy region and header; MXCSR at 24 */
+    } initial = {.bytes = {[24] = 0x80, [25] = 0x1f}};
+    const uint32_t components =
+        0xe4; /* AVX, masks, upper halves of 0-15, registers 16-31: those that XCR0 enables */
+    __asm__ volatile("xrstor %0" : : "m"(initial), "a"(components), "d"(0) : "memory");
+}
+
+/* One sample. A block that stores changes the memory that its next run reads: renew it, so that every run is
+ * the same run. */
+static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t iterations, bool on_demand,
+                            const struct gen_kernel *kernel, uint32_t *wreck) {
+    if (on_demand) {
+        pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
+    }
+    if (child->avx) {
+        vectors_reset();
+    }
+    uint64_t begin = child->clock.begin(&child->clock);
+    uint64_t wrecked = hx_call(entry, iterations);
+    uint64_t end = child->clock.end(&child->clock);
+    *wreck |= (uint32_t)wrecked;
+    return end - begin;
+}
+
+/* A job on its way. */
+struct run {
+    struct hx_child *child;
+    const struct hx_job *job;
+    const struct gen_kernel *kernel, *sentinel;
+    const struct hx_placed *placed, *beside; /* of the kernel, of its sentinel */
+    struct hx_job_result *result;
+    uint64_t *row[HX_TICK_KINDS];
+    uint32_t every; /* rounds for which one sample of the references stands */
+    uint32_t wreck;
+};
+
+static uint64_t kernel_take(struct run *run, uintptr_t entry, uint32_t iterations) {
+    return sample_take(run->child, entry, iterations, run->kernel->map_on_demand, run->kernel, &run->wreck);
+}
+
+static uint64_t chain_take(struct run *run, uintptr_t entry, uint32_t iterations) {
+    return sample_take(run->child, entry, iterations, false, &run->child->references->chain, &run->wreck);
+}
+
+static uint64_t sentinel_take(struct run *run, uintptr_t entry, uint32_t iterations) {
+    return sample_take(run->child, entry, iterations, false, run->sentinel, &run->wreck);
+}
+
+/* Runs the kernel until two runs in a row agree (caches, branch predictors, the power licence of wide
+ * vectors), then chooses how many iterations make the longer run take about `target` ticks; ticks and cycles
+ * are near enough for that. */
+static uint32_t iterations_choose(struct run *run, uint32_t target) {
+    enum { FEW = 2, MORE = 10, TIMES = 3 };
+    uintptr_t longer = run->placed->longer;
+    (void)kernel_take(run, run->placed->shorter, FEW);
+    uint64_t few = kernel_take(run, longer, FEW), before = few;
+    for (int i = 0; i < WARM_RUNS_MAX; i++) {
+        uint64_t now = kernel_take(run, longer, FEW);
+        uint64_t difference = now > before ? now - before : before - now;
+        before = now;
+        few = now < few ? now : few;
+        if (i > 0 && difference * 50 <= now) {
+            break;
+        }
+        if (now > UINT64_C(100) * target) {
+            break; /* a very slow kernel: warm enough */
+        }
+    }
+    if (few >= target) {
+        return FEW; /* as few as there can be */
+    }
+    /* The first run of so many iterations may still touch new pages, and any may be disturbed. */
+    uint64_t more = UINT64_MAX;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t now = kernel_take(run, longer, MORE);
+        more = now < more ? now : more;
+    }
+    double per_iteration = more > few ? (double)(more - few) / (MORE - FEW) : (double)few / FEW;
+    double iterations = target / fmax(per_iteration, 1.0);
+    return iterations < FEW ? FEW : iterations > ITERATIONS_MAX ? ITERATIONS_MAX : (uint32_t)iterations;
+}
+
+/* A kernel as large as the caches of code drives the references out of them, and it takes some passes until
+ * they are back in the µop cache: without this the sentinel made a core that nobody shared look shared. */
+static void references_warm(struct run *run) {
+    enum { LARGE_BYTES = 4096, WARM_ITERATIONS = 24 };
+    if (run->kernel->longer.length < LARGE_BYTES) {
+        return;
+    }
+    (void)chain_take(run, run->child->reference.longer, WARM_ITERATIONS);
+    (void)chain_take(run, run->child->reference.shorter, WARM_ITERATIONS);
+    (void)sentinel_take(run, run->beside->longer, WARM_ITERATIONS);
+    (void)sentinel_take(run, run->beside->shorter, WARM_ITERATIONS);
+}
+
+/* One round: a sample of each length, with or without those of the references. After the chain's scalar code
+ * the vector units take a while to wake. If the shorter run alone paid for that, the difference would come
+ * out up to 5 % too small. */
+static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_KINDS]) {
+    const struct hx_child *child = run->child;
+    const struct hx_job_result *result = run->result;
+    if (references) {
+        references_warm(run);
+        ticks[2] = chain_take(run, child->reference.shorter, result->reference_iterations);
+        ticks[3] = chain_take(run, child->reference.longer, result->reference_iterations);
+        (void)kernel_take(run, run->placed->shorter, result->iterations / 2 + 2);
+    }
+    ticks[0] = kernel_take(run, run->placed->shorter, result->iterations);
+    ticks[1] = kernel_take(run, run->placed->longer, result->iterations);
+    if (references) {
+        references_warm(run);
+        ticks[4] = sentinel_take(run, run->beside->shorter, result->sentinel_iterations);
+        ticks[5] = sentinel_take(run, run->beside->longer, result->sentinel_iterations);
+    }
+}
+
+/* What is run for the first time is slower: the final number of iterations of the kernel, and the references,
+ * which other kernels may have driven out of the caches. */
+static void warm(struct run *run) {
+    enum { WARM_ITERATIONS = 4 };
+    const struct hx_child *child = run->child;
+    const uintptr_t chains[] = {child->reference.shorter, child->reference.longer};
+    const uintptr_t sentinels[] = {run->beside->shorter, run->beside->longer};
+    for (unsigned i = 0; i < 2; i++) {
+        (void)chain_take(run, chains[i], WARM_ITERATIONS);
+        (void)sentinel_take(run, sentinels[i], WARM_ITERATIONS);
+    }
+    (void)kernel_take(run, run->placed->shorter, run->result->iterations);
+    (void)kernel_take(run, run->placed->longer, run->result->iterations);
+}
+
+/* A sample of one kind, or of a pair of kinds, in the place of the longest, if it is shorter: whatever
+ * disturbs a run makes it longer. Each stands for `every` rounds. */
+static void longest_replace(uint64_t *const rows[2], const uint64_t ticks[2], uint32_t rounds,
+                            uint32_t every) {
+    uint32_t longest = 0;
+    for (uint32_t i = every; i < rounds; i += every) {
+        if (rows[0][i] + rows[1][i] > rows[0][longest] + rows[1][longest]) {
+            longest = i;
+        }
+    }
+    bool shorter = ticks[0] + ticks[1] < rows[0][longest] + rows[1][longest];
+    for (uint32_t i = longest; shorter && i < rounds && i < longest + every; i++) {
+        rows[0][i] = ticks[0];
+        rows[1][i] = ticks[1];
+    }
+}
+
+/* Are all samples alike but for one? */
+static bool row_is_calm(const uint64_t *row, uint32_t rounds) {
+    enum { NEAR_PER_MILLE = 12, MANY = 3 };
+    uint64_t least = row[0], most = row[0], next = row[0];
+    for (uint32_t i = 1; i < rounds; i++) {
+        uint64_t lower = row[i] < most ? row[i] : most;
+        least = row[i] < least ? row[i] : least;
+        next = i == 1 || lower > next ? lower : next;
+        most = row[i] > most ? row[i] : most;
+    }
+    uint64_t high = rounds > MANY ? next : most;
+    return (high - least) * 1000 <= least * NEAR_PER_MILLE;
+}
+
+/* Ticks of one iteration of the chain, as the sample that stands for most rounds has it. */
+static double clock_of(const struct run *run) {
+    return (double)(run->row[3][0] - run->row[2][0]) / run->result->reference_iterations;
+}
+
+/* Is the clock what the last job found? One sample of the chain may well be disturbed. */
+static bool clock_is_likely(const struct run *run) {
+    const double near = 0.01;
+    double last = run->child->clock_last;
+    return fabs(clock_of(run) - last) <= near * last;
+}
+
+/* Rounds beyond those that the job asks for, as long as its samples are not alike and it allows any. */
+static void rounds_retake(struct run *run) {
+    const struct hx_job *job = run->job;
+    uint64_t *const *row = run->row;
+    for (uint32_t i = 0; i < job->retakes && run->wreck == 0; i++) {
+        if (row_is_calm(row[0], job->rounds) && row_is_calm(row[1], job->rounds) && clock_is_likely(run)) {
+            break;
+        }
+        uint64_t ticks[HX_TICK_KINDS];
+        bool references = i % 2 == 0;
+        round_take(run, references, ticks);
+        for (size_t kind = 0; kind < 2; kind++) {
+            longest_replace((uint64_t *const[]){row[kind], row[kind]}, (uint64_t[]){ticks[kind], ticks[kind]},
+                            job->rounds, 1);
+        }
+        for (size_t kind = 2; references && kind < HX_TICK_KINDS; kind += 2) {
+            longest_replace(row + kind, ticks + kind, job->rounds, run->every);
+        }
+    }
+}
+
+static void rounds_take(struct run *run) {
+    for (uint32_t i = 0; i < run->job->rounds && run->wreck == 0; i++) {
+        uint64_t ticks[HX_TICK_KINDS];
+        bool references = i % run->every == 0;
+        round_take(run, references, ticks);
+        for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
+            run->row[kind][i] = kind < 2 || references ? ticks[kind] : run->row[kind][i - 1];
+        }
+    }
+}
+
+void hx_child_job_run(struct hx_child *child, uint32_t number) {
+    const struct hx_job *job = &child->jobs[number];
+    const struct gen_kernel *kernel = child->kernels[job->held];
+    const struct gen_kernel *chain = &child->references->chain;
+    const struct gen_kernel *sentinel = hx_references_sentinel(child->references, kernel);
+    struct hx_job_result *result = &child->results[number];
+    struct run run = {.child = child,
+                      .job = job,
+                      .kernel = kernel,
+                      .sentinel = sentinel,
+                      .placed = &child->placed[job->held],
+                      .beside = sentinel == &child->references->loads ? &child->loads : &child->sentinel,
+                      .result = result,
+                      .every = job->reference_every > 1 ? job->reference_every : 1};
+    uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
+    for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
+        run.row[kind] = ticks + kind * child->rounds_max;
+    }
+    data_fill(child, kernel);
+    child->shared->pages = 0;
+    uint32_t target = job->target_cycles != 0 ? job->target_cycles : TARGET_CYCLES;
+    if (kernel->map_on_demand && target > BLOCK_CYCLES_MAX) {
+        target = BLOCK_CYCLES_MAX;
+    }
+    /* The chain is as precise as what it measures; of the NOPs (four or more in a cycle) half as long a run
+     * will do. */
+    result->reference_iterations = target / (chain->longer.copies * chain->forms_per_unit) + 1;
+    uint32_t nops = (kernel->fills_issue ? 4 : 2) * target; /* whose limits are narrow */
+    result->sentinel_iterations = nops / (sentinel->longer.copies * sentinel->forms_per_unit) + 1;
+    struct hx_pace *pace = &child->paces[job->held];
+    if (pace->target != target) {
+        pace->iterations = iterations_choose(&run, target);
+        pace->target = target;
+    }
+    result->iterations = job->iterations != 0 ? job->iterations : pace->iterations;
+    warm(&run);
+    rounds_take(&run);
+    rounds_retake(&run);
+    child->clock_last = clock_of(&run);
+    result->wreck = run.wreck;
+    result->done = true;
+}
