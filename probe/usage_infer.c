@@ -11,6 +11,10 @@ static const double RESIDUAL_MAX = 0.45; /* of a measurement to its prediction, 
  * to be busy. */
 static const double RESIDUAL_MORE = 0.15;
 
+/* Slots that uops leave over before these are doubted. */
+static const double UNEXPLAINED_FACTOR = 2, UNEXPLAINED_SLOTS = 4;
+enum { MICROCODE_UOPS = 8 };
+
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why) {
     result->verdict = verdict;
     (void)snprintf(result->why, sizeof result->why, "%s", why);
@@ -182,6 +186,16 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
            form->operands[operand].read;
 }
 
+/* Of microcode: a few uops may need no port, but not most. How many slots it takes, vague as that is, tells
+ * whether some use sets that nobody looked for. */
+static bool slots_unexplained(const struct probe_usage_subject *subject, double uops,
+                              const struct probe_portmap *map) {
+    double error = probe_usage_error(&subject->issue), slots = subject->issue.confined;
+    bool known = isfinite(error) && isfinite(slots) && probe_usage_hidden_ports(map) == 0;
+    return known && uops >= MICROCODE_UOPS && slots > UNEXPLAINED_FACTOR * uops &&
+           slots - uops > UNEXPLAINED_SLOTS + 3 * error;
+}
+
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map) {
     unsigned measured = 0, missing = 0;
@@ -229,6 +243,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (isa_form_memory_operand(subject->form) < 0 &&
                uops > result->slots + 0.5 + probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
+    } else if (slots_unexplained(subject, uops, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "it takes more issue slots than uops were found for");
     } else {
         hidden_infer(subject->form, result, map);
     }

@@ -8,7 +8,6 @@
 
 enum {
     ALONE_INSTANCES = 24,
-    CHAIN_INSTANCES = 8,
 };
 
 enum ip_status probe_usage_batch_run(const struct probe_usage_session *session, struct probe_batch *batch,
@@ -44,7 +43,7 @@ static void alone_take(struct probe_usage_subject *subject, const struct probe_b
         subject->alone = throughput->plain_cycles;
     }
     if (!isfinite(subject->chain)) {
-        subject->chain = CHAIN_INSTANCES * subject->alone;
+        subject->chain = probe_usage_copies(subject->alone) * subject->alone;
     }
     bool trusted = throughput->measured && throughput->verdict == HX_VERDICT_OK;
     result->cycles = trusted ? throughput->cycles : NAN;
@@ -69,7 +68,8 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
-        const struct gen_part few = {.form = subject->form, .count = CHAIN_INSTANCES};
+        const struct gen_part few = {.form = subject->form,
+                                     .count = probe_usage_copies(subject->throughput->plain_cycles)};
         subject->renews = form_renews(subject->form);
         status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
         status = status == IP_OK ? probe_mix_add(&batch, &few, 1, &subject->chain_slot, err) : status;

@@ -15,6 +15,7 @@ enum {
 
 static const double CYCLES_LEAST = 4;   /* of a unit */
 static const double CYCLES_SPARE = 1.5; /* blockers take longer than the copies alone, by this factor, */
+static const double ISSUE_SPARE = 1.6;  /* NOPs even longer: what is slow takes slots in bursts */
 static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
 static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port */
 /* Readings of one experiment have rhythms of their own. */
@@ -69,6 +70,11 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
 
 /* -- How many ----------------------------------------------------------------------------------------- */
 
+/* ... the faster it is: of a slow one few say as much, and more would not fit. */
+unsigned probe_usage_copies(double cycles) {
+    return cycles <= 1.05 ? COPIES_OF_FAST : cycles <= 8 ? 4 : cycles <= 25 ? 2 : 1;
+}
+
 /* How long the blockers must take so that nothing else of the form can bind. */
 static double least_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                            unsigned width, unsigned copies) {
@@ -76,7 +82,7 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
     double least = CYCLES_SPARE * copies * subject->alone;
     least = fmax(least, CHAIN_SPARE * subject->chain);
     if (width == 0) { /* NOPs */
-        return CYCLES_LEAST + least;
+        return CYCLES_LEAST + ISSUE_SPARE * least;
     }
     /* Whatever is not confined to the blocked ports finds room on one other. */
     least = fmax(least, SLOTS_SPARE * copies * slots);
@@ -93,9 +99,8 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
     double longer = CYCLES_LONGER[experiment->tries % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
     double rate = width != 0 ? width : map->issue_width, cycles = 0;
     /* More copies where they cost no time: what others wait for is longer. */
-    bool fast = subject->alone < 1.05 ||
-                CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
-    experiment->copies = fast ? COPIES_OF_FAST : COPIES;
+    bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
+    experiment->copies = waits ? COPIES_OF_FAST : probe_usage_copies(subject->alone);
     if (width == 0) {
         /* A loop ends with a group of instructions: what whole groups are added is not lost in its last one.
          */

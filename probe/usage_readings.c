@@ -66,14 +66,16 @@ bool probe_usage_look_again(struct probe_usage_subject *subject) {
     return any;
 }
 
-/* The middle of the narrowest half of them, in order: some are spoilt, and then by anything. */
+/* The middle of those around the narrowest half of them, in order: some are spoilt, and then by anything. */
 static double middle_of(const double *readings, unsigned count) {
-    size_t half = count / 2 + 1, best = hx_narrowest(readings, count, half);
-    double sum = 0;
-    for (size_t i = best; i < best + half; i++) {
-        sum += readings[i];
+    size_t half = count / 2 + 1, best = hx_narrowest(readings, count, half), near = 0;
+    double width = readings[best + half - 1] - readings[best], sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_near = readings[i] >= readings[best] - width && readings[i] <= readings[best] + 2 * width;
+        sum += is_near ? readings[i] : 0;
+        near += is_near;
     }
-    return sum / (double)half;
+    return sum / (double)near;
 }
 
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {

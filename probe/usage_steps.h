@@ -60,8 +60,8 @@ struct probe_usage_subject {
     double alone; /* cycles of an instance in a kernel of its own */
     double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed */
     double uops;  /* of an instance, as far as they were found; 0: none yet */
-    double chain; /* cycles of a few instances, which the next few wait for: through the memory or register
-                     that a form reads and writes */
+    double chain; /* cycles of as many instances as stand beside blockers, which the next of them wait for:
+                     through the memory or register that a form reads and writes */
     size_t slot, chain_slot;
     struct probe_usage_experiment issue; /* beside NOPs: how many issue slots */
     struct probe_usage_experiment experiments[PROBE_USAGE_EXPERIMENTS]; /* narrow sets first */
@@ -100,6 +100,8 @@ void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_fo
 /* A member of class `number` of the map that may stand beside the form (position in the map); -1: none. */
 int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                         unsigned number);
+/* Instances that stand beside blockers, of a form that takes so many cycles. */
+unsigned probe_usage_copies(double cycles);
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
 /* One experiment for each set that may have µops of the form. */
