@@ -15,6 +15,7 @@ enum {
 
 static const double SLOTS_ERROR = 0.4;
 static const double SLOTS_ASSUMED = 2;
+static const double SLOTS_WHOLE = 0.25, SLOTS_MANY = 8; /* more are known to a part only */
 
 /* -- Steps that both ways have in common -------------------------------------------------------------- */
 
@@ -266,6 +267,20 @@ static void subject_begin(struct probe_usage_subject *subject, struct isa_form *
     *result = (struct probe_usage){.slots = NAN, .cycles = NAN, .expected_cycles = NAN};
 }
 
+/* Slots that are neither nearly whole nor enough for the uops were read beside a neighbour: they are not
+ * told.
+ */
+static void slots_clear(struct probe_usage *result, const struct probe_portmap *map) {
+    double least = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        least += probe_usage_is_load(map, result->terms[t].ports) ? 0 : result->terms[t].uops;
+    }
+    bool whole = fabs(result->slots - round(result->slots)) <= SLOTS_WHOLE || result->slots > SLOTS_MANY;
+    if (!whole || round(result->slots) < least) {
+        result->slots = NAN;
+    }
+}
+
 /* A glance at all; a close look at those that it did not settle. */
 static enum ip_status chunk_measure(struct probe_usage_session *session, struct ip_error *err) {
     enum ip_status status = chunk_glance(session, err);
@@ -307,7 +322,11 @@ enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_enco
             subject_begin(&subjects[i], forms[at + i], throughputs != NULL ? &throughputs[at + i] : &own[i],
                           &results[at + i]);
         }
+        size_t chunk = session.count;
         status = status == IP_OK ? chunk_measure(&session, err) : status;
+        for (size_t i = 0; i < chunk && status == IP_OK; i++) {
+            slots_clear(&results[at + i], map);
+        }
     }
     free(subjects);
     free(own);
