@@ -13,6 +13,14 @@
 /* Forms that are measured together, at most and by default. */
 enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 128 };
 
+/* A form with a memory operand that was stored, and how long an undisturbed load was thought to take when it
+ * was measured. */
+struct scan_beside {
+    struct isa_form *form;
+    double load_cycles; /* NaN: nobody watched the loads */
+    enum res_status status;
+};
+
 struct scan {
     const struct cli_settings *settings;
     struct cli_forms forms;
@@ -26,6 +34,8 @@ struct scan {
     size_t group;                               /* forms in a group */
     size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
     size_t stored_count;
+    struct scan_beside *beside; /* owned; of the first of two passes */
+    size_t beside_count;
     struct probe_portmap map; /* with RES_PART_PORTS */
     struct probe_units units;
     struct probe_transfers transfers; /* with RES_PART_LATENCY */

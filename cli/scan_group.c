@@ -130,6 +130,10 @@ static enum ip_status group_store(struct scan *scan, const struct group *group, 
         if (status == IP_OK) {
             scan->stored[found]++;
             scan->stored_count++;
+            if (doubtful != NULL && isa_form_memory_operand(facts.form) >= 0) {
+                scan->beside[scan->beside_count++] =
+                    (struct scan_beside){group->forms[i], scan->bench.bench.load_cycles, found};
+            }
         }
     }
     return status;

@@ -23,8 +23,10 @@ enum {
     SENTINEL_COPIES = 48,
     CALIBRATION_BATCHES = 12,
     CALIBRATION_ROUNDS = 11,
-    SENTINELS_AGREEING = 7, /* of the calibration's batches: more than half */
-    SUSPECT_WIDTH = 3,      /* no x86-64 server or desktop core since 2008 issues fewer than four */
+    SENTINELS_AGREEING = 7,  /* of the calibration's batches: more than half */
+    LOADS_ATTEMPTS = 25,     /* to find what undisturbed loads take, at first ... */
+    LOADS_ATTEMPTS_MORE = 5, /* ... and each time that somebody asks for it again */
+    SUSPECT_WIDTH = 3,       /* no x86-64 server or desktop core since 2008 issues fewer than four */
 };
 
 /* How far 1/sentinel may be from an integer: a loop of NOPs loses part of a group at its branch, or where the
@@ -212,21 +214,20 @@ static double least_agreed(double cycles[CALIBRATION_BATCHES]) {
     return NAN;
 }
 
-/* How long an undisturbed load takes: a whole number of them in a cycle. Where none is found for a while, a
- * neighbour loads too, or this core has other limits: NOPs will have to do. */
-static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *samples,
+/* How long an undisturbed load takes: a whole number of them in a cycle, the most that were ever found, for a
+ * neighbour that loads steadily makes three look like one. Where none is found for a while, somebody else
+ * loads too, or this core has other limits: NOPs will have to do. */
+static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *samples, unsigned attempts,
                                     struct ip_error *err) {
-    enum { ATTEMPTS = 25 };
     const double more = 0.05, less = 0.09; /* of a load; of the loads in a cycle */
     struct hx_job jobs[CALIBRATION_BATCHES];
     double cycles[CALIBRATION_BATCHES];
     enum ip_status status = IP_OK;
-    bench->load_cycles = NAN;
+    bool found = false;
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
         jobs[i] = (struct hx_job){.kernel = &bench->references.loads, .rounds = CALIBRATION_ROUNDS};
     }
-    for (unsigned attempt = 0; attempt < ATTEMPTS && isnan(bench->load_cycles) && status == IP_OK;
-         attempt++) {
+    for (unsigned attempt = 0; attempt < attempts && !found && status == IP_OK; attempt++) {
         if (attempt > 0 && !hx_patience_wait(&bench->patience)) {
             break;
         }
@@ -240,17 +241,31 @@ static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *s
         }
         double agreed = status == IP_OK ? least_agreed(cycles) : NAN;
         double width = ceil(1.0 / agreed - less);
-        if (isfinite(width) && width >= 1.0 && agreed <= (1.0 + more) / width) {
-            bench->load_cycles = 1.0 / width;
+        found = isfinite(width) && width >= 1.0 && agreed <= (1.0 + more) / width;
+        if (found) {
+            bench->load_cycles = fmin(bench->load_cycles, 1.0 / width); /* NaN: nothing was known */
         }
     }
-    if (status == IP_OK && isnan(bench->load_cycles)) {
+    bench->loads_missing = isnan(bench->load_cycles);
+    if (status == IP_OK && bench->loads_missing) {
         gen_kernel_fini(&bench->references.loads);
     }
     return status;
 }
 
-static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
+/* Chain, NOPs and the calls of vector kernels. */
+static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *samples, struct ip_error *err) {
+    /* A neighbour may go away: a calibration that looks shared is repeated. */
+    enum ip_status status = calibration_take(bench, samples, err);
+    while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
+        status = calibration_take(bench, samples, err);
+    }
+    return status == IP_OK ? vector_call_measure(bench, samples, err) : status;
+}
+
+/* With `core`, all but the loads; with `loads_attempts`, these. */
+static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned loads_attempts,
+                                struct ip_error *err) {
     struct hx_samples samples[CALIBRATION_BATCHES];
     double *values =
         calloc((size_t)CALIBRATION_BATCHES * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, sizeof *values);
@@ -261,23 +276,23 @@ static enum ip_status calibrate(struct hx_bench *bench, struct ip_error *err) {
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, CALIBRATION_ROUNDS);
     }
-    /* A neighbour may go away: a calibration that looks shared is repeated. */
-    enum ip_status status = calibration_take(bench, samples, err);
-    while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
-        status = calibration_take(bench, samples, err);
-    }
-    if (status == IP_OK) {
-        status = vector_call_measure(bench, samples, err);
-    }
-    if (status == IP_OK && bench->references.loads.longer.bytes != NULL) {
-        status = loads_measure(bench, samples, err);
+    enum ip_status status = core ? core_measure(bench, samples, err) : IP_OK;
+    if (status == IP_OK && loads_attempts > 0 && bench->references.loads.longer.bytes != NULL) {
+        status = loads_measure(bench, samples, loads_attempts, err);
     }
     free(values);
     return status;
 }
 
 enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
-    return bench->sentinel_suspect ? calibrate(bench, err) : IP_OK;
+    enum ip_status status = IP_OK;
+    if (bench->loads_missing) {
+        status = loads_build(bench, err);
+    }
+    bool core = bench->sentinel_suspect;
+    return status == IP_OK && (core || bench->loads_missing)
+               ? calibrate(bench, core, LOADS_ATTEMPTS_MORE, err)
+               : status;
 }
 
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
@@ -310,7 +325,8 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         if (bench->timer.ops->on_silicon) {
             hx_patience_init(&bench->patience);
         }
-        status = calibrate(bench, err);
+        bench->load_cycles = NAN;
+        status = calibrate(bench, true, LOADS_ATTEMPTS, err);
         opened = *bench;
     }
     if (status != IP_OK) {

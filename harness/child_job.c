@@ -144,8 +144,10 @@ static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_
         ticks[3] = chain_take(run, child->reference.longer, result->reference_iterations);
         (void)kernel_take(run, run->placed->shorter, result->iterations / 2 + 2);
     }
-    ticks[0] = kernel_take(run, run->placed->shorter, result->iterations);
+    /* The longer first, so that each sample has one of the other length before it: a shorter run behind
+     * another one takes up to 1 % less than behind a longer one. */
     ticks[1] = kernel_take(run, run->placed->longer, result->iterations);
+    ticks[0] = kernel_take(run, run->placed->shorter, result->iterations);
     if (references) {
         references_warm(run);
         ticks[4] = sentinel_take(run, run->beside->shorter, result->sentinel_iterations);

@@ -100,9 +100,10 @@ struct hx_bench {
     double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
     double sentinel_calibrated;    /* the same, as it was measured */
     double load_cycles;            /* of one load, undisturbed: 1 / loads a cycle; NaN: NOPs stand for them */
-    bool sentinel_suspect;         /* no issue width was found: the core was shared from the start, nothing is
-                                      accepted */
-    double ticks_per_cycle;        /* at the start */
+    bool loads_missing;     /* what undisturbed loads take was not found yet: somebody else loads too */
+    bool sentinel_suspect;  /* no issue width was found: the core was shared from the start, nothing is
+                               accepted */
+    double ticks_per_cycle; /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
     struct hx_holding holding;
@@ -124,8 +125,9 @@ struct hx_bench_options {
 IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
                                       struct ip_error *err);
 void hx_bench_close(struct hx_bench *bench);
-/* Looks again what undisturbed is like, where nothing could be accepted so far (sentinel_suspect): long work
- * may have begun at a bad moment. Does nothing otherwise. */
+/* Looks again what undisturbed is like: long work may have begun at a bad moment. NOPs where nothing could be
+ * accepted so far (sentinel_suspect), loads always: load_cycles may fall. Not between hx_hold and hx_release.
+ */
 IP_CHECK enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err);
 /* Ends the recording, if there is one: IP_IO when the samples could not all be written. Call before
  * hx_bench_close. */

@@ -130,11 +130,11 @@ static int extension_find(const struct latency_session *session, const struct pr
     return -1;
 }
 
-/* A transfer that chains to itself and can stand on the register side of a store or a load of the chain; -1:
- * none. */
+/* From `first` on, a transfer that chains to itself and can stand on the register side of a store or a load
+ * of the chain; -1: none. */
 static int delay_find(const struct latency_session *session, const struct probe_transfer *memory,
-                      const struct isa_form *form, const struct probe_latency_pair *pair) {
-    for (size_t i = 0; i < session->transfers->count; i++) {
+                      const struct isa_form *form, const struct probe_latency_pair *pair, size_t first) {
+    for (size_t i = first; i < session->transfers->count; i++) {
         const struct probe_transfer *delay = &session->transfers->items[i];
         bool itself = delay->from == delay->to && delay->partner < 0 &&
                       delay->restore == PROBE_RESTORE_NONE &&
@@ -154,22 +154,28 @@ static int delay_find(const struct latency_session *session, const struct probe_
 }
 
 /* A load that is tried before the data of the store are there is tried again, later than need be: a round of
- * a store and a load alone can take longer than one with a few instructions more between the two. */
+ * a store and a load alone can take longer than one with a few instructions more between the two. On a Golden
+ * Cove MOVAPS there and back with two to four shuffles between takes now what it should, now a cycle more,
+ * for seconds; with six it never did. */
 static enum ip_status delayed_transfer_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, size_t memory, enum chain_kind kind,
                                            struct ip_error *err) {
+    enum { DELAYS = 2 }; /* of integers and of floating point: forwarding between the two may cost */
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     const struct probe_transfer *transfer = &session->transfers->items[memory];
-    int delay = delay_find(session, transfer, form, pair);
-    if (delay < 0) {
-        return IP_OK;
+    enum ip_status status = IP_OK;
+    int delay = delay_find(session, transfer, form, pair, 0);
+    for (unsigned i = 0; i < DELAYS && delay >= 0 && status == IP_OK; i++) {
+        int via[LATENCY_VIA_MAX];
+        via_fill(via, delay);
+        via[transfer->to == PROBE_FILE_MEMORY ? REPEATS_SLOW : 0] = (int)memory;
+        status = chain_add(session, form_index, pair_index, via, REPEATS_SLOW + 1, kind, err);
+        delay = session->transfers->items[delay].to == PROBE_FILE_VECTOR
+                    ? delay_find(session, transfer, form, pair, (size_t)delay + 1)
+                    : -1;
     }
-    unsigned repeats = repeats_of(form);
-    int via[LATENCY_VIA_MAX];
-    via_fill(via, delay);
-    via[transfer->to == PROBE_FILE_MEMORY ? repeats : 0] = (int)memory;
-    return chain_add(session, form_index, pair_index, via, repeats + 1, kind, err);
+    return status;
 }
 
 /* Adds the chains through every single transfer that fits; *found counts them. */
