@@ -263,7 +263,7 @@ static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *sa
     return status == IP_OK ? vector_call_measure(bench, samples, err) : status;
 }
 
-/* With `core`, all but the loads; with `loads_attempts`, these. */
+/* Loads, where there are any to watch; with `core`, all else before them. */
 static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned loads_attempts,
                                 struct ip_error *err) {
     struct hx_samples samples[CALIBRATION_BATCHES];
@@ -277,7 +277,7 @@ static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned load
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, CALIBRATION_ROUNDS);
     }
     enum ip_status status = core ? core_measure(bench, samples, err) : IP_OK;
-    if (status == IP_OK && loads_attempts > 0 && bench->references.loads.longer.bytes != NULL) {
+    if (status == IP_OK && bench->references.loads.longer.bytes != NULL) {
         status = loads_measure(bench, samples, loads_attempts, err);
     }
     free(values);
@@ -289,10 +289,8 @@ enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err
     if (bench->loads_missing) {
         status = loads_build(bench, err);
     }
-    bool core = bench->sentinel_suspect;
-    return status == IP_OK && (core || bench->loads_missing)
-               ? calibrate(bench, core, LOADS_ATTEMPTS_MORE, err)
-               : status;
+    unsigned loads_attempts = bench->loads_missing ? LOADS_ATTEMPTS_MORE : 1;
+    return status == IP_OK ? calibrate(bench, bench->sentinel_suspect, loads_attempts, err) : status;
 }
 
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
