@@ -56,20 +56,6 @@ static const char *carried_state(const struct isa_form *form) {
     return NULL;
 }
 
-/* Does anything stand before an instance that is made independent so? */
-static bool renews(const struct isa_form *form, const struct gen_independence *how) {
-    struct gen_part part = {.form = form, .count = 1, .how = *how};
-    part.how.renewals_only = true;
-    struct gen_program program;
-    struct ip_error ignored; /* what cannot be mixed is told when it is measured */
-    if (gen_mix_program(&program, &part, 1, &ignored) != IP_OK) {
-        return false;
-    }
-    bool any = program.unit.count > 0;
-    gen_program_fini(&program);
-    return any;
-}
-
 /* The ways to make instances independent, each with all registers and with few. */
 struct alone {
     struct gen_independence how[WAYS];
@@ -84,7 +70,7 @@ static void ways_choose(struct alone *alone, const struct isa_form *form) {
         alone->how[alone->ways++] = broken;
         alone->how[alone->ways] = broken;
         alone->how[alone->ways++].x87_frees = true;
-    } else if (renews(form, &broken)) {
+    } else if (probe_usage_renews(form, &broken)) {
         alone->how[alone->ways++] = broken;
     }
 }

@@ -20,9 +20,9 @@ enum ip_status probe_usage_batch_run(const struct probe_usage_session *session, 
 
 /* -- The form alone ----------------------------------------------------------------------------------- */
 
-/* Does anything stand before an instance? */
-static bool form_renews(const struct isa_form *form) {
-    const struct gen_part part = {.form = form, .count = 1, .how = {.renewals_only = true}};
+bool probe_usage_renews(const struct isa_form *form, const struct gen_independence *how) {
+    struct gen_part part = {.form = form, .count = 1, .how = *how};
+    part.how.renewals_only = true;
     struct gen_program program;
     struct ip_error ignored; /* what cannot be mixed is told when it is measured */
     if (gen_mix_program(&program, &part, 1, &ignored) != IP_OK) {
@@ -70,7 +70,7 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
         const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
         const struct gen_part few = {.form = subject->form,
                                      .count = probe_usage_copies(subject->throughput->plain_cycles)};
-        subject->renews = form_renews(subject->form);
+        subject->renews = probe_usage_renews(subject->form, &(struct gen_independence){0});
         status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
         status = status == IP_OK ? probe_mix_add(&batch, &few, 1, &subject->chain_slot, err) : status;
     }

@@ -88,6 +88,10 @@ struct probe_usage_session {
 /* The experiments of a form that are read together. */
 enum probe_usage_stage { PROBE_USAGE_ISSUE, PROBE_USAGE_SETS, PROBE_USAGE_CHECKING };
 
+/* Does anything stand before an instance in a mix, to renew what it uses up, when it is made independent so?
+ * (probe/usage_mixes.c) */
+bool probe_usage_renews(const struct isa_form *form, const struct gen_independence *how);
+
 static inline unsigned ports_in(uint32_t set) {
     return (unsigned)__builtin_popcount(set);
 }
