@@ -252,5 +252,5 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
 }
 
 bool probe_usage_glance_needs_issue(const struct probe_portmap *map) {
-    return probe_usage_hidden_ports(map) != 0;
+    return probe_usage_issue_is_narrow(map);
 }

@@ -2,6 +2,7 @@
 /* probe/usage_infer.c - from what blockers took to counts of µops, and the checks of these counts. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "probe/usage_steps.h"
 
@@ -123,12 +124,38 @@ static void residual_take(struct probe_usage *result, const struct probe_portmap
 
 /* -- What the issue width hides ----------------------------------------------------------------------- */
 
-uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
+static uint32_t computing_ports(const struct probe_portmap *map) {
     uint32_t all = 0;
     for (unsigned c = 0; c < map->class_count; c++) {
         all |= map->classes[c].load || map->classes[c].store ? 0 : map->classes[c].ports;
     }
-    return ports_in(all) >= round(map->issue_width) ? all : 0;
+    return all;
+}
+
+bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
+    return ports_in(computing_ports(map)) >= round(map->issue_width);
+}
+
+/* A NOP needs no port. */
+static bool has_a_result(const struct isa_form *form) {
+    bool any = form->flags_written != 0;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        any = any || form->operands[i].write;
+    }
+    return any;
+}
+
+/* A form of one uop for so many ports would be as fast as instructions are issued. Where not one candidate
+ * is, no form is known to have such a set: as of any other set, none is looked for. */
+uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
+    static const double spare = 0.5; /* a port less than the issue width is seen */
+    bool any = false;
+    for (size_t i = 0; i < map->member_count; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        bool fast = member->cycles * (round(map->issue_width) - spare) < 1;
+        any = any || (fast && member->class < 0 && has_a_result(member->form));
+    }
+    return any && probe_usage_issue_is_narrow(map) ? computing_ports(map) : 0;
 }
 
 /* Something is made of what is loaded: a load alone cannot do it. */
@@ -171,7 +198,7 @@ static void hidden_infer(const struct isa_form *form, struct probe_usage *result
 }
 
 /* A form that reads memory has a load: where nothing was seen on a load's ports (a store may share one), its
- * count went wrong. */
+ * count went wrong. A repeated one reads as often as its counter says, perhaps never. */
 static bool load_missing(const struct isa_form *form, const struct probe_usage *result,
                          const struct probe_portmap *map) {
     int operand = isa_form_memory_operand(form);
@@ -182,7 +209,8 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
             seen = seen || (map->classes[c].load && (result->terms[t].ports & ~map->classes[c].ports) == 0);
         }
     }
-    return known && !seen && operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
+    bool repeats = strncmp(form->prefix, "rep", 3) == 0;
+    return known && !seen && !repeats && operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
            form->operands[operand].read;
 }
 
@@ -201,6 +229,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     unsigned measured = 0, missing = 0;
     double uops = 0;
     result->residual = 0;
+    result->hidden_ports = 0;
+    result->hidden_most = 0;
     for (unsigned e = 0; e < subject->count; e++) {
         residual_take(result, map, &subject->experiments[e]);
         bool known = isfinite(subject->experiments[e].cycles) || subject->experiments[e].implied;

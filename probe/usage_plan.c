@@ -136,9 +136,10 @@ static bool set_known(const struct probe_usage_subject *subject, const struct pr
     return false;
 }
 
-/* By an operand, or within microcode. */
+/* By an operand, or within microcode, or without any operand that would say what it does (fences). */
 static bool may_touch_memory(const struct probe_usage_subject *subject) {
-    return isa_form_memory_operand(subject->form) >= 0 || !(subject->slots <= SLOTS_OF_MICROCODE - 0.5);
+    return isa_form_memory_operand(subject->form) >= 0 || subject->form->operand_count == 0 ||
+           !(subject->slots <= SLOTS_OF_MICROCODE - 0.5);
 }
 
 static void experiment_init(struct probe_usage_experiment *experiment, uint32_t target, int member) {

@@ -182,8 +182,10 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
 /* Chooses mixes of the form with blockers of two sets at once; their sizes are still to be set. */
 void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct probe_usage *result,
                                const struct probe_portmap *map);
-/* All ports but those of memory, if a set of all of them would be as fast as instructions are issued; else 0.
- */
+/* Would a set of all ports but those of memory be as fast as instructions are issued? Then no blockers of it
+ * would show. */
+bool probe_usage_issue_is_narrow(const struct probe_portmap *map);
+/* These ports, if forms are known that may have such a set; else 0. */
 uint32_t probe_usage_hidden_ports(const struct probe_portmap *map);
 /* µops that issue slots and the throughput leave for the widest set, of `width` ports, whose own reading
  * counts only within that. Infinite where neither is known. */

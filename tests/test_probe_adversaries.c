@@ -112,6 +112,35 @@ static void test_hidden_by_the_issue(void **state) {
             6, 4, PROOF_EXACT);
 }
 
+/* Two clusters of more ports than issue slots: no form has all of them, so an issue slot more than uops is a
+ * load's own, and nothing is hidden. */
+static void test_nothing_hidden(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},         {"andn r64, r64, r64", "0123"},
+                                       {"shlx r64, r64, r64", "12"},     {"vaddpd ymm, ymm, ymm", "67"},
+                                       {"vmulpd ymm, ymm, ymm", "45"},   {"vpermd ymm, ymm, ymm", "6"},
+                                       {"vandpd ymm, ymm, ymm", "4567"}, {"nop r64", "none"},
+                                       {"mov r32, m32", "1*p89"},        {"movzx r32, m16", "1*p89"},
+                                       {"mov r64, r64", "1*p0123"},      {"", ""}};
+    all_are(CORE("6", "0123"), cast, 8, 3, PROOF_EXACT);
+}
+
+/* What touches memory without an operand that says so, and what does not though it has one. */
+static void test_memory_against_the_operands(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"vpermd ymm, ymm, ymm", "5"},
+                                       {"mov r64, imm64", "0156"},
+                                       {"mov r32, imm32", "0156"},
+                                       {"sfence", "1*p89+1*pB"},
+                                       {"repe scasb", "1*p0156+3*p06+1*p1 slots 4"},
+                                       {"", ""}};
+    all_are(CORE("6", "0156"), cast, 7, 2, PROOF_EXACT);
+}
+
 /* No set has one port: a triangle of pairs. */
 static void test_no_single_port(void **state) {
     (void)state;
@@ -230,6 +259,8 @@ static void test_unknown_sets(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hidden_by_the_issue),
+        cmocka_unit_test(test_nothing_hidden),
+        cmocka_unit_test(test_memory_against_the_operands),
         cmocka_unit_test(test_no_single_port),
         cmocka_unit_test(test_two_clusters),
         cmocka_unit_test(test_narrow_units),

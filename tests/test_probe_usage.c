@@ -179,6 +179,17 @@ static void test_spoilt_readings_do_not_count(void **state) {
     assert_true(fabs(mix.confined - 1.0) < 0.01);
 }
 
+/* What an attempt before it said of hidden uops does not outlive it. */
+static void test_hidden_uops_are_told_anew(void **state) {
+    (void)state;
+    struct probe_portmap map = {.issue_width = 6};
+    struct probe_usage result = {.hidden_ports = 15, .hidden_most = 2};
+    struct probe_usage_subject subject = {.result = &result};
+    probe_usage_verify(&subject, &result, &map);
+    assert_int_equal(result.hidden_ports, 0);
+    assert_true(result.hidden_most == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_usages),
@@ -188,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
         cmocka_unit_test(test_spoilt_readings_do_not_count),
+        cmocka_unit_test(test_hidden_uops_are_told_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

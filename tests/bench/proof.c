@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/bench/proof.c - `make proof`: is the port inference right on CPUs that are not here?
  *
- *   proof [--rows N] [--noise X,...] [--careful] [--set LINE]... [--list] CPU.sim...
+ *   proof [--rows N] [--forms PATTERN] [--noise X,...] [--careful] [--set LINE]... [--list] CPU.sim...
  *
  * The columns: forms that were tried, of them not measurable; of the measured ones exact, told to be
  * ambiguous with the truth among the possibilities, marked as not to be trusted, and wrong; exact or
@@ -24,6 +24,7 @@ enum { SMALL_UOPS = 4 }; /* forms of so many uops at most are counted apart, too
 struct options {
     size_t rows; /* 0: all */
     bool list, careful;
+    const char *forms; /* a pattern; NULL: all */
     const char *noise;
     const char *lines[16]; /* more lines for the description */
     unsigned line_count;
@@ -106,7 +107,9 @@ static void subjects_choose(const struct tool *tool, struct tool *machine, const
             zero = zero || (table->forms[i].operands[o].imm_fixed && table->forms[i].operands[o].imm == 0);
         }
         named[at] = true;
-        if (table->forms[i].obstacle == ISA_OBSTACLE_NONE && !zero) {
+        bool wanted =
+            options->forms == NULL || hx_sim_pattern_matches(options->forms, table->forms[i].syntax);
+        if (table->forms[i].obstacle == ISA_OBSTACLE_NONE && !zero && wanted) {
             taken[at] = true;
             subjects->rows[subjects->count] = row;
             subjects->forms[subjects->count++] = &table->forms[i];
@@ -250,19 +253,19 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
 }
 
 int main(int argc, char **argv) {
-    static const struct option known[] = {{"rows", required_argument, NULL, 'r'},
-                                          {"noise", required_argument, NULL, 'n'},
-                                          {"set", required_argument, NULL, 's'},
-                                          {"seed", required_argument, NULL, 'd'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"careful", no_argument, NULL, 'c'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"rows", required_argument, NULL, 'r'},  {"forms", required_argument, NULL, 'f'},
+        {"noise", required_argument, NULL, 'n'}, {"set", required_argument, NULL, 's'},
+        {"seed", required_argument, NULL, 'd'},  {"list", no_argument, NULL, 'l'},
+        {"careful", no_argument, NULL, 'c'},     {NULL, 0, NULL, 0}};
     struct options options = {.noise = "0", .seed = 1};
     struct tool tool = {.name = "proof"};
     int letter;
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (letter == 'r') {
             options.rows = strtoul(optarg, NULL, 10);
+        } else if (letter == 'f') {
+            options.forms = optarg;
         } else if (letter == 'n') {
             options.noise = optarg;
         } else if (letter == 'd') {
@@ -274,8 +277,10 @@ int main(int argc, char **argv) {
         } else if (letter == 's' && options.line_count < sizeof options.lines / sizeof *options.lines) {
             options.lines[options.line_count++] = optarg;
         } else {
-            (void)fprintf(stderr, "usage: proof [--rows N] [--seed N] [--noise X,...] [--careful] [--set "
-                                  "LINE]... [--list] CPU.sim...\n");
+            (void)fprintf(
+                stderr,
+                "usage: proof [--rows N] [--forms PATTERN] [--seed N] [--noise X,...] [--careful] [--set "
+                "LINE]... [--list] CPU.sim...\n");
             return 2;
         }
     }
