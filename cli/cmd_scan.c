@@ -83,13 +83,20 @@ static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
     return status == IP_OK ? res_units_get(scan->store, &scan->units, err) : status;
 }
 
+enum { TRANSFER_BATCHES = 6 };
+
 /* The transfers that close latency chains. A single group finds out for itself which of them it needs. */
 static enum ip_status transfers_prepare(struct scan *scan, struct ip_error *err) {
     enum ip_status status = probe_transfers_init(&scan->transfers, &scan->forms.table, err);
     if (status == IP_OK && scan->left_count > scan->group) {
+        struct hx_plan *plan = &scan->bench.bench.plan;
+        const struct hx_plan full = *plan;
+        hx_plan_quicken(plan, false);
+        plan->min_batches = TRANSFER_BATCHES; /* many forms hang on them */
         probe_transfers_need_all(&scan->transfers);
         status =
             probe_transfers_calibrate(&scan->transfers, &scan->bench.inner, &scan->bench.bench.encoder, err);
+        *plan = full;
     }
     return status;
 }

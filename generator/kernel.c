@@ -177,6 +177,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .unit_instructions = (uint32_t)program->unit.count,
                                .map_on_demand = program->map_on_demand,
                                .fine = program->fine,
+                               .once = program->once,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
     built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
     built.fills_issue = lines_have_nops(&program->unit);

@@ -37,6 +37,7 @@ struct gen_kernel {
     bool
         fills_issue; /* NOPs take what issue slots are left: whatever takes slots from it shows in its time */
     bool fine;       /* a small part of the result tells what is wanted: it is to be run for longer */
+    bool once;       /* one undisturbed batch says enough: others check what it says */
     bool tiles;      /* needs the system's permission to use tiles */
 };
 

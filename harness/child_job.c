@@ -89,7 +89,7 @@ static uint64_t sentinel_take(struct run *run, uintptr_t entry, uint32_t iterati
  * vectors), then chooses how many iterations make the longer run take about `target` ticks; ticks and cycles
  * are near enough for that. */
 static uint32_t iterations_choose(struct run *run, uint32_t target) {
-    enum { FEW = 2, MORE = 10, TIMES = 3 };
+    enum { FEW = 2, MORE = 10, TIMES = 2, LONG_PARTS = 8 };
     uintptr_t longer = run->placed->longer;
     (void)kernel_take(run, run->placed->shorter, FEW);
     uint64_t few = kernel_take(run, longer, FEW), before = few;
@@ -108,13 +108,16 @@ static uint32_t iterations_choose(struct run *run, uint32_t target) {
     if (few >= target) {
         return FEW; /* as few as there can be */
     }
-    /* The first run of so many iterations may still touch new pages, and any may be disturbed. */
-    uint64_t more = UINT64_MAX;
-    for (int i = 0; i < TIMES; i++) {
-        uint64_t now = kernel_take(run, longer, MORE);
-        more = now < more ? now : more;
+    double per_iteration = (double)few / FEW; /* and a little more, for the call */
+    if (few < target / LONG_PARTS) {
+        /* The first run of so many iterations may still touch new pages, and any may be disturbed. */
+        uint64_t more = UINT64_MAX;
+        for (int i = 0; i < TIMES; i++) {
+            uint64_t now = kernel_take(run, longer, MORE);
+            more = now < more ? now : more;
+        }
+        per_iteration = more > few ? (double)(more - few) / (MORE - FEW) : per_iteration;
     }
-    double per_iteration = more > few ? (double)(more - few) / (MORE - FEW) : (double)few / FEW;
     double iterations = target / fmax(per_iteration, 1.0);
     return iterations < FEW ? FEW : iterations > ITERATIONS_MAX ? ITERATIONS_MAX : (uint32_t)iterations;
 }

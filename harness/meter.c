@@ -181,6 +181,9 @@ static struct hx_plan plan_for(const struct hx_bench *bench, const struct gen_ke
     if (kernel != NULL && kernel->map_on_demand) {
         plan.trust_limit = plan.block_trust_limit;
     }
+    if (kernel != NULL && kernel->once) {
+        plan.min_batches = 1;
+    }
     return plan;
 }
 

@@ -17,9 +17,11 @@ enum {
     NOPS_MOST = 480,
     MIXES = 2, /* of a form, the second with NOPS_STEP more NOPs */
     BASES = NOPS_MOST / NOPS_STEP + MIXES,
-    MANY = 4, /* instances among the NOPs; fewer where that would take more than NOPS_SMALL. With 12 those of
-                 MMX cost 1.8 slots and not 1 */
-    MANY_ENOUGH = MANY, /* with fewer a hundredth of the time is a good part of a slot */
+    BASE_KERNELS = 3, /* of NOPs alone, whose median counts: how they run depends on their place, by 2 % */
+    MANY = 8,         /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
+    MANY_MMX = 4,     /* with 12 they cost 1.8 slots and not 1 */
+    MANY_ENOUGH = 4,  /* with fewer a hundredth of the time is a good part of a slot */
+    GLANCES = 2,
     ATTEMPTS = 3,
 };
 
@@ -29,6 +31,8 @@ static const double SPARE = 1.5;
 static const double SPARE_CYCLES = 6.0;
 /* How far the two mixes may be from each other, in slots for each instance. */
 static const double SAME_SLOTS = 0.5;
+/* At a glance their mean is as near to a whole number. */
+static const double CLEAR_SLOTS = 0.3;
 /* So near to an integer the issue width is one. */
 static const double WIDTH_TOLERANCE = 0.2;
 
@@ -43,8 +47,10 @@ struct mixes {
 struct session {
     struct probe_batch batch;
     struct mixes *mixes;
-    size_t bases[2][BASES]; /* kernels of NOPS_STEP * i NOPs alone, the second ones fine; SIZE_MAX: none */
+    size_t bases[2][BASES]; /* kernels of NOPS_STEP * i NOPs alone, the second ones fine: the first of each;
+                               SIZE_MAX: none */
     double width;
+    bool glance; /* the first attempt */
 };
 
 static void slots_none(struct probe_slots *result, const char *why) {
@@ -69,6 +75,7 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
         program.copies = 1;
         program.one_loop = true;
         program.fine = mixes->fine;
+        program.once = session->glance && form != NULL; /* many hang on NOPs alone */
         *others = (double)program.unit.count - nops - count;
         return probe_batch_add(&session->batch, &program, slot, err);
     }
@@ -90,13 +97,15 @@ static double nops_for(const struct session *session, double cycles, unsigned co
 }
 
 /* false: the form takes too long. */
-static bool form_mixes_size(const struct session *session, struct mixes *mixes, double cycles) {
+static bool form_mixes_size(const struct session *session, const struct isa_form *form, struct mixes *mixes,
+                            double cycles) {
+    const unsigned mmx_bits = 64;
     if (mixes->nops != 0) { /* another attempt */
         mixes->nops += NOPS_STEP * (1 + mixes->nops / NOPS_STEP / 2);
         mixes->fine = true;
         return mixes->nops <= NOPS_MOST;
     }
-    unsigned count = MANY;
+    unsigned count = isa_form_vector_bits(form) == mmx_bits ? MANY_MMX : MANY;
     while (count > 1 && nops_for(session, cycles, count) > NOPS_SMALL) {
         count /= 2;
     }
@@ -128,10 +137,15 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
         return IP_OK;
     }
     bool again = mixes->nops != 0;
-    if (!form_mixes_size(session, mixes, cycles_alone(throughput))) {
+    if (!form_mixes_size(session, form, mixes, cycles_alone(throughput))) {
         if (!again) {
             slots_none(result, "takes too long to hide behind NOPs");
         }
+        return IP_OK;
+    }
+    if (session->glance && mixes->fine) { /* too little of the time is the form's */
+        mixes->wanted = true;
+        mixes->slots[0] = SIZE_MAX;
         return IP_OK;
     }
     enum ip_status status = IP_OK;
@@ -139,8 +153,10 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
         unsigned nops = mixes->nops + m * NOPS_STEP;
         size_t *base = &session->bases[mixes->fine][nops / NOPS_STEP];
         double none = 0.0;
-        if (*base == SIZE_MAX) {
-            status = mix_add(session, NULL, mixes, nops, base, &none, NULL, err);
+        for (unsigned k = 0, have = *base != SIZE_MAX; k < BASE_KERNELS && !have && status == IP_OK; k++) {
+            size_t slot = SIZE_MAX;
+            status = mix_add(session, NULL, mixes, nops, &slot, &none, NULL, err);
+            *base = k == 0 ? slot : *base;
         }
         if (status == IP_OK) {
             status = mix_add(session, form, mixes, nops, &mixes->slots[m], &mixes->others, result, err);
@@ -157,11 +173,29 @@ static bool stat_ok(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_OK;
 }
 
+/* NOPs alone: the median of what their kernels say, those first that can be trusted. */
+static const struct hx_stat *base_of(const struct session *session, const struct mixes *mixes, unsigned m) {
+    const struct hx_stat *first =
+        &session->batch.stats[session->bases[mixes->fine][mixes->nops / NOPS_STEP + m]];
+    const struct hx_stat *sorted[BASE_KERNELS];
+    unsigned count = 0;
+    for (unsigned k = 0; k < BASE_KERNELS; k++) {
+        unsigned at = count;
+        if (!stat_ok(&first[k])) {
+            continue;
+        }
+        for (count++; at > 0 && sorted[at - 1]->cycles > first[k].cycles; at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = &first[k];
+    }
+    return count > 0 ? sorted[(count - 1) / 2] : first;
+}
+
 /* What one mix says; the result keeps the statistic that speaks against it, if one does. */
 static double mix_read(const struct session *session, const struct mixes *mixes, unsigned m,
                        struct probe_slots *result) {
-    size_t base_slot = session->bases[mixes->fine][mixes->nops / NOPS_STEP + m];
-    const struct hx_stat *base = &session->batch.stats[base_slot];
+    const struct hx_stat *base = base_of(session, mixes, m);
     const struct hx_stat *stat = &session->batch.stats[mixes->slots[m]];
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
     if (result->verdict == HX_VERDICT_OK) {
@@ -194,8 +228,8 @@ static bool form_read(const struct session *session, const struct mixes *mixes, 
     double mean = (one + other) / 2.0;
     result->measured = true;
     result->slots = mean > 0.0 ? mean : 0.0;
-    result->spread /= fmax(result->slots, 1.0);
-    return result->verdict == HX_VERDICT_OK;
+    result->spread = fmax(result->spread, fabs(one - other)) / fmax(result->slots, 1.0);
+    return result->verdict == HX_VERDICT_OK && (!session->glance || fabs(mean - round(mean)) <= CLEAR_SLOTS);
 }
 
 static enum ip_status width_measure(struct session *session, const struct hx_meter *meter,
@@ -240,11 +274,25 @@ static enum ip_status attempt_run(struct session *session, const struct hx_meter
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (session->mixes[i].wanted) {
+        if (session->mixes[i].wanted && session->mixes[i].slots[0] != SIZE_MAX) {
             session->mixes[i].wanted = !form_read(session, &session->mixes[i], &results[i]);
         }
     }
     probe_batch_fini(&session->batch);
+    return status;
+}
+
+/* One batch of each mix settles most forms. The others begin anew. */
+static enum ip_status glance_run(struct session *session, const struct hx_meter *meter,
+                                 struct gen_encoder *encoder, struct isa_form *const *forms,
+                                 const struct probe_throughput *throughputs, size_t count,
+                                 struct probe_slots *results, struct ip_error *err) {
+    session->glance = true;
+    enum ip_status status = attempt_run(session, meter, encoder, forms, throughputs, count, results, err);
+    session->glance = false;
+    for (size_t i = 0; i < count; i++) {
+        session->mixes[i].nops = 0;
+    }
     return status;
 }
 
@@ -272,6 +320,9 @@ enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_enco
     }
     if (status == IP_OK && any) {
         status = width_measure(&session, meter, encoder, err);
+    }
+    for (unsigned glance = 0; glance < GLANCES && status == IP_OK && any; glance++) {
+        status = glance_run(&session, meter, encoder, forms, throughputs, count, found, err);
     }
     for (unsigned attempt = 0; attempt < ATTEMPTS && status == IP_OK && any; attempt++) {
         status = attempt_run(&session, meter, encoder, forms, throughputs, count, found, err);

@@ -485,7 +485,7 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
                 continue;
             }
             const struct probe_transfer *partner = &transfers->items[transfer->partner];
-            double round_cycles = stats[transfer->slot].cycles;
+            double round_cycles = whole_cycles(stats[transfer->slot].cycles);
             if (partner->pinned) {
                 double rest = round_cycles - partner->cycles;
                 transfer->cycles = whole_cycles(rest > 1.0 ? rest : 1.0);

@@ -88,6 +88,19 @@ static void four_wide_with_noise(void **state) {
                                         0.45);
 }
 
+/* Eight instances: one batch of each mix says a whole number. One instance: more are needed. */
+static void a_glance_will_do_where_many_instances_fit(void **state) {
+    (void)state;
+    struct machine machine;
+    struct probe_slots slots[FORMS_MAX];
+    struct isa_form *forms[FORMS_MAX];
+    size_t count = 0;
+    slots_of(CORE("6", "0156") "rob 512\n", slots, forms, &count, &machine);
+    assert_true(slots[0].stat.batches < slots[6].stat.batches);
+    assert_int_equal(slots[0].stat.batches, slots[9].stat.batches);
+    machine_close(&machine);
+}
+
 static void what_cannot_be_measured_says_why(void **state) {
     (void)state;
     struct machine machine;
@@ -106,6 +119,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(six_wide),
         cmocka_unit_test(four_wide_with_noise),
+        cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_cannot_be_measured_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
