@@ -12,6 +12,7 @@
 #include "harness/holding.h"
 #include "harness/meter.h"
 #include "harness/record.h"
+#include "harness/roam.h"
 #include "harness/stats.h"
 
 enum {
@@ -231,6 +232,9 @@ static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *s
         if (attempt > 0 && !hx_patience_wait(&bench->patience)) {
             break;
         }
+        if (attempt > 0) {
+            hx_bench_roam(bench);
+        }
         status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
         for (size_t i = 0; i < CALIBRATION_BATCHES && status == IP_OK; i++) {
             cycles[i] = samples[i].outcome != HX_OUTCOME_OK
@@ -258,6 +262,7 @@ static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *sa
     /* A neighbour may go away: a calibration that looks shared is repeated. */
     enum ip_status status = calibration_take(bench, samples, err);
     while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
+        hx_bench_roam(bench);
         status = calibration_take(bench, samples, err);
     }
     return status == IP_OK ? vector_call_measure(bench, samples, err) : status;
@@ -305,6 +310,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     }
     if (status == IP_OK && opened.timer.ops->on_silicon && !options->no_companion) {
         hx_companion_start(&opened.companion, hx_companion_cpu("", opened.timer.cpu));
+        opened.roams = opened.companion.pid > 0 && options->cpu < 0;
     }
     /* Who replays a record has no loads of its own. */
     bool loads = opened.timer.ops != NULL && opened.timer.ops->on_silicon && options->record_path == NULL &&

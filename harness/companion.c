@@ -85,6 +85,15 @@ void hx_companion_start(struct hx_companion *companion, int cpu) {
     companion->pid = pid > 0 ? pid : 0;
 }
 
+void hx_companion_move(struct hx_companion *companion, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (companion->pid > 0 && sched_setaffinity(companion->pid, sizeof set, &set) == 0) {
+        companion->cpu = cpu;
+    }
+}
+
 void hx_companion_stop(struct hx_companion *companion) {
     if (companion->pid > 0) {
         (void)kill(companion->pid, SIGKILL);

@@ -20,6 +20,7 @@ int hx_companion_cpu(const char *root, int cpu);
 /* Starts one on that CPU, at the lowest priority; it ends with this process however that ends. Where it
  * cannot be had there is none: nothing depends on it but the noise. */
 void hx_companion_start(struct hx_companion *companion, int cpu);
-void hx_companion_stop(struct hx_companion *companion); /* an all-zero companion is fine */
+void hx_companion_move(struct hx_companion *companion, int cpu); /* where that is possible */
+void hx_companion_stop(struct hx_companion *companion);          /* an all-zero companion is fine */
 
 #endif

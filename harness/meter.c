@@ -10,6 +10,7 @@
 #include "harness/holding.h"
 #include "harness/passes.h"
 #include "harness/record.h"
+#include "harness/roam.h"
 
 enum {
     KERNELS_PER_CHUNK = 4096, /* bounds the memory for code and samples */
@@ -155,11 +156,35 @@ static double ticks_sum(const struct hx_job *job, const struct hx_samples *sampl
     return sum;
 }
 
+/* Is what ran beside most of the jobs disturbed, too? */
+static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count) {
+    const struct hx_bench *bench = chunk->bench;
+    size_t ran = 0, disturbed = 0;
+    for (size_t i = first; i < first + count; i++) {
+        const struct hx_job *job = &chunk->jobs[i];
+        if (chunk->store.samples[i].outcome == HX_OUTCOME_OK) {
+            struct hx_estimate estimate =
+                batch_estimate(bench, job->kernel, &chunk->store.samples[i], job->rounds);
+            ran++;
+            disturbed +=
+                estimate.clock_moved || !sentinel_within(bench, &estimate, SENTINEL_CALM, SENTINEL_CALM);
+        }
+    }
+    return 2 * disturbed > ran;
+}
+
 /* Runs the jobs of all open kernels, and records them where that is wanted. */
 static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
+    enum { SLICE = 64 }; /* some milliseconds */
     struct hx_bench *bench = chunk->bench;
-    enum ip_status status =
-        bench->timer.ops->run(&bench->timer, chunk->jobs, chunk->open_count, chunk->store.samples, err);
+    enum ip_status status = IP_OK;
+    for (size_t at = 0, some = 0; at < chunk->open_count && status == IP_OK; at += some) {
+        some = bench->roams && chunk->open_count - at > SLICE ? SLICE : chunk->open_count - at;
+        status = bench->timer.ops->run(&bench->timer, chunk->jobs + at, some, chunk->store.samples + at, err);
+        if (status == IP_OK && bench->roams && jobs_disturbed(chunk, at, some)) {
+            hx_bench_roam(bench);
+        }
+    }
     if (status == IP_OK && bench->recorder != NULL) {
         status = hx_recorder_add(bench->recorder, chunk->jobs, chunk->store.samples, chunk->open_count, err);
     }
@@ -172,6 +197,12 @@ static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
         }
     }
     return status;
+}
+
+/* The more kernels wait for a neighbour to leave, the longer it is worth it. */
+static uint32_t naps_most(size_t kernels) {
+    enum { NAPS_LEAST = 4, KERNELS_PER_NAP = 4 };
+    return NAPS_LEAST + (uint32_t)kernels / KERNELS_PER_NAP;
 }
 
 /* The plan for one kernel: how a program's block runs depends on its place in ways that no repetition evens
@@ -384,9 +415,10 @@ static void stat_look(struct hx_stat *stat, const struct hx_estimate *estimate, 
 }
 
 /* Looks once at every open kernel and keeps open those that looked disturbed. `lenient`: they had their
- * chance to be calm. */
-static enum ip_status chunk_look(struct chunk *chunk, bool lenient, struct ip_error *err) {
+ * chance to be calm. *disturbed: so many of them did not look right, and nor did what ran beside them. */
+static enum ip_status chunk_look(struct chunk *chunk, bool lenient, size_t *disturbed, struct ip_error *err) {
     struct hx_bench *bench = chunk->bench;
+    *disturbed = 0;
     for (size_t i = 0; i < chunk->open_count; i++) {
         chunk->jobs[i] = (struct hx_job){.kernel = chunk->kernels[chunk->open[i]],
                                          .iterations = bench->plan.iterations,
@@ -414,6 +446,8 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, struct ip_er
         }
         if (!accepted) {
             chunk->open[left++] = number;
+            *disturbed +=
+                estimate.clock_moved || !sentinel_within(bench, &estimate, SENTINEL_CALM, SENTINEL_CALM);
         }
     }
     if (bench->timer.ops->on_silicon) {
@@ -427,13 +461,16 @@ static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kern
                                    size_t count, struct hx_stat *stats, struct ip_error *err) {
     struct chunk chunk = {.bench = bench, .kernels = kernels, .stats = stats};
     enum ip_status status = chunk_open(&chunk, count, true, err);
+    uint32_t naps = naps_most(chunk.open_count);
     for (unsigned i = 0; i < SCREEN_LOOKS && status == IP_OK && chunk.open_count > 0; i++) {
-        size_t before = chunk.open_count;
+        size_t before = chunk.open_count, disturbed = 0;
         bool lenient = i > 0;
-        status = chunk_look(&chunk, lenient, err);
-        while (status == IP_OK && chunk.open_count == before && !bench->sentinel_suspect &&
-               hx_patience_wait(&bench->patience)) {
-            status = chunk_look(&chunk, lenient, err);
+        status = chunk_look(&chunk, lenient, &disturbed, err);
+        /* Some kernels are never calm: it is a neighbour only where the references suffer, too. */
+        while (status == IP_OK && chunk.open_count == before && 2 * disturbed > before && chunk.naps < naps &&
+               !bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
+            chunk.naps++;
+            status = chunk_look(&chunk, lenient, &disturbed, err);
         }
     }
     chunk_close(&chunk);

@@ -95,6 +95,7 @@ struct hx_bench {
     struct hx_references references;
     struct gen_encoder encoder;
     struct hx_companion companion; /* beside a timer that runs on the silicon */
+    bool roams;                    /* may change places with the companion (harness/roam.h) */
     struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
     double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */

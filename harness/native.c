@@ -37,6 +37,20 @@ static void native_release(struct hx_timer *timer) {
     hx_worker_close(&native->held);
 }
 
+static bool cpu_take(pid_t pid, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    return sched_setaffinity(pid, sizeof set, &set) == 0;
+}
+
+static bool native_move(struct hx_timer *timer, int cpu) {
+    const struct native *native = timer->state;
+    bool moved = native->held.pid <= 0 || cpu_take(native->held.pid, cpu);
+    timer->cpu = moved ? cpu : timer->cpu;
+    return moved;
+}
+
 /* One run with a worker of its own. */
 static enum ip_status run_once(struct hx_timer *timer, struct hx_job *jobs, size_t count,
                                struct hx_samples *samples, struct ip_error *err) {
@@ -169,6 +183,7 @@ const struct hx_timer_ops hx_timer_tsc = {
     .run = native_run,
     .hold = native_hold,
     .release = native_release,
+    .move = native_move,
 };
 
 const struct hx_timer_ops hx_timer_papi = {
@@ -181,4 +196,5 @@ const struct hx_timer_ops hx_timer_papi = {
     .run = native_run,
     .hold = native_hold,
     .release = native_release,
+    .move = native_move,
 };

@@ -87,6 +87,9 @@ struct hx_timer_ops {
     enum ip_status (*hold)(struct hx_timer *timer, const struct gen_kernel *const *kernels, size_t count,
                            uint32_t rounds_max, struct ip_error *err);
     void (*release)(struct hx_timer *timer); /* NULL where hold is */
+    /* From now on kernels run on that CPU, those that are held, too. Returns false, and nothing has changed,
+     * where that cannot be. NULL: the timer runs them on no CPU of this machine. */
+    bool (*move)(struct hx_timer *timer, int cpu);
 };
 
 /* Kernels that every timer needs beside the user's: built once by hx_meter_open. */

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
+
 #include "generator/abi.h"
 #include "harness/estimate.h"
 #include "harness/native.h"
@@ -354,9 +356,54 @@ static void test_held_kernels_run_again(void **state) {
     hx_timer_close(&fixture.timer);
 }
 
+/* Any CPU that this process may use but `cpu`; -1: there is none. */
+static int other_cpu(int cpu) {
+    cpu_set_t allowed;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (i != cpu && CPU_ISSET((size_t)i, &allowed)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* What is held goes on after a move to another CPU, and a CPU that is not there is refused. */
+static void test_held_kernels_move(void **state) {
+    (void)state;
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    int first = fixture.timer.cpu, second = other_cpu(first);
+    if (second < 0) {
+        hx_timer_close(&fixture.timer);
+        print_message("this process may use one CPU only\n");
+        skip();
+    }
+    const struct gen_kernel *const kernels[] = {&fixture.good.kernel};
+    const struct hx_job job = {.kernel = &fixture.good.kernel, .rounds = ROUNDS};
+    struct ip_error err;
+    double values[VALUES];
+    struct hx_samples samples;
+    memset(&samples, 0, sizeof samples);
+    hx_samples_place(&samples, values, ROUNDS);
+    assert_int_equal(fixture.timer.ops->hold(&fixture.timer, kernels, 1, ROUNDS, &err), IP_OK);
+    for (int i = 0; i < 4; i++) {
+        int cpu = i % 2 != 0 ? first : second;
+        assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_OK);
+        assert_int_equal(samples.outcome, HX_OUTCOME_OK);
+        assert_true(fixture.timer.ops->move(&fixture.timer, cpu));
+        assert_int_equal(fixture.timer.cpu, cpu);
+    }
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_OK);
+    assert_false(fixture.timer.ops->move(&fixture.timer, CPU_SETSIZE - 1));
+    assert_int_equal(fixture.timer.cpu, first);
+    hx_timer_close(&fixture.timer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_held_kernels_run_again),
+        cmocka_unit_test(test_held_kernels_move),
         cmocka_unit_test(test_illegal_instruction),
         cmocka_unit_test(test_clobbered_callee_saved),
         cmocka_unit_test(test_wrecked_stack),
