@@ -21,6 +21,13 @@ struct scan_beside {
     enum res_status status;
 };
 
+/* A form whose ports a glance did not tell. */
+struct scan_late {
+    struct isa_form *form;
+    struct probe_throughput throughput; /* where it is measured */
+    double load_cycles;                 /* as of scan_beside */
+};
+
 struct scan {
     const struct cli_settings *settings;
     struct cli_forms forms;
@@ -36,16 +43,23 @@ struct scan {
     size_t stored_count;
     struct scan_beside *beside; /* owned; of the first of two passes */
     size_t beside_count;
+    struct scan_late
+        *late; /* owned; of the first of two passes: looked at closely at the end, all together */
+    size_t late_count;
     struct probe_portmap map; /* with RES_PART_PORTS */
     struct probe_units units;
     struct probe_transfers transfers; /* with RES_PART_LATENCY */
 };
 
 /* Measures forms[0..count) together, and stores them one by one. With `doubtful`, those that noise spoiled
- * are not stored but added there; *doubtful_count counts them. */
+ * are not stored but added there, *doubtful_count counts them; and those whose ports a glance does not tell
+ * are stored without, and added to scan->late. */
 IP_CHECK enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
                                        struct isa_form **doubtful, size_t *doubtful_count,
                                        struct ip_error *err);
+
+/* The ports of the forms that were put off, from late[first] on, `count` of them. */
+IP_CHECK enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, struct ip_error *err);
 
 /* Stores what forms[0..count) do at rename, as facts about the core (cli/scan_rename.c). */
 IP_CHECK enum ip_status scan_rename_store(struct res_store *store, struct isa_form *const *forms,

@@ -4,6 +4,7 @@
 #include "cli/scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Results of one group; those of forms without obstacle are measured. */
 struct group {
@@ -15,6 +16,7 @@ struct group {
     struct probe_slots slots[SCAN_GROUP_MAX];
     struct probe_latency latency[SCAN_GROUP_MAX];
     struct probe_usage usage[SCAN_GROUP_MAX];
+    bool settled[SCAN_GROUP_MAX]; /* `usage` tells the ports */
     struct probe_rename renamed[SCAN_GROUP_MAX];
 };
 
@@ -48,7 +50,32 @@ static enum ip_status group_latency(struct scan *scan, struct group *group, cons
     return status;
 }
 
-static enum ip_status group_measure(struct scan *scan, struct group *group, struct ip_error *err) {
+/* The ports by glances alone, or in any case; and what hangs on them. */
+static enum ip_status group_ports(struct scan *scan, struct group *group, const struct hx_meter *meter,
+                                  bool glance, struct ip_error *err) {
+    struct gen_encoder *encoder = &scan->bench.bench.encoder;
+    bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
+    const struct probe_throughput *throughput = known ? group->throughput : NULL;
+    enum ip_status status = IP_OK;
+    if (glance) {
+        status = probe_usage_glance(meter, encoder, &scan->map, group->chosen, throughput,
+                                    group->chosen_count, group->usage, group->settled, err);
+    } else {
+        memset(group->settled, true, sizeof group->settled);
+        status = probe_usage_measure(meter, encoder, &scan->map, group->chosen, throughput,
+                                     group->chosen_count, group->usage, err);
+    }
+    if (status == IP_OK) {
+        status = probe_units_measure(meter, encoder, &scan->forms.table, &scan->map, &scan->units,
+                                     group->chosen, group->chosen_count, group->usage, err);
+    }
+    return status == IP_OK ? probe_rename_measure(meter, encoder, &scan->map, group->chosen,
+                                                  group->chosen_count, group->usage, group->renamed, err)
+                           : status;
+}
+
+static enum ip_status group_measure(struct scan *scan, struct group *group, bool glance,
+                                    struct ip_error *err) {
     struct hx_meter meter = res_log_meter(&scan->log);
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
     enum ip_status status = IP_OK;
@@ -72,18 +99,7 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, stru
         status = group_latency(scan, group, &meter, err);
     }
     if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
-        bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
-        status =
-            probe_usage_measure(&meter, encoder, &scan->map, group->chosen, known ? group->throughput : NULL,
-                                group->chosen_count, group->usage, err);
-        if (status == IP_OK) {
-            status = probe_units_measure(&meter, encoder, &scan->forms.table, &scan->map, &scan->units,
-                                         group->chosen, group->chosen_count, group->usage, err);
-        }
-        if (status == IP_OK) {
-            status = probe_rename_measure(&meter, encoder, &scan->map, group->chosen, group->chosen_count,
-                                          group->usage, group->renamed, err);
-        }
+        status = group_ports(scan, group, &meter, glance, err);
     }
     return status;
 }
@@ -107,35 +123,73 @@ static bool facts_doubtful(const struct res_facts *facts) {
     return doubtful;
 }
 
+/* One form. *late: without its ports, which are measured later. */
+static enum ip_status form_store(struct scan *scan, const struct res_facts *facts, bool late, bool quick,
+                                 struct ip_error *err) {
+    enum res_status found = RES_STATUS_OK;
+    double load_cycles = scan->bench.bench.load_cycles;
+    struct res_facts most = *facts;
+    if (late) {
+        struct scan_late *its = &scan->late[scan->late_count++];
+        *its = (struct scan_late){.form = (struct isa_form *)facts->form, .load_cycles = load_cycles};
+        if (facts->throughput != NULL) {
+            its->throughput = *facts->throughput;
+        }
+        most.usage = NULL;
+        most.parts &= ~(unsigned)RES_PART_PORTS;
+        return most.parts != 0 ? res_form_put(scan->store, &most, &scan->log, &found, err) : IP_OK;
+    }
+    enum ip_status status = res_form_put(scan->store, facts, &scan->log, &found, err);
+    if (status == IP_OK) {
+        scan->stored[found]++;
+        scan->stored_count++;
+        if (quick && isa_form_memory_operand(facts->form) >= 0) {
+            scan->beside[scan->beside_count++] =
+                (struct scan_beside){(struct isa_form *)facts->form, load_cycles, found};
+        }
+    }
+    return status;
+}
+
 static enum ip_status group_store(struct scan *scan, const struct group *group, struct isa_form **doubtful,
                                   size_t *doubtful_count, struct ip_error *err) {
     enum ip_status status = IP_OK;
     size_t next = 0;
     for (size_t i = 0; status == IP_OK && i < group->count; i++) {
         struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
+        bool late = false;
         if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
             facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
             facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &group->slots[next] : NULL;
             facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
             facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
             facts.map = &scan->map;
+            late = facts.usage != NULL && !group->settled[next];
             next++;
         }
         if (doubtful != NULL && facts_doubtful(&facts)) {
             doubtful[(*doubtful_count)++] = group->forms[i];
             continue;
         }
-        enum res_status found = RES_STATUS_OK;
-        status = res_form_put(scan->store, &facts, &scan->log, &found, err);
-        if (status == IP_OK) {
-            scan->stored[found]++;
-            scan->stored_count++;
-            if (doubtful != NULL && isa_form_memory_operand(facts.form) >= 0) {
-                scan->beside[scan->beside_count++] =
-                    (struct scan_beside){group->forms[i], scan->bench.bench.load_cycles, found};
-            }
-        }
+        status = form_store(scan, &facts, late, doubtful != NULL, err);
     }
+    return status;
+}
+
+/* What a group leaves behind once it is stored. */
+static enum ip_status group_end(struct scan *scan, struct group *group, enum ip_status status,
+                                struct ip_error *err) {
+    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
+        status = scan_rename_store(scan->store, group->chosen, group->chosen_count, group->renamed, err);
+    }
+    if (status == IP_OK) {
+        status = res_pending_clear(&scan->pending, false, err);
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        probe_latency_fini(&group->latency[i]);
+    }
+    free(group);
+    res_log_clear(&scan->log);
     return status;
 }
 
@@ -149,21 +203,34 @@ enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, 
     group->count = count;
     enum ip_status status = hx_bench_recalibrate(&scan->bench.bench, err);
     if (status == IP_OK) {
-        status = group_measure(scan, group, err);
+        status = group_measure(scan, group, doubtful != NULL, err);
     }
     if (status == IP_OK) {
         status = group_store(scan, group, doubtful, doubtful_count, err);
     }
-    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
-        status = scan_rename_store(scan->store, group->chosen, group->chosen_count, group->renamed, err);
+    return group_end(scan, group, status, err);
+}
+
+enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, struct ip_error *err) {
+    struct group *group = calloc(1, sizeof *group);
+    if (group == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
     }
-    if (status == IP_OK) {
-        status = res_pending_clear(&scan->pending, false, err);
-    }
+    group->forms = group->chosen;
+    group->count = group->chosen_count = count;
     for (size_t i = 0; i < count; i++) {
-        probe_latency_fini(&group->latency[i]);
+        group->chosen[i] = scan->late[first + i].form;
+        group->throughput[i] = scan->late[first + i].throughput;
     }
-    free(group);
-    res_log_clear(&scan->log);
-    return status;
+    struct hx_meter meter = res_log_meter(&scan->log);
+    enum ip_status status = hx_bench_recalibrate(&scan->bench.bench, err);
+    if (status == IP_OK) {
+        status = group_ports(scan, group, &meter, false, err);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        const struct res_facts facts = {
+            .form = group->chosen[i], .parts = RES_PART_PORTS, .usage = &group->usage[i], .map = &scan->map};
+        status = form_store(scan, &facts, false, false, err);
+    }
+    return group_end(scan, group, status, err);
 }

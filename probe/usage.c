@@ -9,7 +9,8 @@
 enum {
     CHUNK = 256, /* forms that are measured together */
     ROUNDS = PROBE_USAGE_READINGS,
-    GLANCES = 10, /* at a form, before it is looked at closely */
+    GLANCES = 10,      /* at a form, before it is looked at closely */
+    GLANCES_ALONE = 4, /* before that is left for later */
     ISSUE_GLANCES = 2,
 };
 
@@ -162,12 +163,12 @@ static enum ip_status issue_glance(struct probe_usage_session *session, struct i
     return status;
 }
 
-static enum ip_status sets_read(struct probe_usage_session *session, struct ip_error *err) {
+static enum ip_status sets_read(struct probe_usage_session *session, unsigned glances, struct ip_error *err) {
     sets_plan(session, PROBE_USAGE_GLANCED);
     enum ip_status status = sets_glance(session, probe_usage_glance_tops, err);
     status = status == IP_OK ? sets_glance(session, probe_usage_glance_inner, err) : status;
     status = status == IP_OK ? glances_end(session, err) : status;
-    for (unsigned i = 1; i < GLANCES && status == IP_OK; i++) {
+    for (unsigned i = 1; i < glances && status == IP_OK; i++) {
         status = issue_glance(session, err);
         status = status == IP_OK ? glance(session, PROBE_USAGE_SETS, err) : status;
         status = status == IP_OK ? glances_end(session, err) : status;
@@ -195,7 +196,8 @@ static enum ip_status issue_look(struct probe_usage_session *session, struct ip_
     return status == IP_OK ? glances_end(session, err) : status;
 }
 
-static enum ip_status chunk_glance(struct probe_usage_session *session, struct ip_error *err) {
+static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned glances,
+                                   struct ip_error *err) {
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_GLANCED, err);
     hopeless_settle(session);
     issue_plan(session, PROBE_USAGE_GLANCED);
@@ -209,7 +211,7 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, struct i
         session->subjects[i].issue.wanted = false;
         session->subjects[i].slots = SLOTS_ASSUMED;
     }
-    status = status == IP_OK ? sets_read(session, err) : status;
+    status = status == IP_OK ? sets_read(session, glances, err) : status;
     return status == IP_OK ? issue_look(session, err) : status;
 }
 
@@ -281,13 +283,19 @@ static void slots_clear(struct probe_usage *result, const struct probe_portmap *
     }
 }
 
-/* A glance at all; a close look at those that it did not settle. */
-static enum ip_status chunk_measure(struct probe_usage_session *session, struct ip_error *err) {
-    enum ip_status status = chunk_glance(session, err);
+/* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which. */
+static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
+                                    struct ip_error *err) {
+    enum ip_status status = chunk_glance(session, settled != NULL ? GLANCES_ALONE : GLANCES, err);
     size_t left = 0;
     for (size_t i = 0; i < session->count; i++) {
         const struct probe_usage_subject *subject = &session->subjects[i];
-        if (!subject->settled) {
+        if (settled != NULL) {
+            settled[i] = subject->settled;
+            if (!subject->settled) {
+                probe_usage_give_up(subject->result, PROBE_USAGE_UNKNOWN, "a glance did not tell");
+            }
+        } else if (!subject->settled) {
             subject_begin(&session->subjects[left++], subject->form, subject->throughput, subject->result);
         }
     }
@@ -296,10 +304,10 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, struct 
     return status;
 }
 
-enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                   const struct probe_portmap *map, struct isa_form *const *forms,
-                                   const struct probe_throughput *throughputs, size_t count,
-                                   struct probe_usage *results, struct ip_error *err) {
+static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                     const struct probe_portmap *map, struct isa_form *const *forms,
+                                     const struct probe_throughput *throughputs, size_t count,
+                                     struct probe_usage *results, bool *settled, struct ip_error *err) {
     struct probe_usage_subject *subjects = calloc(CHUNK, sizeof *subjects);
     struct probe_throughput *own = calloc(CHUNK, sizeof *own);
     if (subjects == NULL || own == NULL) {
@@ -323,7 +331,8 @@ enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_enco
                           &results[at + i]);
         }
         size_t chunk = session.count;
-        status = status == IP_OK ? chunk_measure(&session, err) : status;
+        status =
+            status == IP_OK ? chunk_measure(&session, settled != NULL ? settled + at : NULL, err) : status;
         for (size_t i = 0; i < chunk && status == IP_OK; i++) {
             slots_clear(&results[at + i], map);
         }
@@ -331,4 +340,18 @@ enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_enco
     free(subjects);
     free(own);
     return status;
+}
+
+enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                   const struct probe_portmap *map, struct isa_form *const *forms,
+                                   const struct probe_throughput *throughputs, size_t count,
+                                   struct probe_usage *results, struct ip_error *err) {
+    return usages_measure(meter, encoder, map, forms, throughputs, count, results, NULL, err);
+}
+
+enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                  const struct probe_portmap *map, struct isa_form *const *forms,
+                                  const struct probe_throughput *throughputs, size_t count,
+                                  struct probe_usage *results, bool *settled, struct ip_error *err) {
+    return usages_measure(meter, encoder, map, forms, throughputs, count, results, settled, err);
 }

@@ -54,6 +54,14 @@ IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct
                                             const struct probe_throughput *throughputs, size_t count,
                                             struct probe_usage *results, struct ip_error *err);
 
+/* The same of those forms that a few glances settle, most of them in a part of the time: settled[i] says
+ * whether forms[i] is one. The others' verdict is PROBE_USAGE_UNKNOWN: measure them when there is time, or
+ * less noise. */
+IP_CHECK enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                           const struct probe_portmap *map, struct isa_form *const *forms,
+                                           const struct probe_throughput *throughputs, size_t count,
+                                           struct probe_usage *results, bool *settled, struct ip_error *err);
+
 /* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */
 const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage, char *buffer);
 

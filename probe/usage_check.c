@@ -54,13 +54,11 @@ static bool check_choose(struct probe_usage_subject *subject, unsigned number, u
             *check = (struct probe_usage_experiment){
                 .target = both,
                 .parts = 2,
-                .wanted = true,
+                .wanted = subject->issue.least,
                 .least = subject->issue.least,
                 .kind = one->kind == PROBE_USAGE_GLANCED ? PROBE_USAGE_GLANCED : PROBE_USAGE_LOOKED,
                 .members = {one->members[0], other->members[0]},
                 .blocked = {{.ports = one->target}, {.ports = other->target}},
-                .slot = SIZE_MAX,
-                .base_slot = SIZE_MAX,
                 .cycles = NAN,
                 .confined = NAN};
         }

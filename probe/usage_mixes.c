@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/usage_mixes.c - kernels of forms and their blockers, and what is read from them. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/portmap_steps.h"
@@ -142,10 +143,21 @@ static int next_member(const struct probe_portmap *map, int member) {
     return -1;
 }
 
+/* One of the readings, and how many instances it had. */
+struct mix {
+    struct probe_usage_experiment *of;
+    size_t slot;
+    size_t base_slot; /* of the mix that it is compared with */
+    unsigned copies, base_copies;
+    double instances[PROBE_USAGE_PARTS];
+};
+
 /* What is read in one go. */
 struct reading {
     enum probe_usage_kind kind;
     struct probe_batch batch;
+    struct mix *mixes; /* owned */
+    size_t count, capacity;
     size_t nop_slots[PROBE_USAGE_BLOCKERS + 1]; /* of so many NOPs alone; SIZE_MAX: not added */
 };
 
@@ -157,11 +169,30 @@ static void reading_init(struct reading *reading, enum probe_usage_kind kind) {
     }
 }
 
+static void reading_fini(struct reading *reading) {
+    probe_batch_fini(&reading->batch);
+    free(reading->mixes);
+}
+
+/* Room for the next mix; NULL: no memory. */
+static struct mix *reading_mix(struct reading *reading) {
+    if (reading->count == reading->capacity) {
+        size_t capacity = reading->capacity != 0 ? 2 * reading->capacity : 64;
+        struct mix *grown = realloc(reading->mixes, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return NULL;
+        }
+        reading->mixes = grown;
+        reading->capacity = capacity;
+    }
+    return &reading->mixes[reading->count++];
+}
+
 /* The mix that the experiment's is compared with. NOPs alone serve all forms. */
 static enum ip_status base_add(const struct probe_usage_session *session,
                                const struct probe_usage_subject *subject,
                                struct probe_usage_experiment *experiment, struct reading *reading,
-                               struct ip_error *err) {
+                               size_t *slot, struct ip_error *err) {
     bool nops = experiment->target == 0;
     bool based = experiment->based && (nops || reading->kind != PROBE_USAGE_GLANCED);
     if (!subject->renews && !based) {
@@ -170,13 +201,12 @@ static enum ip_status base_add(const struct probe_usage_session *session,
     size_t *shared =
         nops && !subject->renews ? &reading->nop_slots[(size_t)experiment->blocked[0].uops] : NULL;
     if (shared != NULL && *shared != SIZE_MAX) {
-        experiment->base_slot = *shared;
+        *slot = *shared;
         return IP_OK;
     }
-    enum ip_status status =
-        mix_add(session, subject, experiment, true, &experiment->base_slot, &reading->batch, err);
+    enum ip_status status = mix_add(session, subject, experiment, true, slot, &reading->batch, err);
     if (shared != NULL) {
-        *shared = experiment->base_slot;
+        *shared = *slot;
     }
     return status;
 }
@@ -187,20 +217,34 @@ static enum ip_status experiment_add(const struct probe_usage_session *session,
                                      const struct probe_usage_subject *subject,
                                      struct probe_usage_experiment *experiment, struct reading *reading,
                                      struct ip_error *err) {
-    experiment->slot = experiment->base_slot = SIZE_MAX;
     int first = experiment->members[0], next = first;
+    size_t slot = SIZE_MAX, base_slot = SIZE_MAX;
     enum ip_status status = IP_OK;
     do {
         experiment->members[0] = next;
-        status = mix_add(session, subject, experiment, false, &experiment->slot, &reading->batch, err);
+        status = mix_add(session, subject, experiment, false, &slot, &reading->batch, err);
         next = next_member(session->map, next);
-    } while (status == IP_OK && experiment->slot == SIZE_MAX && next >= 0);
-    if (experiment->slot == SIZE_MAX) {
+    } while (status == IP_OK && slot == SIZE_MAX && next >= 0);
+    if (slot == SIZE_MAX) {
         experiment->members[0] = first;
         experiment->parts = 0;
         return status;
     }
-    return status == IP_OK ? base_add(session, subject, experiment, reading, err) : status;
+    status = status == IP_OK ? base_add(session, subject, experiment, reading, &base_slot, err) : status;
+    struct mix *mix = status == IP_OK ? reading_mix(reading) : NULL;
+    if (mix == NULL) {
+        return status == IP_OK ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu mixes", reading->count)
+                               : status;
+    }
+    *mix = (struct mix){.of = experiment,
+                        .slot = slot,
+                        .base_slot = base_slot,
+                        .copies = experiment->copies,
+                        .base_copies = experiment->base_copies};
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        mix->instances[p] = experiment->blocked[p].uops;
+    }
+    return IP_OK;
 }
 
 /* µops, or issue slots, a cycle of what the blockers keep busy. */
@@ -211,64 +255,63 @@ static double target_rate(const struct probe_usage_session *session,
                                    : ports_in(experiment->target);
 }
 
-static void experiment_take(const struct probe_usage_session *session,
-                            struct probe_usage_experiment *experiment, const struct reading *reading) {
+static void mix_take(const struct probe_usage_session *session, const struct mix *mix,
+                     const struct reading *reading) {
     const struct probe_batch *batch = &reading->batch;
+    struct probe_usage_experiment *experiment = mix->of;
     double bias = session->bias[reading->kind];
     double rate = target_rate(session, experiment);
-    double cycles = probe_mix_cycles(batch, experiment->slot) / bias;
-    unsigned more = experiment->copies - experiment->base_copies; /* instances than the base has */
-    double base = 0;
+    double cycles = probe_mix_cycles(batch, mix->slot) / bias, base = 0;
+    experiment->copies = mix->copies;
+    experiment->base_copies = mix->base_copies;
     for (unsigned p = 0; p < experiment->parts; p++) {
-        base += experiment->blocked[p].uops / rate;
+        experiment->blocked[p].uops = mix->instances[p];
+        base += mix->instances[p] / rate;
     }
-    if (experiment->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
-        base = probe_mix_cycles(batch, experiment->base_slot) / bias;
+    if (mix->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
+        base = probe_mix_cycles(batch, mix->base_slot) / bias;
     }
+    unsigned more = mix->copies - mix->base_copies; /* instances than the base has */
     probe_usage_reading_add(experiment, (cycles - base) * rate / more, rate);
     probe_usage_reading_judge(experiment);
 }
 
-/* Sets the experiment's size and adds its mixes, where it wants a reading of this kind. */
-static enum ip_status reading_add(const struct probe_usage_session *session,
-                                  const struct probe_usage_subject *subject,
-                                  struct probe_usage_experiment *experiment, struct reading *reading,
-                                  size_t *taken, struct ip_error *err) {
-    experiment->slot = SIZE_MAX;
-    if (!experiment->wanted || experiment->parts == 0) {
-        return IP_OK;
+/* Adds the mixes of those readings of this kind that the experiment wants, each with a size of its own. */
+static enum ip_status readings_add(const struct probe_usage_session *session,
+                                   const struct probe_usage_subject *subject,
+                                   struct probe_usage_experiment *experiment, struct reading *reading,
+                                   struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < experiment->wanted && experiment->parts != 0 && status == IP_OK; i++) {
+        probe_usage_experiment_size(experiment, subject, session->map, reading->kind, experiment->tries + i);
+        if (i == 0) {
+            probe_usage_experiment_begin(experiment);
+        }
+        if (experiment->parts == 0 || experiment->kind != reading->kind) {
+            break;
+        }
+        status = experiment_add(session, subject, experiment, reading, err);
     }
-    probe_usage_experiment_size(experiment, subject, session->map, reading->kind);
-    probe_usage_experiment_begin(experiment);
-    if (experiment->parts == 0 || experiment->kind != reading->kind) {
-        return IP_OK;
-    }
-    ++*taken;
-    return experiment_add(session, subject, experiment, reading, err);
+    return status;
 }
 
 static enum ip_status readings_run(struct probe_usage_session *session, enum probe_usage_stage stage,
-                                   struct reading *reading, size_t *taken, struct ip_error *err) {
+                                   struct reading *reading, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    unsigned count = 0;
     for (size_t i = 0; i < session->count; i++) {
+        unsigned count = 0;
         struct probe_usage_subject *subject = &session->subjects[i];
         struct probe_usage_experiment *experiments = stage_experiments(subject, stage, &count);
         for (unsigned e = 0; e < count && status == IP_OK; e++) {
-            status = reading_add(session, subject, &experiments[e], reading, taken, err);
+            status = readings_add(session, subject, &experiments[e], reading, err);
         }
     }
     if (status == IP_OK && reading->batch.count > 0 && session->bias[reading->kind] == 0) {
         status = probe_usage_bias_measure(session, reading->kind, err);
     }
     status = status == IP_OK ? probe_usage_batch_run(session, &reading->batch, reading->kind, err) : status;
-    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
-        struct probe_usage_experiment *experiments = stage_experiments(&session->subjects[i], stage, &count);
-        for (unsigned e = 0; e < count; e++) {
-            if (experiments[e].slot != SIZE_MAX) {
-                experiment_take(session, &experiments[e], reading);
-            }
-        }
+    for (size_t i = 0; i < reading->count && status == IP_OK; i++) {
+        mix_take(session, &reading->mixes[i], reading);
     }
     return status;
 }
@@ -277,7 +320,8 @@ enum ip_status probe_usage_readings_take(struct probe_usage_session *session, en
                                          enum probe_usage_kind kind, size_t *taken, struct ip_error *err) {
     struct reading reading;
     reading_init(&reading, kind);
-    enum ip_status status = readings_run(session, stage, &reading, taken, err);
-    probe_batch_fini(&reading.batch);
+    enum ip_status status = readings_run(session, stage, &reading, err);
+    *taken += reading.count;
+    reading_fini(&reading);
     return status;
 }

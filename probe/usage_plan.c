@@ -94,9 +94,9 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
 
 void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
                                  const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                                 enum probe_usage_kind kind) {
+                                 enum probe_usage_kind kind, unsigned number) {
     unsigned width = ports_in(experiment->target);
-    double longer = CYCLES_LONGER[experiment->tries % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
+    double longer = CYCLES_LONGER[number % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
     double rate = width != 0 ? width : map->issue_width, cycles = 0;
     /* More copies where they cost no time: what others wait for is longer. */
     bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
@@ -145,12 +145,10 @@ static bool may_touch_memory(const struct probe_usage_subject *subject) {
 static void experiment_init(struct probe_usage_experiment *experiment, uint32_t target, int member) {
     *experiment = (struct probe_usage_experiment){.target = target,
                                                   .parts = member >= 0 || target == 0,
-                                                  .wanted = true,
+                                                  .wanted = 1,
                                                   .least = 1,
                                                   .members = {member},
                                                   .blocked = {{.ports = target}},
-                                                  .slot = SIZE_MAX,
-                                                  .base_slot = SIZE_MAX,
                                                   .cycles = NAN,
                                                   .confined = NAN};
 }
@@ -158,7 +156,7 @@ static void experiment_init(struct probe_usage_experiment *experiment, uint32_t 
 void probe_usage_issue_plan(struct probe_usage_subject *subject) {
     experiment_init(&subject->issue, 0, -1);
     subject->issue.based = true;
-    subject->issue.least = 2;
+    subject->issue.least = subject->issue.wanted = 2;
 }
 
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {

@@ -41,7 +41,7 @@ double probe_usage_error(const struct probe_usage_experiment *experiment) {
 
 void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum probe_usage_kind kind) {
     experiment->kind = kind;
-    experiment->wanted = true;
+    experiment->wanted = experiment->least;
     experiment->reading_count = experiment->tries = 0;
     experiment->cycles = experiment->confined = NAN;
 }
@@ -60,8 +60,9 @@ bool probe_usage_look_again(struct probe_usage_subject *subject) {
         struct probe_usage_experiment *experiment =
             e < subject->count ? &subject->experiments[e] : &subject->issue;
         experiment->least = READINGS_OF_CARE;
-        experiment->wanted = experiment->parts != 0 && experiment->tries < READINGS_OF_CARE;
-        any = any || experiment->wanted;
+        bool more = experiment->parts != 0 && experiment->tries < READINGS_OF_CARE;
+        experiment->wanted = more ? READINGS_OF_CARE - experiment->tries : 0;
+        any = any || more;
     }
     return any;
 }
@@ -111,6 +112,8 @@ void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
     unsigned most = vague     ? (measured ? PROBE_USAGE_MEASUREMENTS : PROBE_USAGE_READINGS)
                     : between ? BETWEEN_MOST
                               : experiment->least;
+    /* As many at once as there were, and one: batches of their own for single readings would take longer. */
+    unsigned tries = experiment->tries, more = tries < most ? most - tries : 0;
     /* Whether another glance is wanted all that is known of the form says. */
-    experiment->wanted = experiment->kind != PROBE_USAGE_GLANCED && experiment->tries < most;
+    experiment->wanted = experiment->kind == PROBE_USAGE_GLANCED ? 0 : more > tries ? tries + 1 : more;
 }

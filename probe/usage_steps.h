@@ -35,19 +35,17 @@ struct probe_usage_experiment {
     int members[PROBE_USAGE_PARTS];                     /* positions in the map */
     unsigned parts; /* 0: the set cannot be saturated in the form's world */
     unsigned copies;
-    size_t slot;
-    size_t base_slot; /* of the same mix without the form, but with what renews its operands, or, when it is
-                         `based`, with fewer instances of the form */
-    unsigned base_copies;
-    double cycles;                         /* of the mix, as the readings have it; NaN: not measured */
-    double confined;                       /* the form's µops that can go nowhere else, by all readings */
+    unsigned base_copies; /* instances in the mix that it is compared with: none, but what renews the form's
+                             operands, or, when it is `based`, fewer */
+    double cycles;        /* of the mix, as the readings have it; NaN: not measured */
+    double confined;      /* the form's µops that can go nowhere else, by all readings */
     double readings[PROBE_USAGE_READINGS]; /* of `confined`, each with other numbers of instances, in order */
     unsigned reading_count;
     unsigned tries;             /* with and without a reading, of this kind */
     unsigned least;             /* readings wanted in any case */
     enum probe_usage_kind kind; /* of the readings */
     bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read */
-    bool wanted;  /* one more reading */
+    unsigned wanted; /* so many readings more, together */
 };
 
 struct probe_usage_subject {
@@ -110,11 +108,11 @@ unsigned probe_usage_copies(double cycles);
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
 /* One experiment for each set that may have µops of the form. */
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map);
-/* Sets the numbers of instances for the next reading; each has a rhythm of its own. A glance goes without a
- * base, but for what renews operands. */
+/* Sets the numbers of instances for try `number`, from 0; each has a rhythm of its own. A glance goes without
+ * a base, but for what renews operands. */
 void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
                                  const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                                 enum probe_usage_kind kind);
+                                 enum probe_usage_kind kind, unsigned number);
 
 /* -- probe/usage_scale.c: what blockers alone take ------------------------------------------------------ */
 
