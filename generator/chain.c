@@ -307,7 +307,9 @@ static enum ip_status rotation_plan(struct gen_chain *chain, unsigned registers,
         before += slices[f];
     }
     scratch_plan(chain, slices, &memory_rotates);
-    unsigned rotation = registers != 0 && registers < GEN_ROTATION_MAX ? registers : GEN_ROTATION_MAX;
+    unsigned rotation = registers == 0                 ? GEN_ROTATION_USUAL
+                        : registers < GEN_ROTATION_MAX ? registers
+                                                       : GEN_ROTATION_MAX;
     for (unsigned f = 0; f < GEN_FILES; f++) {
         after += slices[f];
         if (slices[f] > 0 && chain->pool.rotating_count[f] / slices[f] < rotation) {

@@ -6,7 +6,11 @@
 #include "generator/pool.h"
 #include "generator/shapes.h"
 
-enum { GEN_LINKS_MAX = 9, GEN_ROTATION_MAX = 12 };
+enum {
+    GEN_LINKS_MAX = 9,
+    GEN_ROTATION_MAX = 12,
+    GEN_ROTATION_USUAL = 6 /* what was written so many links ago is there; each line has to be assembled */
+};
 
 enum gen_place { GEN_PLACE_REGISTER, GEN_PLACE_FLAGS, GEN_PLACE_MEMORY };
 
