@@ -35,7 +35,8 @@ static void unknown_leave(struct probe_usage_session *session) {
 static void slots_take(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        bool known = probe_usage_error(&subject->issue) <= SLOTS_ERROR;
+        bool known =
+            probe_usage_error(&subject->issue) <= SLOTS_ERROR && !probe_usage_disagrees(&subject->issue);
         subject->result->slots = known ? subject->issue.confined : NAN;
     }
 }

@@ -117,17 +117,19 @@ static bool set_is_clear(const struct probe_usage_experiment *experiment, const 
 }
 
 /* What a set within another has shows in both. What only a set that no other holds has was seen once: is it
- * seen again? */
+ * seen again? So are the widest's uops beside others: a neighbour takes slots as they do. */
 static bool top_fits(const struct probe_usage_subject *subject,
                      const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     const struct probe_usage *result = subject->result;
     bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
-    bool found = false;
+    bool found = false, beside = false;
     for (unsigned t = 0; t < result->term_count; t++) {
         found = found || result->terms[t].ports == experiment->target;
+        beside = beside || result->terms[t].ports != experiment->target;
     }
-    return memory || !found || probe_usage_is_widest(map, experiment) || !is_top(subject, experiment, map) ||
-           is_seen_twice(experiment);
+    bool seen_in_others =
+        probe_usage_is_widest(map, experiment) ? !beside : !is_top(subject, experiment, map);
+    return memory || !found || seen_in_others || is_seen_twice(experiment);
 }
 
 /* The widest's own uops look like whatever the front end loses: one alone is plain, one beside others is not.

@@ -233,7 +233,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     result->hidden_most = 0;
     for (unsigned e = 0; e < subject->count; e++) {
         residual_take(result, map, &subject->experiments[e]);
-        bool known = isfinite(subject->experiments[e].cycles) || subject->experiments[e].implied;
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        bool read = isfinite(experiment->cycles) && !probe_usage_disagrees(experiment);
+        bool known = read || experiment->implied;
         measured += known;
         missing += !known && subject->experiments[e].members[0] >= 0;
     }

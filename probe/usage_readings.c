@@ -13,6 +13,10 @@ static const double KIND_ERROR[PROBE_USAGE_KINDS] = {
     [PROBE_USAGE_GLANCED] = 0.008, [PROBE_USAGE_LOOKED] = 0.006, [PROBE_USAGE_MEASURED] = 0.0015};
 /* What the readings say together may be wrong by so many µops. */
 static const double ERROR_MOST = 0.12;
+/* µops over which the narrowest half of several readings may spread at least, or twice what one may be wrong
+ * by: beyond, they do not speak of one mix. */
+static const double DISAGREE = 1.0;
+enum { READINGS_TOLD = 4 };
 /* Readings after which a count between two integers is taken to be one. */
 enum { BETWEEN_MOST = 11 };
 /* Of all experiments of a form whose readings do not fit together. */
@@ -99,6 +103,14 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
         blocked += experiment->blocked[p].uops;
     }
     experiment->cycles = (blocked + experiment->confined * experiment->copies) / rate;
+}
+
+bool probe_usage_disagrees(const struct probe_usage_experiment *experiment) {
+    size_t count = experiment->reading_count, half = count / 2 + 1;
+    size_t best = count >= READINGS_TOLD ? hx_narrowest(experiment->readings, count, half) : 0;
+    double most = fmax(DISAGREE, 2 * error_of(experiment, 1));
+    return count >= READINGS_TOLD &&
+           experiment->readings[best + half - 1] - experiment->readings[best] > most;
 }
 
 bool probe_usage_believed(const struct probe_usage_experiment *experiment) {

@@ -147,6 +147,8 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
 double probe_usage_error(const struct probe_usage_experiment *experiment);
 /* Did most tries give a reading? A reading that survived where most were spoilt is spoilt itself. */
 bool probe_usage_believed(const struct probe_usage_experiment *experiment);
+/* Do the readings tell different things? A neighbour who comes and goes makes them so. */
+bool probe_usage_disagrees(const struct probe_usage_experiment *experiment);
 /* Sets `wanted`. */
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment);
 /* More readings of all experiments. Returns false where there were enough. */

@@ -179,6 +179,24 @@ static void test_spoilt_readings_do_not_count(void **state) {
     assert_true(fabs(mix.confined - 1.0) < 0.01);
 }
 
+/* Readings that lie all over the place tell nothing; those of a slow form may lie further apart. */
+static void test_readings_that_disagree(void **state) {
+    (void)state;
+    static const double wild[] = {1.06, 1.11, 2.26, 4.64, 6.77, 7.78, 14.09};
+    static const double near[] = {0.82, 0.9, 1.0, 1.02, 1.5, 2.2, 3.1};
+    for (unsigned spoilt = 0; spoilt < 2; spoilt++) {
+        struct probe_usage_experiment mix = {
+            .target = 31, .parts = 1, .copies = 4, .blocked = {{.ports = 31, .uops = 215}}};
+        mix.kind = PROBE_USAGE_MEASURED;
+        for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+            probe_usage_reading_add(&mix, spoilt == 1 ? wild[i] : near[i], 5.0);
+        }
+        assert_int_equal(probe_usage_disagrees(&mix), spoilt == 1);
+        mix.blocked[0].uops = 215 * 50;
+        assert_false(probe_usage_disagrees(&mix));
+    }
+}
+
 /* What an attempt before it said of hidden uops does not outlive it. */
 static void test_hidden_uops_are_told_anew(void **state) {
     (void)state;
@@ -199,6 +217,7 @@ int main(void) {
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
         cmocka_unit_test(test_spoilt_readings_do_not_count),
+        cmocka_unit_test(test_readings_that_disagree),
         cmocka_unit_test(test_hidden_uops_are_told_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
