@@ -12,10 +12,13 @@ enum {
     GLANCES = 10,      /* at a form, before it is looked at closely */
     GLANCES_ALONE = 4, /* before that is left for later */
     ISSUE_GLANCES = 2,
+    MANY_READINGS = 2, /* at least, of the short mixes of forms of many uops */
 };
 
 static const double SLOTS_ERROR = 0.4;
 static const double SLOTS_ASSUMED = 2;
+static const double SLOTS_VAGUE = 4;                    /* at least: a form of few has clear ones */
+static const double MANY_SLOTS = 6;                     /* beside so many blockers stand long */
 static const double SLOTS_WHOLE = 0.25, SLOTS_MANY = 8; /* more are known to a part only */
 
 /* -- Steps that both ways have in common -------------------------------------------------------------- */
@@ -230,8 +233,39 @@ static enum ip_status usages_check(struct probe_usage_session *session, struct i
 /* From here on mixes are as long as so many slots ask for. */
 static void slots_use(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
-        session->subjects[i].slots = session->subjects[i].result->slots;
+        struct probe_usage_subject *subject = &session->subjects[i];
+        double vague = fmax(subject->issue.confined, SLOTS_VAGUE);
+        subject->slots = isfinite(subject->result->slots)    ? subject->result->slots
+                         : isfinite(subject->issue.confined) ? vague
+                                                             : NAN;
     }
+}
+
+/* Beside many uops blockers must stand long, whichever ports these use, and then a small part of the time is
+ * half a uop. Once it is known about where they go the mixes can be much shorter: a glance at each set says
+ * it. */
+static enum ip_status many_glance(struct probe_usage_session *session, struct ip_error *err) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        subject->many = !(subject->slots < MANY_SLOTS);
+        for (unsigned e = 0; e < subject->count; e++) {
+            subject->experiments[e].wanted = subject->many && subject->experiments[e].parts != 0;
+            subject->experiments[e].kind = PROBE_USAGE_GLANCED;
+        }
+    }
+    enum ip_status status = glance(session, PROBE_USAGE_SETS, err);
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->many) {
+            probe_usage_infer(subject, subject->result, session->map);
+            probe_usage_found_use(subject, subject->result);
+        }
+        for (unsigned e = 0; e < subject->count; e++) {
+            subject->experiments[e].least = subject->many ? MANY_READINGS : 1;
+            probe_usage_readings_drop(&subject->experiments[e], PROBE_USAGE_LOOKED);
+        }
+    }
+    return status;
 }
 
 static enum ip_status chunk_look(struct probe_usage_session *session, struct ip_error *err) {
@@ -241,12 +275,16 @@ static enum ip_status chunk_look(struct probe_usage_session *session, struct ip_
     slots_take(session);
     slots_use(session);
     sets_plan(session, PROBE_USAGE_LOOKED);
+    status = status == IP_OK ? many_glance(session, err) : status;
     status = status == IP_OK ? stage_run(session, PROBE_USAGE_SETS, err) : status;
     status = status == IP_OK ? usages_check(session, err) : status;
     /* What does not fit together is looked at again, from the slots on. */
     bool again = false;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
         if (session->subjects[i].result->verdict == PROBE_USAGE_INCONSISTENT) {
+            if (session->subjects[i].many) { /* anew, with sizes from better readings than the glances */
+                probe_usage_found_use(&session->subjects[i], session->subjects[i].result);
+            }
             again = probe_usage_look_again(&session->subjects[i]) || again;
         }
     }

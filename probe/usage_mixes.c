@@ -287,7 +287,7 @@ static enum ip_status readings_add(const struct probe_usage_session *session,
         if (i == 0) {
             probe_usage_experiment_begin(experiment);
         }
-        if (experiment->parts == 0 || experiment->kind != reading->kind) {
+        if (experiment->parts == 0 || experiment->wanted == 0 || experiment->kind != reading->kind) {
             break;
         }
         status = experiment_add(session, subject, experiment, reading, err);

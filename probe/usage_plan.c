@@ -17,7 +17,8 @@ static const double CYCLES_LEAST = 4;   /* of a unit */
 static const double CYCLES_SPARE = 1.5; /* blockers take longer than the copies alone, by this factor, */
 static const double ISSUE_SPARE = 1.6;  /* NOPs even longer: what is slow takes slots in bursts */
 static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
-static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port */
+static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port ... */
+static const double FOUND_SPARE = 1.5;  /* ... or, once they are known, on theirs */
 /* Readings of one experiment have rhythms of their own. */
 static const double CYCLES_LONGER[] = {1, 1.37, 1.17, 1.53, 1.27, 1.1, 1.43, 1.21, 1.33};
 
@@ -75,20 +76,60 @@ unsigned probe_usage_copies(double cycles) {
     return cycles <= 1.05 ? COPIES_OF_FAST : cycles <= 8 ? 4 : cycles <= 25 ? 2 : 1;
 }
 
+void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result) {
+    bool whole = true;
+    for (unsigned e = 0; e < subject->count; e++) {
+        whole = whole && (subject->experiments[e].parts == 0 || isfinite(subject->experiments[e].confined));
+    }
+    subject->found_count = whole ? result->term_count : 0;
+    memcpy(subject->found, result->terms, sizeof subject->found);
+    subject->uops = 0;
+    for (unsigned t = 0; t < subject->found_count; t++) {
+        subject->uops += subject->found[t].uops;
+    }
+    subject->uops = fmin(subject->uops, subject->slots); /* NaN: not known */
+}
+
+/* Cycles in which ports that are not blocked take the uops of one instance that may go there: at most those
+ * in which one port takes all. */
+static double elsewhere_cycles(const struct probe_usage_subject *subject, uint32_t target) {
+    struct probe_usage_term terms[PROBE_USAGE_TERMS];
+    unsigned count = 0;
+    for (unsigned t = 0; t < subject->found_count; t++) {
+        terms[count] = subject->found[t];
+        terms[count].ports &= ~target;
+        count += terms[count].ports != 0;
+    }
+    double one_port = SLOTS_SPARE * subject->slots; /* fmin and fmax leave it out where it is not known */
+    return subject->found_count > 0 ? fmin(FOUND_SPARE * probe_ports_bound(terms, count), one_port)
+                                    : fmax(SLOTS_SPARE, one_port);
+}
+
+/* uops of one instance that were found to have no other ports than these. */
+static double confined_uops(const struct probe_usage_subject *subject, uint32_t target) {
+    double uops = 0;
+    for (unsigned t = 0; t < subject->found_count; t++) {
+        uops += (subject->found[t].ports & ~target) == 0 ? subject->found[t].uops : 0;
+    }
+    return uops;
+}
+
 /* How long the blockers must take so that nothing else of the form can bind. */
 static double least_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                           unsigned width, unsigned copies) {
+                           uint32_t target, unsigned copies) {
+    unsigned width = ports_in(target);
     double slots = subject->slots > 1 ? subject->slots : 1;
     double least = CYCLES_SPARE * copies * subject->alone;
     least = fmax(least, CHAIN_SPARE * subject->chain);
     if (width == 0) { /* NOPs */
         return CYCLES_LEAST + ISSUE_SPARE * least;
     }
-    /* Whatever is not confined to the blocked ports finds room on one other. */
-    least = fmax(least, SLOTS_SPARE * copies * slots);
+    least = fmax(least, copies * elsewhere_cycles(subject, target));
     double spare = map->issue_width - width; /* slots a cycle that the blockers leave */
-    slots = fmax(slots, subject->uops);
-    least = fmax(least, spare > 0.25 ? SLOTS_SPARE * copies * slots / spare : 0);
+    slots = SLOTS_SPARE * copies * fmax(slots, subject->uops);
+    /* While the blocked ports take the form's own, all slots of these cycles are its. */
+    slots -= map->issue_width * copies * confined_uops(subject, target) / width;
+    least = fmax(least, spare > 0.25 ? slots / spare : 0);
     return CYCLES_LEAST + least;
 }
 
@@ -100,20 +141,26 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
     double rate = width != 0 ? width : map->issue_width, cycles = 0;
     /* More copies where they cost no time: what others wait for is longer. */
     bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
-    experiment->copies = waits ? COPIES_OF_FAST : probe_usage_copies(subject->alone);
+    unsigned copies = waits ? COPIES_OF_FAST : probe_usage_copies(subject->alone);
     if (width == 0) {
         /* A loop ends with a group of instructions: what whole groups are added is not lost in its last one.
          */
-        experiment->copies = (unsigned)round(map->issue_width);
+        copies = (unsigned)round(map->issue_width);
     }
-    for (; experiment->copies > 0; experiment->copies /= 2) {
-        cycles = ceil(longer * least_cycles(subject, map, width, experiment->copies));
-        if (cycles * rate <= PROBE_USAGE_BLOCKERS) {
+    double most = floor(PROBE_USAGE_BLOCKERS / rate);
+    unsigned before = experiment->copies;
+    for (experiment->copies = copies; experiment->copies > 0; experiment->copies /= 2) {
+        double least = least_cycles(subject, map, experiment->target, experiment->copies);
+        cycles = fmin(ceil(longer * least), most);
+        if (ceil(least) <= most) {
             break;
         }
     }
-    if (experiment->copies == 0) {
-        experiment->parts = 0;
+    if (experiment->copies == 0) { /* what was read of it before remains */
+        experiment->copies = before;
+        experiment->parts = experiment->reading_count > 0 ? experiment->parts : 0;
+        experiment->wanted = 0;
+        return;
     }
     experiment->base_copies =
         experiment->based && kind != PROBE_USAGE_GLANCED && width != 0 && !subject->renews

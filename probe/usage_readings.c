@@ -12,7 +12,7 @@ static const double DOUBT = 0.2;
 static const double KIND_ERROR[PROBE_USAGE_KINDS] = {
     [PROBE_USAGE_GLANCED] = 0.008, [PROBE_USAGE_LOOKED] = 0.006, [PROBE_USAGE_MEASURED] = 0.0015};
 /* What the readings say together may be wrong by so many µops. */
-static const double ERROR_MOST = 0.12;
+static const double ERROR_MOST = 0.12, MEASURED_ERROR_MOST = 0.09;
 /* µops over which the narrowest half of several readings may spread at least, or twice what one may be wrong
  * by: beyond, they do not speak of one mix. */
 static const double DISAGREE = 1.0;
@@ -64,6 +64,9 @@ bool probe_usage_look_again(struct probe_usage_subject *subject) {
         struct probe_usage_experiment *experiment =
             e < subject->count ? &subject->experiments[e] : &subject->issue;
         experiment->least = READINGS_OF_CARE;
+        if (subject->many && experiment->target != 0) {
+            probe_usage_readings_drop(experiment, PROBE_USAGE_LOOKED);
+        }
         bool more = experiment->parts != 0 && experiment->tries < READINGS_OF_CARE;
         experiment->wanted = more ? READINGS_OF_CARE - experiment->tries : 0;
         any = any || more;
@@ -119,9 +122,12 @@ bool probe_usage_believed(const struct probe_usage_experiment *experiment) {
 
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
     bool between = !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
-    bool vague = !(error_of(experiment, experiment->reading_count) <= ERROR_MOST);
     bool measured = experiment->kind == PROBE_USAGE_MEASURED;
-    unsigned most = vague     ? (measured ? PROBE_USAGE_MEASUREMENTS : PROBE_USAGE_READINGS)
+    double most_error = measured ? MEASURED_ERROR_MOST : ERROR_MOST;
+    bool vague = !(error_of(experiment, experiment->reading_count) <= most_error);
+    bool counts = experiment->target != 0; /* issue slots are told only where they are clear */
+    unsigned most = vague
+                        ? (measured && !(between && counts) ? PROBE_USAGE_MEASUREMENTS : PROBE_USAGE_READINGS)
                     : between ? BETWEEN_MOST
                               : experiment->least;
     /* As many at once as there were, and one: batches of their own for single readings would take longer. */

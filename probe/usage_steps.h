@@ -56,8 +56,11 @@ struct probe_usage_subject {
     bool legacy;  /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
     bool renews;  /* something stands before each instance, to renew what it uses up */
     double alone; /* cycles of an instance in a kernel of its own */
-    double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed */
+    double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
     double uops;  /* of an instance, as far as they were found; 0: none yet */
+    bool many;    /* uops: its mixes are as long as what was `found` asks for */
+    struct probe_usage_term found[PROBE_USAGE_TERMS];
+    unsigned found_count; /* 0: nothing yet */
     double chain; /* cycles of as many instances as stand beside blockers, which the next of them wait for:
                      through the memory or register that a form reads and writes */
     size_t slot, chain_slot;
@@ -104,6 +107,8 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
                         unsigned number);
 /* Instances that stand beside blockers, of a form that takes so many cycles. */
 unsigned probe_usage_copies(double cycles);
+/* From here on mixes are as long as these terms ask for, if all sets were read. */
+void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result);
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
 /* One experiment for each set that may have µops of the form. */

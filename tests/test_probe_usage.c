@@ -113,6 +113,26 @@ static void test_noise(void **state) {
     recovers(CORE("6", "0156") "noise 0.002\nspikes 0.01 2000\nseed 4\n");
 }
 
+/* Beside microcode blockers must not stand so long that a small part of the time is a uop. */
+static void test_microcode_among_noise(void **state) {
+    (void)state;
+    static const struct cast cast[] = {CLASSES,
+                                       {"pext r64, r64, r64", "13*p0156+7*p06+3*p1+2*p5"},
+                                       {"mulx r64, r64, r64", "9*p0156+12*p06+4*p15+1*p1"},
+                                       {"pdep r64, r64, r64", "6*p0156+11*p06+2*p15+5*p5"},
+                                       {"vdpps xmm, xmm, xmm, imm8", "17*p015+5*p01+4*p5+3*p0"},
+                                       {"", ""}};
+    struct machine machine;
+    struct probe_usage results[4];
+    machine_open(&machine,
+                 CORE("6", "0156") "noise 0.003\nspikes 0.05 14000\ndrift walk 0.0005 0.05\nseed 2\n", cast);
+    machine_uses(&machine, cast + 8, results, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        usage_is(&machine, &results[i], cast[8 + i].form, cast[8 + i].ports);
+    }
+    machine_close(&machine);
+}
+
 /* An unpipelined unit: the ports are found, and that they are not all. */
 static void test_unit(void **state) {
     (void)state;
@@ -208,6 +228,47 @@ static void test_hidden_uops_are_told_anew(void **state) {
     assert_true(result.hidden_most == 0);
 }
 
+static double blockers_beside(const struct probe_usage_subject *subject) {
+    const struct probe_portmap map = {.issue_width = 6};
+    struct probe_usage_experiment mix = {
+        .target = 1, .parts = 1, .blocked = {{.ports = 1}}, .wanted = 1, .kind = PROBE_USAGE_LOOKED};
+    probe_usage_experiment_size(&mix, subject, &map, PROBE_USAGE_LOOKED, 0);
+    return mix.parts != 0 ? mix.blocked[0].uops : 0;
+}
+
+/* Once it is known where the uops go blockers stand as long as these ports need for theirs; what cannot be
+ * true is not believed. */
+static void test_blockers_stand_as_long_as_needed(void **state) {
+    (void)state;
+    struct probe_usage_subject subject = {.alone = 5, .slots = 30, .chain = 5};
+    double unknown = blockers_beside(&subject);
+    assert_true(unknown >= 30 * 4);
+    struct probe_usage found = {
+        .terms = {{.ports = 1, .uops = 2}, {.ports = 0x63, .uops = 18}, {.ports = 0x21, .uops = 10}},
+        .term_count = 3};
+    probe_usage_found_use(&subject, &found);
+    double known = blockers_beside(&subject);
+    assert_true(known >= 10 * 4 && known < unknown / 1.5);
+    found.terms[1].uops = 4000;
+    probe_usage_found_use(&subject, &found);
+    assert_true(blockers_beside(&subject) == unknown);
+}
+
+/* A mix that would be too long is not read; what was read of a shorter one stands. */
+static void test_a_mix_too_long_keeps_its_readings(void **state) {
+    (void)state;
+    const struct probe_portmap map = {.issue_width = 6};
+    struct probe_usage_subject subject = {.alone = 2000, .slots = 30};
+    struct probe_usage_experiment mix = {
+        .target = 1, .parts = 1, .blocked = {{.ports = 1, .uops = 28}}, .copies = 4, .wanted = 1};
+    probe_usage_reading_add(&mix, 1.0, 1.0);
+    probe_usage_experiment_size(&mix, &subject, &map, PROBE_USAGE_LOOKED, 0);
+    assert_int_equal(mix.parts, 1);
+    assert_int_equal(mix.copies, 4);
+    assert_int_equal(mix.wanted, 0);
+    assert_true(mix.cycles == 28 + 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_usages),
@@ -219,6 +280,9 @@ int main(void) {
         cmocka_unit_test(test_spoilt_readings_do_not_count),
         cmocka_unit_test(test_readings_that_disagree),
         cmocka_unit_test(test_hidden_uops_are_told_anew),
+        cmocka_unit_test(test_microcode_among_noise),
+        cmocka_unit_test(test_blockers_stand_as_long_as_needed),
+        cmocka_unit_test(test_a_mix_too_long_keeps_its_readings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
