@@ -15,7 +15,8 @@ static const double RESIDUAL_MOST = 0.3;
 static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a set of all ports says */
 enum {
     GLANCES_MOST = 9,
-    ALL_AGAIN = 2, /* of all sets, where what is clear does not fit */
+    WIDEST_LEAST = 3, /* where it has uops beside others */
+    ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
 };
 
 static bool is_inside(const struct probe_usage_experiment *inner,
@@ -127,9 +128,10 @@ static bool top_fits(const struct probe_usage_subject *subject,
         found = found || result->terms[t].ports == experiment->target;
         beside = beside || result->terms[t].ports != experiment->target;
     }
-    bool seen_in_others =
-        probe_usage_is_widest(map, experiment) ? !beside : !is_top(subject, experiment, map);
-    return memory || !found || seen_in_others || is_seen_twice(experiment);
+    if (probe_usage_is_widest(map, experiment)) {
+        return !found || !beside || experiment->reading_count >= WIDEST_LEAST;
+    }
+    return memory || !found || !is_top(subject, experiment, map) || is_seen_twice(experiment);
 }
 
 /* The widest's own uops look like whatever the front end loses: one alone is plain, one beside others is not.

@@ -224,6 +224,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment_init(experiment, class->ports, member);
             experiment->store = class->store;
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
+            experiment->widest = probe_usage_is_widest(map, experiment);
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }
     }

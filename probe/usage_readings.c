@@ -17,6 +17,7 @@ static const double ERROR_MOST = 0.12, MEASURED_ERROR_MOST = 0.09;
  * by: beyond, they do not speak of one mix. */
 static const double DISAGREE = 1.0;
 enum { READINGS_TOLD = 4 };
+static const double AGREE = 0.3; /* µops: two readings that are nearer */
 /* Readings after which a count between two integers is taken to be one. */
 enum { BETWEEN_MOST = 11 };
 /* Of all experiments of a form whose readings do not fit together. */
@@ -86,6 +87,16 @@ static double middle_of(const double *readings, unsigned count) {
     return sum / (double)near;
 }
 
+/* The least that two readings agree on, in order; the least of all where none do. */
+static double least_of(const double *readings, unsigned count) {
+    for (unsigned i = 0; i + 1 < count; i++) {
+        if (readings[i + 1] - readings[i] <= AGREE) {
+            return (readings[i] + readings[i + 1]) / 2;
+        }
+    }
+    return readings[0];
+}
+
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {
     unsigned at = experiment->reading_count;
     experiment->tries++;
@@ -99,7 +110,9 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
     if (experiment->reading_count == 0) {
         return;
     }
-    experiment->confined = middle_of(experiment->readings, experiment->reading_count);
+    bool least = experiment->widest && experiment->kind == PROBE_USAGE_GLANCED;
+    experiment->confined = least ? least_of(experiment->readings, experiment->reading_count)
+                                 : middle_of(experiment->readings, experiment->reading_count);
     /* Of the mix as it is now: each try has numbers of its own. */
     double blocked = 0;
     for (unsigned p = 0; p < experiment->parts; p++) {

@@ -30,7 +30,8 @@ enum probe_usage_kind {
 struct probe_usage_experiment {
     uint32_t target; /* the set that is saturated; 0: the issue, by NOPs */
     bool store, load;
-    bool based; /* its blockers do not always reach the rate of their ports: what they take is measured */
+    bool widest; /* its glances are too long as a rule: the least that two of them agree on counts */
+    bool based;  /* its blockers do not always reach the rate of their ports: what they take is measured */
     struct probe_usage_term blocked[PROBE_USAGE_PARTS]; /* instances by set */
     int members[PROBE_USAGE_PARTS];                     /* positions in the map */
     unsigned parts; /* 0: the set cannot be saturated in the form's world */

@@ -217,6 +217,17 @@ static void test_readings_that_disagree(void **state) {
     }
 }
 
+/* Noise only makes a glance at the widest set longer: the least that two agree on counts. */
+static void test_least_of_the_widest(void **state) {
+    (void)state;
+    static const double readings[] = {1.86, 0.9, 1.9, 1.1};
+    struct probe_usage_experiment mix = {.target = 31, .parts = 1, .copies = 8, .widest = true};
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        probe_usage_reading_add(&mix, readings[i], 5.0);
+    }
+    assert_true(fabs(mix.confined - 1.0) < 0.01);
+}
+
 /* What an attempt before it said of hidden uops does not outlive it. */
 static void test_hidden_uops_are_told_anew(void **state) {
     (void)state;
@@ -279,6 +290,7 @@ int main(void) {
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
         cmocka_unit_test(test_spoilt_readings_do_not_count),
         cmocka_unit_test(test_readings_that_disagree),
+        cmocka_unit_test(test_least_of_the_widest),
         cmocka_unit_test(test_hidden_uops_are_told_anew),
         cmocka_unit_test(test_microcode_among_noise),
         cmocka_unit_test(test_blockers_stand_as_long_as_needed),
