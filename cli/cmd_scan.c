@@ -112,14 +112,20 @@ static enum ip_status groups_run(struct scan *scan, struct isa_form *const *form
     return status;
 }
 
-/* Adds the forms that were measured beside loads which, as was found later, somebody disturbed: what is
- * thought to be undisturbed may be wrong for a while. */
-static void misjudged_add(struct scan *scan, struct isa_form **doubtful, size_t *count) {
+/* Was the form compared with NOPs or loads that, as was found later, somebody disturbed? What is thought to
+ * be undisturbed may be wrong for a while. */
+static bool is_misjudged(const struct scan *scan, const struct isa_form *form, const struct scan_calm *calm) {
     const double near = 0.05;
-    double least = scan->bench.bench.load_cycles;
-    for (size_t i = 0; i < scan->beside_count && isfinite(least); i++) {
+    const struct hx_bench *bench = &scan->bench.bench;
+    bool loads = isa_form_memory_operand(form) >= 0 && isfinite(bench->load_cycles);
+    return calm->nop_cycles > bench->sentinel_cycles * (1.0 + near) ||
+           (loads && !(calm->load_cycles <= bench->load_cycles * (1.0 + near)));
+}
+
+static void misjudged_add(struct scan *scan, struct isa_form **doubtful, size_t *count) {
+    for (size_t i = 0; i < scan->beside_count; i++) {
         const struct scan_beside *beside = &scan->beside[i];
-        if (!(beside->load_cycles <= least * (1.0 + near))) {
+        if (is_misjudged(scan, beside->form, &beside->calm)) {
             doubtful[(*count)++] = beside->form;
             scan->stored[beside->status]--;
             scan->stored_count--;
@@ -128,9 +134,7 @@ static void misjudged_add(struct scan *scan, struct isa_form **doubtful, size_t 
     size_t kept = 0;
     for (size_t i = 0; i < scan->late_count; i++) {
         const struct scan_late *late = &scan->late[i];
-        bool misjudged = isfinite(least) && isa_form_memory_operand(late->form) >= 0 &&
-                         !(late->load_cycles <= least * (1.0 + near));
-        if (misjudged) {
+        if (is_misjudged(scan, late->form, &late->calm)) {
             doubtful[(*count)++] = late->form;
         } else {
             scan->late[kept++] = *late;

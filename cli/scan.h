@@ -13,11 +13,16 @@
 /* Forms that are measured together, at most and by default. */
 enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 128 };
 
-/* A form with a memory operand that was stored, and how long an undisturbed load was thought to take when it
- * was measured. */
+/* What the bench thought that undisturbed NOPs and loads take. */
+struct scan_calm {
+    double nop_cycles;
+    double load_cycles; /* NaN: nobody watched the loads */
+};
+
+/* A form that was stored, and what it was compared with. */
 struct scan_beside {
     struct isa_form *form;
-    double load_cycles; /* NaN: nobody watched the loads */
+    struct scan_calm calm;
     enum res_status status;
 };
 
@@ -25,7 +30,7 @@ struct scan_beside {
 struct scan_late {
     struct isa_form *form;
     struct probe_throughput throughput; /* where it is measured */
-    double load_cycles;                 /* as of scan_beside */
+    struct scan_calm calm;
 };
 
 struct scan {

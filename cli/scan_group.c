@@ -127,11 +127,11 @@ static bool facts_doubtful(const struct res_facts *facts) {
 static enum ip_status form_store(struct scan *scan, const struct res_facts *facts, bool late, bool quick,
                                  struct ip_error *err) {
     enum res_status found = RES_STATUS_OK;
-    double load_cycles = scan->bench.bench.load_cycles;
+    const struct scan_calm calm = {scan->bench.bench.sentinel_cycles, scan->bench.bench.load_cycles};
     struct res_facts most = *facts;
     if (late) {
         struct scan_late *its = &scan->late[scan->late_count++];
-        *its = (struct scan_late){.form = (struct isa_form *)facts->form, .load_cycles = load_cycles};
+        *its = (struct scan_late){.form = (struct isa_form *)facts->form, .calm = calm};
         if (facts->throughput != NULL) {
             its->throughput = *facts->throughput;
         }
@@ -143,9 +143,9 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
     if (status == IP_OK) {
         scan->stored[found]++;
         scan->stored_count++;
-        if (quick && isa_form_memory_operand(facts->form) >= 0) {
+        if (quick) {
             scan->beside[scan->beside_count++] =
-                (struct scan_beside){(struct isa_form *)facts->form, load_cycles, found};
+                (struct scan_beside){(struct isa_form *)facts->form, calm, found};
         }
     }
     return status;

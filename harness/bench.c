@@ -163,10 +163,18 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
         chains[i] = estimate.ticks_per_cycle;
         sentinels[i] = estimate.sentinel_cycles;
     }
+    const double known = bench->sentinel_suspect ? 0.0 : bench->sentinel_cycles;
+    const double known_calibrated = bench->sentinel_calibrated;
     bench->sentinel_cycles = bench->sentinel_calibrated = sentinel_agreed(sentinels);
     bench->ticks_per_cycle = hx_median(chains, CALIBRATION_BATCHES);
     bench->chain_spread = (chains[CALIBRATION_BATCHES - 1] - chains[0]) / bench->ticks_per_cycle;
     bench->sentinel_suspect = sentinel_is_suspect(bench);
+    /* A neighbour makes a core look narrower, never wider. */
+    if (known > 0.0 && !(bench->sentinel_cycles <= known * (1.0 + SENTINELS_AGREE))) {
+        bench->sentinel_cycles = known;
+        bench->sentinel_calibrated = known_calibrated;
+        bench->sentinel_suspect = false;
+    }
     return IP_OK;
 }
 
@@ -295,7 +303,8 @@ enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err
         status = loads_build(bench, err);
     }
     unsigned loads_attempts = bench->loads_missing ? LOADS_ATTEMPTS_MORE : 1;
-    return status == IP_OK ? calibrate(bench, bench->sentinel_suspect, loads_attempts, err) : status;
+    bool core = bench->sentinel_suspect || (bench->timer.ops->on_silicon && bench->recorder == NULL);
+    return status == IP_OK ? calibrate(bench, core, loads_attempts, err) : status;
 }
 
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,

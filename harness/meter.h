@@ -126,9 +126,10 @@ struct hx_bench_options {
 IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
                                       struct ip_error *err);
 void hx_bench_close(struct hx_bench *bench);
-/* Looks again what undisturbed is like: long work may have begun at a bad moment. NOPs where nothing could be
- * accepted so far (sentinel_suspect), loads always: load_cycles may fall. Not between hx_hold and hx_release.
- */
+/* Looks again what undisturbed is like: long work may have begun at a bad moment. On the silicon
+ * sentinel_cycles and load_cycles may fall, and never rise, for a neighbour makes a core look narrower;
+ * elsewhere NOPs are looked at where nothing could be accepted so far (sentinel_suspect). Not between hx_hold
+ * and hx_release. */
 IP_CHECK enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err);
 /* Ends the recording, if there is one: IP_IO when the samples could not all be written. Call before
  * hx_bench_close. */

@@ -17,10 +17,11 @@ enum {
     NOPS_MOST = 480,
     MIXES = 2, /* of a form, the second with NOPS_STEP more NOPs */
     BASES = NOPS_MOST / NOPS_STEP + MIXES,
-    BASE_KERNELS = 3, /* of NOPs alone, whose median counts: how they run depends on their place, by 2 % */
-    MANY = 8,         /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
-    MANY_MMX = 4,     /* with 12 they cost 1.8 slots and not 1 */
-    MANY_ENOUGH = 4,  /* with fewer a hundredth of the time is a good part of a slot */
+    KERNELS = 3,     /* of NOPs alone, and of fine mixes, whose median counts: how they run depends on their
+                        place,     by 2 % */
+    MANY = 8,        /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
+    MANY_MMX = 4,    /* with 12 they cost 1.8 slots and not 1 */
+    MANY_ENOUGH = 4, /* with fewer a hundredth of the time is a good part of a slot */
     GLANCES = 2,
     ATTEMPTS = 3,
 };
@@ -31,6 +32,8 @@ static const double SPARE = 1.5;
 static const double SPARE_CYCLES = 6.0;
 /* How far the two mixes may be from each other, in slots for each instance. */
 static const double SAME_SLOTS = 0.5;
+static const double SAME_SLOTS_OF_ALL = 1.5; /* of all instances together */
+static const double MOST_MORE = 1.0;
 /* At a glance their mean is as near to a whole number. */
 static const double CLEAR_SLOTS = 0.3;
 /* So near to an integer the issue width is one. */
@@ -40,7 +43,8 @@ static const double WIDTH_TOLERANCE = 0.2;
 struct mixes {
     bool wanted, fine;
     unsigned nops, count;
-    size_t slots[MIXES]; /* in the batch; SIZE_MAX: none */
+    double most; /* slots that an instance can have: all that there are while one takes its time alone */
+    size_t slots[MIXES]; /* in the batch, the first kernel of each; SIZE_MAX: none */
     double others;       /* instructions that are neither NOP nor form, in one mix */
 };
 
@@ -59,11 +63,12 @@ static void slots_none(struct probe_slots *result, const char *why) {
     (void)snprintf(result->why, sizeof result->why, "%.127s", why);
 }
 
-/* One mix, as one loop that runs once and twice: the loop stays small, and what its end takes is the same in
- * every mix. *slot stays SIZE_MAX where the form cannot stand in one; the result then says why. */
-static enum ip_status mix_add(struct session *session, const struct isa_form *form, const struct mixes *mixes,
-                              unsigned nops, size_t *slot, double *others, struct probe_slots *result,
-                              struct ip_error *err) {
+/* One kernel of a mix, as one loop that runs once and twice: the loop stays small, and what its end takes is
+ * the same in every mix. *slot stays SIZE_MAX where the form cannot stand in one; the result then says why.
+ */
+static enum ip_status kernel_add(struct session *session, const struct isa_form *form,
+                                 const struct mixes *mixes, unsigned nops, size_t *slot, double *others,
+                                 struct probe_slots *result, struct ip_error *err) {
     unsigned count = form != NULL ? mixes->count : 0;
     const struct gen_part parts[2] = {{.form = NULL, .count = nops}, {.form = form, .count = count}};
     struct gen_program program;
@@ -88,6 +93,24 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
         slots_none(result, reason.text);
     }
     return IP_OK;
+}
+
+/* How many kernels stand for one mix. */
+static unsigned kernels_of(const struct mixes *mixes, const struct isa_form *form) {
+    return form == NULL || mixes->fine ? KERNELS : 1;
+}
+
+/* As kernel_add, all kernels of the mix. */
+static enum ip_status mix_add(struct session *session, const struct isa_form *form, const struct mixes *mixes,
+                              unsigned nops, size_t *first, double *others, struct probe_slots *result,
+                              struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned k = 0; k < kernels_of(mixes, form) && status == IP_OK; k++) {
+        size_t slot = SIZE_MAX;
+        status = kernel_add(session, form, mixes, nops, &slot, others, result, err);
+        *first = k == 0 ? slot : *first;
+    }
+    return status;
 }
 
 /* How many NOPs hide `count` instances. */
@@ -137,6 +160,7 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
         return IP_OK;
     }
     bool again = mixes->nops != 0;
+    mixes->most = session->width * cycles_alone(throughput) + MOST_MORE;
     if (!form_mixes_size(session, form, mixes, cycles_alone(throughput))) {
         if (!again) {
             slots_none(result, "takes too long to hide behind NOPs");
@@ -153,10 +177,8 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
         unsigned nops = mixes->nops + m * NOPS_STEP;
         size_t *base = &session->bases[mixes->fine][nops / NOPS_STEP];
         double none = 0.0;
-        for (unsigned k = 0, have = *base != SIZE_MAX; k < BASE_KERNELS && !have && status == IP_OK; k++) {
-            size_t slot = SIZE_MAX;
-            status = mix_add(session, NULL, mixes, nops, &slot, &none, NULL, err);
-            *base = k == 0 ? slot : *base;
+        if (*base == SIZE_MAX) {
+            status = mix_add(session, NULL, mixes, nops, base, &none, NULL, err);
         }
         if (status == IP_OK) {
             status = mix_add(session, form, mixes, nops, &mixes->slots[m], &mixes->others, result, err);
@@ -173,13 +195,11 @@ static bool stat_ok(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_OK;
 }
 
-/* NOPs alone: the median of what their kernels say, those first that can be trusted. */
-static const struct hx_stat *base_of(const struct session *session, const struct mixes *mixes, unsigned m) {
-    const struct hx_stat *first =
-        &session->batch.stats[session->bases[mixes->fine][mixes->nops / NOPS_STEP + m]];
-    const struct hx_stat *sorted[BASE_KERNELS];
+/* The median of what the kernels of a mix say, of those that can be trusted, if any. */
+static const struct hx_stat *kernels_median(const struct hx_stat *first, unsigned kernels) {
+    const struct hx_stat *sorted[KERNELS];
     unsigned count = 0;
-    for (unsigned k = 0; k < BASE_KERNELS; k++) {
+    for (unsigned k = 0; k < kernels; k++) {
         unsigned at = count;
         if (!stat_ok(&first[k])) {
             continue;
@@ -193,10 +213,12 @@ static const struct hx_stat *base_of(const struct session *session, const struct
 }
 
 /* What one mix says; the result keeps the statistic that speaks against it, if one does. */
-static double mix_read(const struct session *session, const struct mixes *mixes, unsigned m,
-                       struct probe_slots *result) {
-    const struct hx_stat *base = base_of(session, mixes, m);
-    const struct hx_stat *stat = &session->batch.stats[mixes->slots[m]];
+static double mix_read(const struct session *session, const struct isa_form *form, const struct mixes *mixes,
+                       unsigned m, struct probe_slots *result) {
+    const struct hx_stat *stats = session->batch.stats;
+    size_t first = session->bases[mixes->fine][mixes->nops / NOPS_STEP + m];
+    const struct hx_stat *base = kernels_median(&stats[first], kernels_of(mixes, NULL));
+    const struct hx_stat *stat = kernels_median(&stats[mixes->slots[m]], kernels_of(mixes, form));
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
     if (result->verdict == HX_VERDICT_OK) {
         result->stat = *worse;
@@ -210,15 +232,16 @@ static double mix_read(const struct session *session, const struct mixes *mixes,
 
 /* Reads the mixes of one form. Returns false where another attempt may do better: something else than the
  * issue decided, so that the mixes disagree, or it was noise. */
-static bool form_read(const struct session *session, const struct mixes *mixes, struct probe_slots *result) {
+static bool form_read(const struct session *session, const struct isa_form *form, const struct mixes *mixes,
+                      struct probe_slots *result) {
     slots_none(result, "");
-    double one = mix_read(session, mixes, 0, result);
-    double other = mix_read(session, mixes, 1, result);
+    double one = mix_read(session, form, mixes, 0, result);
+    double other = mix_read(session, form, mixes, 1, result);
     if (isnan(one) || isnan(other)) {
         result->spread = NAN;
         return result->verdict == HX_VERDICT_FAULT;
     }
-    bool agree = fabs(one - other) <= SAME_SLOTS;
+    bool agree = fabs(one - other) <= fmax(SAME_SLOTS, SAME_SLOTS_OF_ALL / mixes->count);
     if (!agree && result->verdict == HX_VERDICT_OK) {
         struct hx_stat stat = result->stat;
         slots_none(result, "something else than the issue limits it among NOPs");
@@ -226,6 +249,10 @@ static bool form_read(const struct session *session, const struct mixes *mixes, 
         return false;
     }
     double mean = (one + other) / 2.0;
+    if (mean > mixes->most) {
+        slots_none(result, "it takes longer among NOPs than alone");
+        return false;
+    }
     result->measured = true;
     result->slots = mean > 0.0 ? mean : 0.0;
     result->spread = fmax(result->spread, fabs(one - other)) / fmax(result->slots, 1.0);
@@ -275,7 +302,7 @@ static enum ip_status attempt_run(struct session *session, const struct hx_meter
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (session->mixes[i].wanted && session->mixes[i].slots[0] != SIZE_MAX) {
-            session->mixes[i].wanted = !form_read(session, &session->mixes[i], &results[i]);
+            session->mixes[i].wanted = !form_read(session, forms[i], &session->mixes[i], &results[i]);
         }
     }
     probe_batch_fini(&session->batch);

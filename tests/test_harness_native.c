@@ -15,6 +15,7 @@
 
 #include "generator/abi.h"
 #include "harness/estimate.h"
+#include "harness/meter.h"
 #include "harness/native.h"
 #include "harness/timer.h"
 
@@ -400,10 +401,33 @@ static void test_held_kernels_move(void **state) {
     hx_timer_close(&fixture.timer);
 }
 
+/* A calibration beside a neighbour finds a narrower core: what was found before stays. */
+static void test_a_core_grows_no_narrower(void **state) {
+    (void)state;
+    struct hx_bench bench;
+    struct ip_error err = {0};
+    const struct hx_bench_options options = {.cpu = -1, .no_companion = true};
+    if (hx_bench_open(&bench, &options, &err) != IP_OK) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    const double pretended = bench.sentinel_cycles / 4.0;
+    bench.sentinel_cycles = bench.sentinel_calibrated = pretended;
+    bench.sentinel_suspect = false;
+    enum ip_status status = hx_bench_recalibrate(&bench, &err);
+    double kept = bench.sentinel_cycles;
+    bool suspect = bench.sentinel_suspect;
+    hx_bench_close(&bench);
+    assert_int_equal(status, IP_OK);
+    assert_true(kept == pretended);
+    assert_false(suspect);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_held_kernels_run_again),
         cmocka_unit_test(test_held_kernels_move),
+        cmocka_unit_test(test_a_core_grows_no_narrower),
         cmocka_unit_test(test_illegal_instruction),
         cmocka_unit_test(test_clobbered_callee_saved),
         cmocka_unit_test(test_wrecked_stack),
