@@ -9,7 +9,9 @@
 enum {
     GEN_LINKS_MAX = 9,
     GEN_ROTATION_MAX = 12,
-    GEN_ROTATION_USUAL = 6 /* what was written so many links ago is there; each line has to be assembled */
+    /* What was written so many links ago is there, and each line has to be assembled. A power of two: in
+     * rounds of two and four links a register is always written by the same one (docs/kernels.md). */
+    GEN_ROTATION_USUAL = 8
 };
 
 enum gen_place { GEN_PLACE_REGISTER, GEN_PLACE_FLAGS, GEN_PLACE_MEMORY };
