@@ -17,8 +17,8 @@ enum {
     NOPS_MOST = 480,
     MIXES = 2, /* of a form, the second with NOPS_STEP more NOPs */
     BASES = NOPS_MOST / NOPS_STEP + MIXES,
-    KERNELS = 3,     /* of NOPs alone, and of fine mixes, whose median counts: how they run depends on their
-                        place,     by 2 % */
+    /* Of NOPs alone, and of fine mixes; their median counts: how they run depends on their place, by 2 %. */
+    KERNELS = 3,
     MANY = 8,        /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
     MANY_MMX = 4,    /* with 12 they cost 1.8 slots and not 1 */
     MANY_ENOUGH = 4, /* with fewer a hundredth of the time is a good part of a slot */
@@ -33,6 +33,7 @@ static const double SPARE_CYCLES = 6.0;
 /* How far the two mixes may be from each other, in slots for each instance. */
 static const double SAME_SLOTS = 0.5;
 static const double SAME_SLOTS_OF_ALL = 1.5; /* of all instances together */
+/* So many more than the form has time for alone may be noise. */
 static const double MOST_MORE = 1.0;
 /* At a glance their mean is as near to a whole number. */
 static const double CLEAR_SLOTS = 0.3;
