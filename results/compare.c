@@ -70,11 +70,14 @@ static void cycles_print(char *buffer, size_t size, double cycles, bool bound) {
     ip_text_fini(&text);
 }
 
-static void range_print(char *buffer, size_t size, const struct res_sheet_range *range) {
+/* Returns whether it is a single number, as far as one can read. */
+static bool range_print(char *buffer, size_t size, const struct res_sheet_range *range) {
     char low[40], high[40];
     cycles_print(low, sizeof low, range->low, range->low_bound);
     cycles_print(high, sizeof high, range->high, range->high_bound);
-    (void)snprintf(buffer, size, strcmp(low, high) == 0 ? "%s%.0s" : "[%s;%s]", low, high);
+    bool single = strcmp(low, high) == 0;
+    (void)snprintf(buffer, size, single ? "%s%.0s" : "[%s;%s]", low, high);
+    return single;
 }
 
 /* --- one aspect ----------------------------------------------------------------------------------------- */
@@ -126,9 +129,9 @@ static bool ranges_compare(struct work *work, bool *changed) {
     *changed = true;
     struct res_difference *difference = difference_add(work, RES_ASPECT_LATENCY);
     if (difference != NULL) {
-        range_print(difference->a_text, sizeof difference->a_text, a);
-        range_print(difference->b_text, sizeof difference->b_text, b);
-        if (a->low == a->high && b->low == b->high) {
+        bool a_single = range_print(difference->a_text, sizeof difference->a_text, a);
+        bool b_single = range_print(difference->b_text, sizeof difference->b_text, b);
+        if (a_single && b_single) {
             difference->before = a->low;
             difference->after = b->low;
         }
