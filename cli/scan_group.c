@@ -132,7 +132,7 @@ static bool facts_doubtful(const struct res_facts *facts) {
     return doubtful;
 }
 
-/* One form. *late: without its ports, which are measured later. */
+/* One form. `late`: without its ports, which are measured later; `quick`: it may be measured again. */
 static enum ip_status form_store(struct scan *scan, const struct res_facts *facts, bool late, bool quick,
                                  struct ip_error *err) {
     enum res_status found = RES_STATUS_OK;

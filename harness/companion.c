@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "harness/host_files.h"
+#include "harness/sandbox.h"
 
 static bool in_virtual_machine(void) {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -61,11 +62,7 @@ static _Noreturn void keep_busy(void) {
 }
 
 static _Noreturn void companion_run(int cpu, pid_t parent) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
-        sched_setaffinity(0, sizeof set, &set) != 0) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || hx_cpu_pin(0, cpu) != 0) {
         _exit(1);
     }
     (void)setpriority(PRIO_PROCESS, 0, 19);
@@ -86,10 +83,7 @@ void hx_companion_start(struct hx_companion *companion, int cpu) {
 }
 
 void hx_companion_move(struct hx_companion *companion, int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    if (companion->pid > 0 && sched_setaffinity(companion->pid, sizeof set, &set) == 0) {
+    if (companion->pid > 0 && hx_cpu_pin(companion->pid, cpu) == 0) {
         companion->cpu = cpu;
     }
 }

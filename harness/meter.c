@@ -156,7 +156,12 @@ static double ticks_sum(const struct hx_job *job, const struct hx_samples *sampl
     return sum;
 }
 
-/* Is what ran beside most of the jobs disturbed, too? */
+/* Did somebody disturb what ran beside the kernel, too? */
+static bool references_disturbed(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    return estimate->clock_moved || !sentinel_within(bench, estimate, SENTINEL_CALM, SENTINEL_CALM);
+}
+
+/* Is what ran beside most of the jobs disturbed? */
 static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count) {
     const struct hx_bench *bench = chunk->bench;
     size_t ran = 0, disturbed = 0;
@@ -166,8 +171,7 @@ static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count
             struct hx_estimate estimate =
                 batch_estimate(bench, job->kernel, &chunk->store.samples[i], job->rounds);
             ran++;
-            disturbed +=
-                estimate.clock_moved || !sentinel_within(bench, &estimate, SENTINEL_CALM, SENTINEL_CALM);
+            disturbed += references_disturbed(bench, &estimate);
         }
     }
     return 2 * disturbed > ran;
@@ -446,8 +450,7 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, size_t *dist
         }
         if (!accepted) {
             chunk->open[left++] = number;
-            *disturbed +=
-                estimate.clock_moved || !sentinel_within(bench, &estimate, SENTINEL_CALM, SENTINEL_CALM);
+            *disturbed += references_disturbed(bench, &estimate);
         }
     }
     if (bench->timer.ops->on_silicon) {

@@ -37,16 +37,9 @@ static void native_release(struct hx_timer *timer) {
     hx_worker_close(&native->held);
 }
 
-static bool cpu_take(pid_t pid, int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    return sched_setaffinity(pid, sizeof set, &set) == 0;
-}
-
 static bool native_move(struct hx_timer *timer, int cpu) {
     const struct native *native = timer->state;
-    bool moved = native->held.pid <= 0 || cpu_take(native->held.pid, cpu);
+    bool moved = native->held.pid <= 0 || hx_cpu_pin(native->held.pid, cpu) == 0;
     timer->cpu = moved ? cpu : timer->cpu;
     return moved;
 }

@@ -56,6 +56,13 @@ void hx_sandbox_fini(struct hx_sandbox *sandbox) {
     }
 }
 
+int hx_cpu_pin(pid_t pid, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    return sched_setaffinity(pid, sizeof set, &set) == 0 ? 0 : errno;
+}
+
 int hx_sandbox_enter(pid_t parent, int cpu) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
         return errno;
@@ -65,10 +72,7 @@ int hx_sandbox_enter(pid_t parent, int cpu) {
     }
     struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;
+    return hx_cpu_pin(0, cpu);
 }
 
 void hx_sandbox_exit(void) {

@@ -22,6 +22,8 @@ struct hx_sandbox {
 IP_CHECK enum ip_status hx_sandbox_init(struct hx_sandbox *sandbox, struct ip_error *err);
 void hx_sandbox_fini(struct hx_sandbox *sandbox);
 
+/* Pins process `pid` (0: this one) to `cpu`. Returns 0 or an errno value. */
+int hx_cpu_pin(pid_t pid, int cpu);
 /* In the child: dies with its parent (`parent`), no core file, pinned to `cpu`. Returns 0 or an errno value.
  */
 int hx_sandbox_enter(pid_t parent, int cpu);

@@ -55,7 +55,7 @@ struct session {
     size_t bases[2][BASES]; /* kernels of NOPS_STEP * i NOPs alone, the second ones fine: the first of each;
                                SIZE_MAX: none */
     double width;
-    bool glance; /* the first attempt */
+    bool glance; /* one batch of each mix, before the attempts */
 };
 
 static void slots_none(struct probe_slots *result, const char *why) {
