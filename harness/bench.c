@@ -146,6 +146,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
     }
     double chains[CALIBRATION_BATCHES];
     double sentinels[CALIBRATION_BATCHES];
+    size_t grown = 0;
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
         if (samples[i].outcome != HX_OUTCOME_OK) {
             return ip_fail(err, IP_CAPABILITY, "timer %s: the reference chain does not run here: %s",
@@ -153,21 +154,25 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
         }
         struct hx_estimate estimate =
             hx_estimate_batch(NULL, &bench->references, &samples[i], CALIBRATION_ROUNDS);
-        if (!(estimate.ticks_per_cycle > 0.0)) {
-            return ip_fail(
-                err, IP_CAPABILITY,
-                "timer %s: the time of the reference chain does not grow with its length: this is no clock "
-                "for short kernels; use --timer tsc",
-                bench->timer.ops->name);
+        /* Where another process took the CPU from it the shorter chain may well be the longer one. */
+        bool grows = estimate.ticks_per_cycle > 0.0;
+        sentinels[i] = grows ? estimate.sentinel_cycles : INFINITY;
+        if (grows) {
+            chains[grown++] = estimate.ticks_per_cycle;
         }
-        chains[i] = estimate.ticks_per_cycle;
-        sentinels[i] = estimate.sentinel_cycles;
+    }
+    if (2 * grown <= CALIBRATION_BATCHES) {
+        return ip_fail(err, IP_CAPABILITY,
+                       "timer %s: the time of the reference chain does not grow with its length: this is no "
+                       "clock for short kernels, or somebody else holds this CPU; use --timer tsc, and "
+                       "leave the machine idle",
+                       bench->timer.ops->name);
     }
     const double known = bench->sentinel_suspect ? 0.0 : bench->sentinel_cycles;
     const double known_calibrated = bench->sentinel_calibrated;
     bench->sentinel_cycles = bench->sentinel_calibrated = sentinel_agreed(sentinels);
-    bench->ticks_per_cycle = hx_median(chains, CALIBRATION_BATCHES);
-    bench->chain_spread = (chains[CALIBRATION_BATCHES - 1] - chains[0]) / bench->ticks_per_cycle;
+    bench->ticks_per_cycle = hx_median(chains, grown);
+    bench->chain_spread = (chains[grown - 1] - chains[0]) / bench->ticks_per_cycle;
     bench->sentinel_suspect = sentinel_is_suspect(bench);
     /* A neighbour makes a core look narrower, never wider. */
     if (known > 0.0 && !(bench->sentinel_cycles <= known * (1.0 + SENTINELS_AGREE))) {
@@ -312,6 +317,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     struct hx_bench opened;
     memset(&opened, 0, sizeof opened);
     hx_plan_init(&opened.plan);
+    (void)clock_gettime(CLOCK_MONOTONIC, &opened.opened);
     enum ip_status status = references_build(&opened, err);
     if (status == IP_OK) {
         status = hx_timer_open(&opened.timer, options->timer != NULL ? options->timer : "tsc", NULL,

@@ -522,11 +522,22 @@ static enum ip_status bench_hold(void *self, const struct gen_kernel *const *ker
     return hx_holding_begin(&bench->holding, &bench->timer, kernels, count, rounds, err);
 }
 
+static double bench_seconds(const void *self) {
+    const struct hx_bench *bench = self;
+    struct timespec now;
+    if (!bench->timer.ops->on_silicon) {
+        return 0;
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - bench->opened.tv_sec) + (double)(now.tv_nsec - bench->opened.tv_nsec) * 1e-9;
+}
+
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {
     return (struct hx_meter){.measure = bench_measure,
                              .screen = bench_screen,
                              .hold = bench_hold,
                              .release = bench_release,
+                             .seconds = bench_seconds,
                              .self = bench};
 }
 
@@ -539,6 +550,10 @@ void hx_release(const struct hx_meter *meter) {
     if (meter->release != NULL) {
         meter->release(meter->self);
     }
+}
+
+double hx_seconds(const struct hx_meter *meter) {
+    return meter->seconds != NULL ? meter->seconds(meter->self) : 0;
 }
 
 enum ip_status hx_screen(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,

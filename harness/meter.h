@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "common/error.h"
 #include "generator/kernel.h"
@@ -78,6 +79,7 @@ struct hx_meter {
                            struct ip_error *err);
     void (*release)(
         void *self); /* NULL where hold is; after a failed hold too, or without one, it does nothing */
+    double (*seconds)(const void *self); /* NULL: always none, see hx_seconds */
 };
 
 struct hx_held; /* harness/holding.h */
@@ -107,6 +109,7 @@ struct hx_bench {
     double ticks_per_cycle; /* at the start */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
+    struct timespec opened; /* on the monotonic clock */
     struct hx_holding holding;
     double run_ticks; /* of all their samples, those of the references too */
 };
@@ -150,5 +153,9 @@ IP_CHECK enum ip_status hx_screen(const struct hx_meter *meter, const struct gen
 IP_CHECK enum ip_status hx_hold(const struct hx_meter *meter, const struct gen_kernel *const *kernels,
                                 size_t count, struct ip_error *err);
 void hx_release(const struct hx_meter *meter);
+
+/* Seconds since the meter was opened, for whoever must not go on for ever beside a neighbour. None on a
+ * simulated CPU: what is found there never hangs on how fast this one is. */
+double hx_seconds(const struct hx_meter *meter);
 
 #endif

@@ -18,6 +18,8 @@ enum {
     LOOP_INSTRUCTIONS = 48, /* enough for a loop; of larger ones parts may come from the decoders */
 };
 
+/* Calm, two attempts take a few seconds. Whoever waits for this much has a neighbour who stays. */
+static const double ATTEMPTS_SECONDS = 30;
 static const double WIDTH_TOLERANCE = 0.06; /* of 1/throughput to an integer, relative */
 static const double ISSUE_TOLERANCE = 0.15; /* of the issue width to an integer; more is somebody else's */
 static const double SLOT_TOLERANCE = 0.25;  /* of the slots of a one-slot form to 1 */
@@ -400,9 +402,10 @@ static struct probe_portmap *likeliest(struct attempts *attempts) {
         }
     }
     if (best != NULL) {
-        ip_lines_printf(&best->notes,
-                        "no two of %u attempts found the same sets: leave the machine idle and try again",
-                        attempts->count);
+        ip_lines_printf(
+            &best->notes,
+            "no two attempts found the same sets (of %u in all): leave the machine idle and try again",
+            attempts->count);
     }
     return best;
 }
@@ -414,7 +417,10 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
     struct probe_portmap *chosen = NULL;
     enum ip_status status = IP_OK;
     size_t kernels = 0;
-    for (unsigned failed = 0; failed < FAILURES_MAX && attempts.count < ATTEMPTS_MAX && chosen == NULL;) {
+    double latest = hx_seconds(meter) + ATTEMPTS_SECONDS;
+    bool late = false;
+    for (unsigned failed = 0;
+         failed < FAILURES_MAX && attempts.count < ATTEMPTS_MAX && chosen == NULL && !late;) {
         status = attempt(meter, encoder, table, &attempts.maps[attempts.count], err);
         if (status == IP_OK) {
             kernels += attempts.maps[attempts.count++].kernels;
@@ -424,6 +430,7 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
         } else {
             break;
         }
+        late = hx_seconds(meter) > latest;
     }
     bool noisy = status == IP_UNTRUSTED || status == IP_UNSUPPORTED;
     if (chosen == NULL && (status == IP_OK || noisy)) {

@@ -262,6 +262,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                        "%u of %u sets of ports could not be kept busy beside it", missing,
                        measured + missing);
         result->verdict = PROBE_USAGE_INCONSISTENT;
+    } else if (result->term_count == 0 && !isfinite(result->cycles) && !isfinite(result->slots)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "no port was seen busy, and what it takes could not be measured");
     } else if (load_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
     } else if (result->residual > RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0)) {

@@ -464,6 +464,48 @@ static void test_property_accepted_means_right(void **state) {
     }
 }
 
+/* Of every `of` batches the last: its longer chain is as short as the shorter. */
+struct stuck {
+    const struct hx_timer_ops *inner;
+    size_t of;
+};
+
+static struct stuck stuck;
+
+static enum ip_status stuck_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                                struct hx_samples *samples, struct ip_error *err) {
+    enum ip_status status = stuck.inner->run(timer, jobs, count, samples, err);
+    for (size_t i = stuck.of - 1; i < count; i += stuck.of) {
+        memcpy(samples[i].reference_longer, samples[i].reference_shorter,
+               jobs[i].rounds * sizeof *samples[i].reference_longer);
+    }
+    return status;
+}
+
+/* Another process on this CPU spoils some batches of a calibration; where it spoils all, there is no clock.
+ */
+static void test_a_calibration_survives_batches_without_growth(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    struct hx_bench bench;
+    const struct hx_bench_options options = {.timer = "sim:tests/data/skylake_x.sim", .cpu = -1};
+    assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
+    struct hx_timer_ops ops = *bench.timer.ops;
+    ops.run = stuck_run;
+    stuck = (struct stuck){.inner = bench.timer.ops, .of = 3};
+    bench.timer.ops = &ops;
+    bench.sentinel_suspect = true;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
+    assert_false(bench.sentinel_suspect);
+    assert_true(bench.ticks_per_cycle > 0);
+    stuck.of = 1;
+    bench.sentinel_suspect = true;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "does not grow with its length"));
+    bench.timer.ops = stuck.inner;
+    hx_bench_close(&bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_are_held_once),
@@ -486,6 +528,7 @@ int main(void) {
         cmocka_unit_test(test_lengths_that_always_disagree_are_reported),
         cmocka_unit_test(test_fault_is_a_fact),
         cmocka_unit_test(test_missing_kernel_is_a_fact),
+        cmocka_unit_test(test_a_calibration_survives_batches_without_growth),
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_property_accepted_means_right),
     };

@@ -230,6 +230,35 @@ static void test_nothing_to_find(void **state) {
     machine_close(&machine);
 }
 
+/* Every look at the clock finds a minute gone. */
+static double minutes_pass(const void *self) {
+    static double seconds;
+    (void)self;
+    return seconds += 60;
+}
+
+/* Two attempts confirm each other. Where time flies there is only one, and a note says so. */
+static void test_time_is_limited(void **state) {
+    (void)state;
+    struct machine machine;
+    struct ip_error err = {0};
+    struct probe_portmap map = {0};
+    machine_open(&machine, CORE("6", "0156"), skylake);
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
+    assert_true(hx_seconds(&meter) == 0); /* simulated */
+    assert_int_equal(
+        probe_portmap_measure(&meter, &machine.bench.encoder, &machine.table, "", &machine.map, &err), IP_OK);
+    meter.seconds = minutes_pass;
+    assert_int_equal(probe_portmap_measure(&meter, &machine.bench.encoder, &machine.table, "", &map, &err),
+                     IP_OK);
+    assert_true(map.kernels < machine.map.kernels);
+    assert_int_equal(machine.map.notes.count, 0);
+    assert_int_equal(map.notes.count, 1);
+    assert_non_null(strstr(map.notes.items[0], "no two attempts found the same sets (of 1 in all)"));
+    probe_portmap_fini(&map);
+    machine_close(&machine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake),
@@ -241,6 +270,7 @@ int main(void) {
         cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_ambiguous),
         cmocka_unit_test(test_nothing_to_find),
+        cmocka_unit_test(test_time_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

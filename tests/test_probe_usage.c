@@ -161,6 +161,26 @@ static void test_inconsistent(void **state) {
     machine_close(&machine);
 }
 
+/* No port, no throughput, no slots: not a form without ports, but one of which nothing is known. */
+static void test_nothing_is_no_answer(void **state) {
+    (void)state;
+    static const struct cast cast[] = {CLASSES, {"mov r32, r32", "none slots 1"}, {"", ""}};
+    struct machine machine;
+    struct probe_usage result = {.slots = 1, .cycles = 0.2};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    machine.map.issue_width = 6;
+    struct probe_usage_subject subject;
+    probe_usage_subject_init(&subject, machine.table.forms);
+    subject.count = 1;
+    probe_usage_reading_add(&subject.experiments[0], 0, 1);
+    probe_usage_verify(&subject, &result, &machine.map);
+    assert_int_equal(result.verdict, PROBE_USAGE_OK);
+    result.slots = result.cycles = NAN;
+    probe_usage_verify(&subject, &result, &machine.map);
+    assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);
+    machine_close(&machine);
+}
+
 static void test_bound(void **state) {
     (void)state;
     const struct probe_usage_term terms[] = {
@@ -286,6 +306,7 @@ int main(void) {
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_inconsistent),
+        cmocka_unit_test(test_nothing_is_no_answer),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
         cmocka_unit_test(test_spoilt_readings_do_not_count),

@@ -46,7 +46,7 @@ run_case() {
     # A session of its own, so that what it leaves behind is found. The limit is for what hangs: beside busy
     # neighbours the manual's examples wait for a minute and more.
     # shellcheck disable=SC2016
-    timeout 400 setsid --wait bash -c 'echo $$ >"$0.session"; . "$1"' "$work/$name" "$here/$name.sh" \
+    timeout 900 setsid --wait bash -c 'echo $$ >"$0.session"; . "$1"' "$work/$name" "$here/$name.sh" \
         >"$work/$name.out" 2>"$work/$name.err" </dev/null
     status=$?
     expect "$name.out" "$work/$name.out"
