@@ -112,14 +112,17 @@ static enum ip_status groups_run(struct scan *scan, struct isa_form *const *form
     return status;
 }
 
-/* Was the form compared with NOPs or loads that, as was found later, somebody disturbed? What is thought to
- * be undisturbed may be wrong for a while. */
+/* Was the form compared with sentinels that, as was found later, somebody disturbed? What is thought to be
+ * undisturbed may be wrong for a while. */
 static bool is_misjudged(const struct scan *scan, const struct isa_form *form, const struct scan_calm *calm) {
     const double near = 0.05;
     const struct hx_bench *bench = &scan->bench.bench;
-    bool loads = isa_form_memory_operand(form) >= 0 && isfinite(bench->load_cycles);
-    return calm->nop_cycles > bench->sentinel_cycles * (1.0 + near) ||
-           (loads && !(calm->load_cycles <= bench->load_cycles * (1.0 + near)));
+    bool misjudged = calm->nop_cycles > bench->sentinel_cycles * (1.0 + near);
+    for (size_t i = 0; i < HX_SENTINELS && isa_form_memory_operand(form) >= 0; i++) {
+        double now = bench->beside_cycles[i];
+        misjudged = misjudged || (isfinite(now) && !(calm->beside_cycles[i] <= now * (1.0 + near)));
+    }
+    return misjudged;
 }
 
 static void misjudged_add(struct scan *scan, struct isa_form **doubtful, size_t *count) {

@@ -13,10 +13,10 @@
 /* Forms that are measured together, at most and by default. */
 enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 128 };
 
-/* What the bench thought that undisturbed NOPs and loads take. */
+/* What the bench thought that undisturbed sentinels take. */
 struct scan_calm {
     double nop_cycles;
-    double load_cycles; /* NaN: nobody watched the loads */
+    double beside_cycles[HX_SENTINELS]; /* as in struct hx_bench */
 };
 
 /* A form that was stored, and what it was compared with. */

@@ -136,7 +136,9 @@ static bool facts_doubtful(const struct res_facts *facts) {
 static enum ip_status form_store(struct scan *scan, const struct res_facts *facts, bool late, bool quick,
                                  struct ip_error *err) {
     enum res_status found = RES_STATUS_OK;
-    const struct scan_calm calm = {scan->bench.bench.sentinel_cycles, scan->bench.bench.load_cycles};
+    const struct hx_bench *bench = &scan->bench.bench;
+    struct scan_calm calm = {.nop_cycles = bench->sentinel_cycles};
+    memcpy(calm.beside_cycles, bench->beside_cycles, sizeof calm.beside_cycles);
     struct res_facts most = *facts;
     if (late) {
         struct scan_late *its = &scan->late[scan->late_count++];

@@ -23,6 +23,7 @@
 #define GEN_ARENA_TILES   0x20000080u /* 64 bytes: the tile configuration; written by the kernel */
 #define GEN_ARENA_VECTOR                                                                                     \
     0x20000100u /* 64 bytes: the kernel's `vector_fill`, loaded into its vector registers */
+#define GEN_ARENA_FORWARD 0x20000200u /* 16 bytes: what a sentinel stores and loads again */
 
 /* Data pages: filled with the kernel's `memory_fill` (64 bytes, repeated) before each kernel runs. */
 #define GEN_DATA_ADDRESS 0x20010000u

@@ -38,6 +38,7 @@ struct gen_kernel {
         fills_issue; /* NOPs take what issue slots are left: whatever takes slots from it shows in its time */
     bool fine;       /* a small part of the result tells what is wanted: it is to be run for longer */
     bool once;       /* one undisturbed batch says enough: others check what it says */
+    bool forwards;   /* a chain whose values are stored and loaded again */
     bool tiles;      /* needs the system's permission to use tiles */
 };
 

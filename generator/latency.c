@@ -304,6 +304,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     }
     made.uses = chain.pool.uses;
     made.forms_per_unit = chain.rounds;
+    made.forwards = chain.memory;
     title_print(&made, &chain);
     init_emit(&made, &chain);
     /* The first round reads where the last one writes. */

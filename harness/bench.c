@@ -21,13 +21,14 @@ enum {
      */
     CHAIN_COPIES = 48,
     LOAD_COPIES = 4, /* of as many loads as there are registers */
+    FORWARD_COPIES = 4,
     SENTINEL_COPIES = 48,
     CALIBRATION_BATCHES = 12,
     CALIBRATION_ROUNDS = 11,
-    SENTINELS_AGREEING = 7,  /* of the calibration's batches: more than half */
-    LOADS_ATTEMPTS = 25,     /* to find what undisturbed loads take, at first ... */
-    LOADS_ATTEMPTS_MORE = 5, /* ... and each time that somebody asks for it again */
-    SUSPECT_WIDTH = 3,       /* no x86-64 server or desktop core since 2008 issues fewer than four */
+    SENTINELS_AGREEING = 7,   /* of the calibration's batches: more than half */
+    BESIDE_ATTEMPTS = 60,     /* to find what a sentinel takes undisturbed, at first ... */
+    BESIDE_ATTEMPTS_MORE = 5, /* ... and each time that somebody asks for it again */
+    SUSPECT_WIDTH = 3,        /* no x86-64 server or desktop core since 2008 issues fewer than four */
 };
 
 /* How far 1/sentinel may be from an integer: a loop of NOPs loses part of a group at its branch, or where the
@@ -59,7 +60,7 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
                         "add rax, rax", CHAIN_COPIES, 0, err);
     if (status == IP_OK) {
         status =
-            reference_build(&bench->references.sentinel, &bench->encoder,
+            reference_build(&bench->references.sentinels[HX_SENTINEL_NOPS], &bench->encoder,
                             "sentinel: long NOPs, the issue width", GEN_LONG_NOP, SENTINEL_COPIES, 0, err);
     }
     if (status == IP_OK && __builtin_cpu_supports("avx") != 0) {
@@ -71,6 +72,7 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
 }
 
 static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) {
+    struct gen_kernel *kernel = &bench->references.sentinels[HX_SENTINEL_LOADS];
     static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsi", "rdi",
                                             "r8",  "r9",  "r10", "r11", "r12", "r13"};
     enum { LOADS = sizeof registers / sizeof registers[0], SHORT_DISPS = 256 };
@@ -81,12 +83,46 @@ static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) 
         ip_lines_printf(&program.unit, "mov %s, [r%u%+d]", registers[i], GEN_REG_BASE,
                         GEN_LOAD_STRIDE * i % SHORT_DISPS - SHORT_DISPS / 2);
     }
-    enum ip_status status =
-        program.unit.failed
-            ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
-            : gen_kernel_make(&bench->references.loads, &program, &bench->encoder, LOAD_COPIES, err);
-    bench->references.loads.forms_per_unit = LOADS;
+    enum ip_status status = program.unit.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
+                                : gen_kernel_make(kernel, &program, &bench->encoder, LOAD_COPIES, err);
+    kernel->forms_per_unit = LOADS;
     gen_program_fini(&program);
+    return status;
+}
+
+/* Vectors, for a core may pass on what general registers have stored without memory. Six shuffles, because a
+ * round of a store and a load alone has modes of its own (probe/latency_chains.c). */
+static enum ip_status forwards_build(struct hx_bench *bench, struct ip_error *err) {
+    enum { SHUFFLES = 6 };
+    struct gen_program program;
+    gen_program_init(&program);
+    (void)snprintf(program.title, sizeof program.title, "sentinel: a chain through memory");
+    program.uses = GEN_USES_XMM;
+    program.forwards = true;
+    for (int i = 0; i < SHUFFLES; i++) {
+        ip_lines_add(&program.unit, "pshufd xmm0, xmm0, 0xe4");
+    }
+    ip_lines_printf(&program.unit, "movups [0x%x], xmm0", GEN_ARENA_FORWARD);
+    ip_lines_printf(&program.unit, "movups xmm0, [0x%x]", GEN_ARENA_FORWARD);
+    enum ip_status status = program.unit.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
+                                : gen_kernel_make(&bench->references.sentinels[HX_SENTINEL_FORWARDS],
+                                                  &program, &bench->encoder, FORWARD_COPIES, err);
+    gen_program_fini(&program);
+    return status;
+}
+
+/* Those that are wanted and not there. */
+static enum ip_status sentinels_build(struct hx_bench *bench, struct ip_error *err) {
+    const struct gen_kernel *sentinels = bench->references.sentinels;
+    enum ip_status status = IP_OK;
+    if (bench->watches_memory && sentinels[HX_SENTINEL_LOADS].longer.bytes == NULL) {
+        status = loads_build(bench, err);
+    }
+    if (status == IP_OK && bench->watches_memory && sentinels[HX_SENTINEL_FORWARDS].longer.bytes == NULL) {
+        status = forwards_build(bench, err);
+    }
     return status;
 }
 
@@ -228,20 +264,34 @@ static double least_agreed(double cycles[CALIBRATION_BATCHES]) {
     return NAN;
 }
 
-/* How long an undisturbed load takes: a whole number of them in a cycle, the most that were ever found, for a
- * neighbour that loads steadily makes three look like one. Where none is found for a while, somebody else
- * loads too, or this core has other limits: NOPs will have to do. */
-static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *samples, unsigned attempts,
-                                    struct ip_error *err) {
+/* `agreed` as what undisturbed loads can take: a whole number of them in a cycle; NaN: they cannot. */
+static double loads_undisturbed(double agreed) {
     const double more = 0.05, less = 0.09; /* of a load; of the loads in a cycle */
+    double width = ceil(1.0 / agreed - less);
+    return isfinite(width) && width >= 1.0 && agreed <= (1.0 + more) / width ? 1.0 / width : NAN;
+}
+
+/* Likewise a round through memory: a whole number of cycles. */
+static double forwards_undisturbed(double agreed) {
+    const double within = 0.015;
+    double whole = round(agreed);
+    return fabs(agreed - whole) <= within * whole ? whole : NAN;
+}
+
+/* How long a sentinel takes undisturbed: the least that was ever found, for a neighbour that loads steadily
+ * makes three loads a cycle look like one. Where nothing is found for a while, somebody else loads too, or
+ * this core has other limits: NOPs will have to do. */
+static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel sentinel,
+                                     struct hx_samples *samples, unsigned attempts, struct ip_error *err) {
+    struct gen_kernel *kernel = &bench->references.sentinels[sentinel];
     struct hx_job jobs[CALIBRATION_BATCHES];
     double cycles[CALIBRATION_BATCHES];
     enum ip_status status = IP_OK;
-    bool found = false;
+    double found = NAN;
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
-        jobs[i] = (struct hx_job){.kernel = &bench->references.loads, .rounds = CALIBRATION_ROUNDS};
+        jobs[i] = (struct hx_job){.kernel = kernel, .rounds = CALIBRATION_ROUNDS};
     }
-    for (unsigned attempt = 0; attempt < attempts && !found && status == IP_OK; attempt++) {
+    for (unsigned attempt = 0; attempt < attempts && isnan(found) && status == IP_OK; attempt++) {
         if (attempt > 0 && !hx_patience_wait(&bench->patience)) {
             break;
         }
@@ -250,22 +300,18 @@ static enum ip_status loads_measure(struct hx_bench *bench, struct hx_samples *s
         }
         status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
         for (size_t i = 0; i < CALIBRATION_BATCHES && status == IP_OK; i++) {
-            cycles[i] = samples[i].outcome != HX_OUTCOME_OK
-                            ? INFINITY
-                            : hx_estimate_batch(&bench->references.loads, &bench->references, &samples[i],
-                                                CALIBRATION_ROUNDS)
-                                  .sentinel_cycles;
+            cycles[i] = INFINITY;
+            if (samples[i].outcome == HX_OUTCOME_OK) {
+                cycles[i] = hx_estimate_batch(kernel, &bench->references, &samples[i], CALIBRATION_ROUNDS)
+                                .sentinel_cycles;
+            }
         }
         double agreed = status == IP_OK ? least_agreed(cycles) : NAN;
-        double width = ceil(1.0 / agreed - less);
-        found = isfinite(width) && width >= 1.0 && agreed <= (1.0 + more) / width;
-        if (found) {
-            bench->load_cycles = fmin(bench->load_cycles, 1.0 / width); /* NaN: nothing was known */
-        }
+        found = sentinel == HX_SENTINEL_LOADS ? loads_undisturbed(agreed) : forwards_undisturbed(agreed);
     }
-    bench->loads_missing = isnan(bench->load_cycles);
-    if (status == IP_OK && bench->loads_missing) {
-        gen_kernel_fini(&bench->references.loads);
+    bench->beside_cycles[sentinel] = fmin(bench->beside_cycles[sentinel], found); /* NaN: nothing was known */
+    if (status == IP_OK && isnan(bench->beside_cycles[sentinel])) {
+        gen_kernel_fini(kernel);
     }
     return status;
 }
@@ -281,9 +327,8 @@ static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *sa
     return status == IP_OK ? vector_call_measure(bench, samples, err) : status;
 }
 
-/* Loads, where there are any to watch; with `core`, all else before them. */
-static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned loads_attempts,
-                                struct ip_error *err) {
+/* What runs beside kernels in place of NOPs, where that is wanted; with `core`, all else before it. */
+static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned attempts, struct ip_error *err) {
     struct hx_samples samples[CALIBRATION_BATCHES];
     double *values =
         calloc((size_t)CALIBRATION_BATCHES * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, sizeof *values);
@@ -295,21 +340,30 @@ static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned load
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, CALIBRATION_ROUNDS);
     }
     enum ip_status status = core ? core_measure(bench, samples, err) : IP_OK;
-    if (status == IP_OK && bench->references.loads.longer.bytes != NULL) {
-        status = loads_measure(bench, samples, loads_attempts, err);
+    for (size_t i = HX_SENTINEL_NOPS + 1; i < HX_SENTINELS && status == IP_OK && bench->watches_memory; i++) {
+        bool known = isfinite(bench->beside_cycles[i]);
+        status = beside_measure(bench, (enum hx_sentinel)i, samples, known ? 1 : attempts, err);
     }
     free(values);
     return status;
 }
 
-enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
-    enum ip_status status = IP_OK;
-    if (bench->loads_missing) {
-        status = loads_build(bench, err);
+/* On the other CPU, too: a neighbour may be steady enough to make a core of six issues look like one of four,
+ * but hardly so on two. Stays where it is the better. */
+static enum ip_status calibrate_elsewhere(struct hx_bench *bench, struct ip_error *err) {
+    double first = bench->sentinel_suspect ? INFINITY : bench->sentinel_calibrated;
+    hx_bench_roam(bench);
+    enum ip_status status = calibrate(bench, true, BESIDE_ATTEMPTS_MORE, err);
+    if (status == IP_OK && bench->sentinel_calibrated == first) { /* nothing better was found */
+        hx_bench_roam(bench);
     }
-    unsigned loads_attempts = bench->loads_missing ? LOADS_ATTEMPTS_MORE : 1;
+    return status;
+}
+
+enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
+    enum ip_status status = sentinels_build(bench, err);
     bool core = bench->sentinel_suspect || (bench->timer.ops->on_silicon && bench->recorder == NULL);
-    return status == IP_OK ? calibrate(bench, core, loads_attempts, err) : status;
+    return status == IP_OK ? calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err) : status;
 }
 
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
@@ -327,11 +381,11 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         hx_companion_start(&opened.companion, hx_companion_cpu("", opened.timer.cpu));
         opened.roams = opened.companion.pid > 0 && options->cpu < 0;
     }
-    /* Who replays a record has no loads of its own. */
-    bool loads = opened.timer.ops != NULL && opened.timer.ops->on_silicon && options->record_path == NULL &&
-                 strcmp(opened.timer.ops->unit, "ticks") == 0;
-    if (status == IP_OK && loads) {
-        status = loads_build(&opened, err);
+    /* Who replays a record has NOPs only. */
+    opened.watches_memory = opened.timer.ops != NULL && opened.timer.ops->on_silicon &&
+                            options->record_path == NULL && strcmp(opened.timer.ops->unit, "ticks") == 0;
+    if (status == IP_OK) {
+        status = sentinels_build(&opened, err);
     }
     if (status == IP_OK && options->record_path != NULL) {
         status = hx_recorder_open(&opened.recorder, options->record_path, err);
@@ -344,8 +398,13 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         if (bench->timer.ops->on_silicon) {
             hx_patience_init(&bench->patience);
         }
-        bench->load_cycles = NAN;
-        status = calibrate(bench, true, LOADS_ATTEMPTS, err);
+        for (size_t i = 0; i < HX_SENTINELS; i++) {
+            bench->beside_cycles[i] = NAN;
+        }
+        status = calibrate(bench, true, BESIDE_ATTEMPTS, err);
+        if (status == IP_OK && bench->roams) {
+            status = calibrate_elsewhere(bench, err);
+        }
         opened = *bench;
     }
     if (status != IP_OK) {
@@ -371,9 +430,10 @@ void hx_bench_close(struct hx_bench *bench) {
     hx_companion_stop(&bench->companion);
     hx_timer_close(&bench->timer);
     gen_kernel_fini(&bench->references.chain);
-    gen_kernel_fini(&bench->references.sentinel);
+    for (size_t i = 0; i < HX_SENTINELS; i++) {
+        gen_kernel_fini(&bench->references.sentinels[i]);
+    }
     gen_kernel_fini(&bench->references.vector);
-    gen_kernel_fini(&bench->references.loads);
     gen_encoder_fini(&bench->encoder);
     memset(bench, 0, sizeof *bench);
 }

@@ -67,7 +67,7 @@ struct hx_child {
     uint64_t *ticks;                /* in shared memory: [job][kind][round], rows of rounds_max */
     uint32_t rounds_max;
     struct hx_shared *shared;
-    struct hx_placed reference, sentinel, loads;
+    struct hx_placed reference, sentinels[HX_SENTINELS];
     const struct hx_references *references;
     struct hx_clock clock;
     const struct hx_sandbox *sandbox;

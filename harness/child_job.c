@@ -252,14 +252,15 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     const struct hx_job *job = &child->jobs[number];
     const struct gen_kernel *kernel = child->kernels[job->held];
     const struct gen_kernel *chain = &child->references->chain;
-    const struct gen_kernel *sentinel = hx_references_sentinel(child->references, kernel);
+    enum hx_sentinel beside = hx_references_sentinel(child->references, kernel);
+    const struct gen_kernel *sentinel = &child->references->sentinels[beside];
     struct hx_job_result *result = &child->results[number];
     struct run run = {.child = child,
                       .job = job,
                       .kernel = kernel,
                       .sentinel = sentinel,
                       .placed = &child->placed[job->held],
-                      .beside = sentinel == &child->references->loads ? &child->loads : &child->sentinel,
+                      .beside = &child->sentinels[beside],
                       .result = result,
                       .every = job->reference_every > 1 ? job->reference_every : 1};
     uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
@@ -272,11 +273,13 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     if (kernel->map_on_demand && target > BLOCK_CYCLES_MAX) {
         target = BLOCK_CYCLES_MAX;
     }
-    /* The chain is as precise as what it measures; of the NOPs (four or more in a cycle) half as long a run
-     * will do. */
+    /* The chain is as precise as what it measures; of its sentinel half as long a run will do: four or more
+     * NOPs in a cycle, some loads, ten cycles and more for a value through memory. */
+    static const uint32_t cycles_per_run[HX_SENTINELS] = {1, 1, 40};
     result->reference_iterations = target / (chain->longer.copies * chain->forms_per_unit) + 1;
-    uint32_t nops = (kernel->fills_issue ? 4 : 2) * target; /* whose limits are narrow */
-    result->sentinel_iterations = nops / (sentinel->longer.copies * sentinel->forms_per_unit) + 1;
+    uint32_t runs = (kernel->fills_issue ? 4 : 2) * target; /* whose limits are narrow */
+    result->sentinel_iterations =
+        runs / (cycles_per_run[beside] * sentinel->longer.copies * sentinel->forms_per_unit) + 1;
     struct hx_pace *pace = &child->paces[job->held];
     if (pace->target != target) {
         pace->iterations = iterations_choose(&run, target);

@@ -96,7 +96,7 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     if (!(clock > 0.0)) {
         return estimate;
     }
-    const struct gen_kernel *sentinel = hx_references_sentinel(references, kernel);
+    const struct gen_kernel *sentinel = &references->sentinels[hx_references_sentinel(references, kernel)];
     double beside = units_apart(sentinel, samples->sentinel_iterations) * sentinel->forms_per_unit;
     estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, NULL) -
                                 low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, NULL)) *

@@ -23,11 +23,6 @@ enum {
     SCREEN_LOOKS = 3,     /* at a kernel that looks disturbed */
 };
 
-/* A batch is void when its NOPs took longer, or less long, than undisturbed ones by more than this. Where the
- * kernel's own samples lie close together, the NOPs have little to add: they have slow modes of their own. */
-static const double SENTINEL_CALM = 0.10;
-static const double SENTINEL_MORE = 0.03, SENTINEL_LESS = 0.02;
-
 void hx_plan_init(struct hx_plan *plan) {
     *plan = (struct hx_plan){
         .rounds = 11,
@@ -106,32 +101,69 @@ static bool is_within(double value, double of, double less, double more) {
     return value >= of * (1.0 - less) && value <= of * (1.0 + more);
 }
 
-/* As of NOPs where loads ran in their place: both are compared with what is undisturbed. */
+/* As of NOPs where something else ran in their place: all are compared with what is undisturbed. */
 static struct hx_estimate batch_estimate(const struct hx_bench *bench, const struct gen_kernel *kernel,
                                          const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, rounds);
-    if (hx_references_sentinel(&bench->references, kernel) == &bench->references.loads) {
-        estimate.sentinel_cycles *= bench->sentinel_cycles / bench->load_cycles;
+    enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
+    if (sentinel != HX_SENTINEL_NOPS) {
+        estimate.sentinel_cycles *= bench->sentinel_cycles / bench->beside_cycles[sentinel];
     }
     return estimate;
 }
 
+/* What was taken for undisturbed at a bad moment shows to be too much as soon as the neighbour goes. */
+static void forwards_learn(struct hx_bench *bench, const struct gen_kernel *kernel,
+                           const struct hx_estimate *estimate) {
+    enum { WITNESSES = 3 };
+    const double within = 0.015;
+    if (hx_references_sentinel(&bench->references, kernel) != HX_SENTINEL_FORWARDS || estimate->clock_moved) {
+        return;
+    }
+    double known = bench->beside_cycles[HX_SENTINEL_FORWARDS];
+    double better = known - 1.0, now = estimate->sentinel_cycles / bench->sentinel_cycles * known;
+    if (fabs(now - better) <= within * better && ++bench->beside_better == WITNESSES) {
+        bench->beside_cycles[HX_SENTINEL_FORWARDS] = better;
+        bench->beside_better = 0;
+    }
+}
+
+/* How far what ran beside the kernel may be from what it takes undisturbed, as a part of that. */
+struct tolerance {
+    double less, more;
+};
+
+/* A batch is void when its sentinel took longer, or less long, than undisturbed by more than this. Where the
+ * kernel's own samples lie close together, NOPs have little to add: they have slow modes of their own. */
+static const struct tolerance SENTINEL_CALM = {0.10, 0.10}, SENTINEL_STRICT = {0.02, 0.03};
+/* A round of eleven cycles through memory takes up to one more beside a neighbour, at a bad moment for so
+ * long that it is taken for what it takes undisturbed. */
+static const struct tolerance FORWARDS_CALM = {0.12, 0.04};
+
 /* NOPs that come from the decoders instead of the micro-op cache take 6 % longer without anybody: what the
  * calibration found is as good as the issue width that it stands for. */
-static bool sentinel_within(const struct hx_bench *bench, const struct hx_estimate *estimate, double less,
-                            double more) {
-    double nop = estimate->sentinel_cycles;
-    return is_within(nop, bench->sentinel_cycles, less, more) ||
-           is_within(nop, bench->sentinel_calibrated, less, more);
+static bool sentinel_within(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                            const struct hx_estimate *estimate, struct tolerance by) {
+    bool nops = hx_references_sentinel(&bench->references, kernel) == HX_SENTINEL_NOPS;
+    return is_within(estimate->sentinel_cycles, bench->sentinel_cycles, by.less, by.more) ||
+           (nops && is_within(estimate->sentinel_cycles, bench->sentinel_calibrated, by.less, by.more));
+}
+
+/* Is what ran beside the kernel as it is when nobody disturbs it? */
+static bool sentinel_is_calm(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                             const struct hx_estimate *estimate) {
+    bool forwards = hx_references_sentinel(&bench->references, kernel) == HX_SENTINEL_FORWARDS;
+    return sentinel_within(bench, kernel, estimate,
+                           forwards              ? FORWARDS_CALM
+                           : kernel->fills_issue ? SENTINEL_STRICT
+                                                 : SENTINEL_CALM);
 }
 
 /* Did nobody disturb this batch, as far as one can see? */
 static bool batch_is_calm(const struct hx_bench *bench, const struct gen_kernel *kernel,
                           const struct hx_estimate *estimate) {
-    double less = kernel->fills_issue ? SENTINEL_LESS : SENTINEL_CALM;
-    double more = kernel->fills_issue ? SENTINEL_MORE : SENTINEL_CALM;
     return !bench->sentinel_suspect && !estimate->clock_moved && estimate->unrest <= HX_UNREST_MAX &&
-           sentinel_within(bench, estimate, less, more);
+           sentinel_is_calm(bench, kernel, estimate);
 }
 
 /* Or is the kernel itself one that runs now faster, now slower? Then its sentinel alone can say. */
@@ -139,7 +171,7 @@ static bool batch_is_accepted(const struct hx_bench *bench, const struct gen_ker
                               const struct hx_estimate *estimate) {
     return batch_is_calm(bench, kernel, estimate) ||
            (!bench->sentinel_suspect && !estimate->clock_moved &&
-            sentinel_within(bench, estimate, SENTINEL_LESS, SENTINEL_MORE));
+            sentinel_within(bench, kernel, estimate, SENTINEL_STRICT));
 }
 
 /* Ticks of all samples of a job; references stand for several rounds. */
@@ -157,8 +189,9 @@ static double ticks_sum(const struct hx_job *job, const struct hx_samples *sampl
 }
 
 /* Did somebody disturb what ran beside the kernel, too? */
-static bool references_disturbed(const struct hx_bench *bench, const struct hx_estimate *estimate) {
-    return estimate->clock_moved || !sentinel_within(bench, estimate, SENTINEL_CALM, SENTINEL_CALM);
+static bool references_disturbed(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                                 const struct hx_estimate *estimate) {
+    return estimate->clock_moved || !sentinel_within(bench, kernel, estimate, SENTINEL_CALM);
 }
 
 /* Is what ran beside most of the jobs disturbed? */
@@ -171,7 +204,7 @@ static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count
             struct hx_estimate estimate =
                 batch_estimate(bench, job->kernel, &chunk->store.samples[i], job->rounds);
             ran++;
-            disturbed += references_disturbed(bench, &estimate);
+            disturbed += references_disturbed(bench, job->kernel, &estimate);
         }
     }
     return 2 * disturbed > ran;
@@ -253,6 +286,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
             continue;
         }
         struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, plan->rounds);
+        forwards_learn(bench, chunk->kernels[number], &estimate);
         bool accepted = batch_is_accepted(bench, chunk->kernels[number], &estimate);
         void_count += !accepted;
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
@@ -450,7 +484,7 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, size_t *dist
         }
         if (!accepted) {
             chunk->open[left++] = number;
-            *disturbed += references_disturbed(bench, &estimate);
+            *disturbed += references_disturbed(bench, chunk->kernels[number], &estimate);
         }
     }
     if (bench->timer.ops->on_silicon) {

@@ -102,8 +102,12 @@ struct hx_bench {
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
     double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
     double sentinel_calibrated;    /* the same, as it was measured */
-    double load_cycles;            /* of one load, undisturbed: 1 / loads a cycle; NaN: NOPs stand for them */
-    bool loads_missing;     /* what undisturbed loads take was not found yet: somebody else loads too */
+    /* Of one run of each other sentinel, undisturbed: 1 / loads a cycle, a whole number for a round through
+     * memory; NaN: NOPs stand for it. */
+    double beside_cycles[HX_SENTINELS];
+    uint32_t
+        beside_better;   /* batches beside which a round through memory took a whole number of cycles less */
+    bool watches_memory; /* sentinels other than NOPs are wanted */
     bool sentinel_suspect;  /* no issue width was found: the core was shared from the start, nothing is
                                accepted */
     double ticks_per_cycle; /* at the start */
@@ -130,7 +134,7 @@ IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_be
                                       struct ip_error *err);
 void hx_bench_close(struct hx_bench *bench);
 /* Looks again what undisturbed is like: long work may have begun at a bad moment. On the silicon
- * sentinel_cycles and load_cycles may fall, and never rise, for a neighbour makes a core look narrower;
+ * sentinel_cycles and beside_cycles may fall, and never rise, for a neighbour makes a core look narrower;
  * elsewhere NOPs are looked at where nothing could be accepted so far (sentinel_suspect). Not between hx_hold
  * and hx_release. */
 IP_CHECK enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err);

@@ -216,7 +216,8 @@ static enum ip_status kernel_prepare(struct sim *sim, struct runnable lengths[2]
 
 static enum ip_status job_run(struct sim *sim, const struct hx_references *references,
                               const struct hx_job *job, struct hx_samples *out, struct ip_error *err) {
-    const struct gen_kernel *kernels[3] = {&references->sentinel, &references->chain, job->kernel};
+    const struct gen_kernel *kernels[3] = {&references->sentinels[HX_SENTINEL_NOPS], &references->chain,
+                                           job->kernel};
     const char *const names[3] = {"NOP sentinel: ", "calibration chain: ", ""};
     uint32_t *const iterations[3] = {&out->sentinel_iterations, &out->reference_iterations, &out->iterations};
     double *const shorter[3] = {out->sentinel_shorter, out->reference_shorter, out->shorter};

@@ -62,9 +62,16 @@ void hx_samples_place(struct hx_samples *samples, double *values, uint32_t round
     samples->sentinel_longer = values + 5 * (size_t)rounds;
 }
 
-const struct gen_kernel *hx_references_sentinel(const struct hx_references *references,
-                                                const struct gen_kernel *kernel) {
+static bool is_there(const struct hx_references *references, enum hx_sentinel sentinel) {
+    return references->sentinels[sentinel].longer.bytes != NULL;
+}
+
+enum hx_sentinel hx_references_sentinel(const struct hx_references *references,
+                                        const struct gen_kernel *kernel) {
+    if (kernel != NULL && kernel->forwards && is_there(references, HX_SENTINEL_FORWARDS)) {
+        return HX_SENTINEL_FORWARDS;
+    }
     bool loads = kernel != NULL && kernel->touches_memory && !kernel->fills_issue &&
-                 references->loads.longer.bytes != NULL;
-    return loads ? &references->loads : &references->sentinel;
+                 is_there(references, HX_SENTINEL_LOADS);
+    return loads ? HX_SENTINEL_LOADS : HX_SENTINEL_NOPS;
 }

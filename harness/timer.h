@@ -92,19 +92,27 @@ struct hx_timer_ops {
     bool (*move)(struct hx_timer *timer, int cpu);
 };
 
-/* Kernels that every timer needs beside the user's: built once by hx_meter_open. */
-struct hx_references {
-    struct gen_kernel chain;    /* dependent `add r, r`: one cycle each */
-    struct gen_kernel sentinel; /* long NOPs: the issue width */
-    struct gen_kernel loads;    /* independent loads: the ports that load; empty: not here */
-    struct gen_kernel vector;   /* the chain with wide vector registers filled first; empty: not here */
-    double vector_call_cycles;  /* that its call takes more than the chain's */
+/* What can run beside a kernel to show whether somebody disturbs it. */
+enum hx_sentinel {
+    HX_SENTINEL_NOPS,     /* long NOPs: the issue width */
+    HX_SENTINEL_LOADS,    /* independent loads: the ports that load */
+    HX_SENTINEL_FORWARDS, /* a chain of vectors through memory: what a load takes from the store before it */
+    HX_SENTINELS
 };
 
-/* What runs beside a kernel to show whether somebody disturbs it: the NOPs, or, where the kernel touches
- * memory and is no measurement of issue slots, the loads. `kernel` NULL: the NOPs. */
-const struct gen_kernel *hx_references_sentinel(const struct hx_references *references,
-                                                const struct gen_kernel *kernel);
+/* Kernels that every timer needs beside the user's: built once by hx_meter_open. */
+struct hx_references {
+    struct gen_kernel chain;                   /* dependent `add r, r`: one cycle each */
+    struct gen_kernel sentinels[HX_SENTINELS]; /* empty, but for the NOPs: not here */
+    struct gen_kernel vector;  /* the chain with wide vector registers filled first; empty: not here */
+    double vector_call_cycles; /* that its call takes more than the chain's */
+};
+
+/* Whether somebody disturbs `kernel`: where its chain goes through memory the forwards say it, where it
+ * touches memory otherwise and is no measurement of issue slots the loads, and elsewhere (NULL too), or where
+ * those are empty, the NOPs. */
+enum hx_sentinel hx_references_sentinel(const struct hx_references *references,
+                                        const struct gen_kernel *kernel);
 
 struct hx_timer {
     const struct hx_timer_ops *ops;

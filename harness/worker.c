@@ -41,8 +41,10 @@ static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen
 /* Writes all code into a memfd, which is sealed against writing before anybody can execute it. */
 static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err) {
     const struct hx_references *references = worker->timer->references;
-    size_t bytes = kernel_bytes(&references->chain) + kernel_bytes(&references->sentinel) +
-                   kernel_bytes(&references->loads);
+    size_t bytes = kernel_bytes(&references->chain);
+    for (size_t i = 0; i < HX_SENTINELS; i++) {
+        bytes += kernel_bytes(&references->sentinels[i]);
+    }
     for (size_t i = 0; i < worker->count; i++) {
         bytes += kernel_bytes(worker->kernels[i]);
     }
@@ -65,8 +67,9 @@ static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err)
     }
     size_t at = 0;
     worker->reference = kernel_place(code, &at, &references->chain);
-    worker->sentinel = kernel_place(code, &at, &references->sentinel);
-    worker->loads = kernel_place(code, &at, &references->loads);
+    for (size_t i = 0; i < HX_SENTINELS; i++) {
+        worker->sentinels[i] = kernel_place(code, &at, &references->sentinels[i]);
+    }
     for (size_t i = 0; i < worker->count; i++) {
         worker->placed[i] = kernel_place(code, &at, worker->kernels[i]);
     }
@@ -178,8 +181,6 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
         .rounds_max = worker->rounds_max,
         .shared = shared,
         .reference = worker->reference,
-        .sentinel = worker->sentinel,
-        .loads = worker->loads,
         .references = worker->timer->references,
         .clock = worker->host.clock,
         .sandbox = worker->host.sandbox,
@@ -192,6 +193,7 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
         .timeout_ms = worker->timer->timeout_ms,
         .avx = __builtin_cpu_supports("avx") != 0,
     };
+    memcpy(child.sentinels, worker->sentinels, sizeof child.sentinels);
     pid_t pid = fork();
     if (pid < 0) {
         int error = errno;

@@ -26,7 +26,7 @@ struct hx_worker {
     size_t count;
     uint32_t rounds_max;
     struct hx_placed *placed; /* owned; of each kernel */
-    struct hx_placed reference, sentinel, loads;
+    struct hx_placed reference, sentinels[HX_SENTINELS];
     int code_fd;
     size_t code_bytes;
     void *shared; /* with the child: struct hx_shared, jobs, results, ticks */

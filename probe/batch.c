@@ -62,35 +62,50 @@ static bool is_void(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_UNSTABLE || stat->verdict == HX_VERDICT_DISTURBED;
 }
 
-/* Measures again what noise made void; `again` and `fresh` are scratch of `count`. */
+/* How far what it takes is from a whole number of cycles, as a part of that. */
+static double unwhole(const struct hx_stat *stat) {
+    double whole = fmax(round(stat->cycles), 1.0);
+    return fabs(stat->cycles - whole) / whole;
+}
+
+/* Did noise make it void, or, where it should be a whole number, perhaps longer? */
+static bool is_again(const struct hx_stat *stat, bool whole) {
+    const double within = 0.01;
+    return is_void(stat) || (whole && stat->verdict == HX_VERDICT_OK && unwhole(stat) > within);
+}
+
+/* Measures again what noise spoilt; `again` and `fresh` are scratch of `count`. */
 static enum ip_status void_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
-                                   const struct gen_kernel **again, struct hx_stat *fresh,
+                                   bool whole, const struct gen_kernel **again, struct hx_stat *fresh,
                                    const struct hx_meter *meter, struct ip_error *err) {
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
-        if (pointers[i] != NULL && is_void(&stats[i])) {
+        if (pointers[i] != NULL && is_again(&stats[i], whole)) {
             again[left++] = pointers[i];
         }
     }
     enum ip_status status = left > 0 ? hx_measure(meter, again, left, fresh, err) : IP_OK;
     for (size_t i = count; i > 0 && status == IP_OK; i--) {
-        if (pointers[i - 1] != NULL && is_void(&stats[i - 1])) {
+        struct hx_stat *stat = &stats[i - 1];
+        if (pointers[i - 1] != NULL && is_again(stat, whole)) {
             left--;
-            stats[i - 1] = fresh[left].verdict == HX_VERDICT_OK ? fresh[left] : stats[i - 1];
+            bool better = is_void(stat) || unwhole(&fresh[left]) < unwhole(stat);
+            *stat = fresh[left].verdict == HX_VERDICT_OK && better ? fresh[left] : *stat;
         }
     }
     return status;
 }
 
 static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
-                                    unsigned retries, const struct hx_meter *meter, struct ip_error *err) {
+                                    unsigned retries, bool whole, const struct hx_meter *meter,
+                                    struct ip_error *err) {
     const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
     struct hx_stat *fresh = calloc(count, sizeof *fresh);
     enum ip_status status = again == NULL || fresh == NULL
                                 ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
                                 : IP_OK;
     for (unsigned r = 0; r < retries && status == IP_OK; r++) {
-        status = void_measure(pointers, count, stats, again, fresh, meter, err);
+        status = void_measure(pointers, count, stats, whole, again, fresh, meter, err);
     }
     free(again);
     free(fresh);
@@ -188,7 +203,7 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
         status = probe_rivals_measure(meter, batch->rivals + first, pointers, count, stats, err);
     }
     if (status == IP_OK && batch->retries > 0 && batch->looks == 0) {
-        status = voids_measure(pointers, count, stats, batch->retries, meter, err);
+        status = voids_measure(pointers, count, stats, batch->retries, batch->whole, meter, err);
     }
     hx_release(meter);
     for (size_t i = 0; i < count && status == IP_OK; i++) {

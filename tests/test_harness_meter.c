@@ -100,9 +100,9 @@ static void bench_prepare(struct hx_bench *target, struct script *script) {
     bench.references.chain.shorter.copies = 96;
     bench.references.chain.longer.copies = 192;
     bench.references.chain.forms_per_unit = 1;
-    bench.references.sentinel.shorter.copies = 192;
-    bench.references.sentinel.longer.copies = 384;
-    bench.references.sentinel.forms_per_unit = 1;
+    bench.references.sentinels[HX_SENTINEL_NOPS].shorter.copies = 192;
+    bench.references.sentinels[HX_SENTINEL_NOPS].longer.copies = 384;
+    bench.references.sentinels[HX_SENTINEL_NOPS].forms_per_unit = 1;
     bench.sentinel_cycles = 0.25;
     *target = bench;
 }

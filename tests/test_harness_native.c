@@ -79,7 +79,7 @@ static void fixture_open(struct fixture *fixture) {
     kernel_loop(&fixture->sentinel, NOP8, 8, 192);
     kernel_loop(&fixture->good, ADD, 3, 64);
     fixture->references.chain = fixture->chain.kernel;
-    fixture->references.sentinel = fixture->sentinel.kernel;
+    fixture->references.sentinels[HX_SENTINEL_NOPS] = fixture->sentinel.kernel;
     struct ip_error err;
     enum ip_status status = hx_timer_open(&fixture->timer, "tsc", &fixture->references, -1, &err);
     if (status == IP_CAPABILITY) {
