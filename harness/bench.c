@@ -31,6 +31,9 @@ enum {
     SUSPECT_WIDTH = 3,        /* no x86-64 server or desktop core since 2008 issues fewer than four */
 };
 
+/* Not the NOP of the sentinel, by which a kernel is known that fills the issue. */
+static const char SHORT_NOP[] = "nop dword [rax+8]";
+
 /* How far 1/sentinel may be from an integer: a loop of NOPs loses part of a group at its branch, or where the
  * decoders feed it. */
 static const double WIDTH_TOLERANCE = 0.08;
@@ -71,6 +74,8 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
     return status;
 }
 
+/* As many NOPs as loads: cores issue twice as many instructions as they load in a cycle, or less, and a
+ * neighbour that takes issue slots alone would leave loads alone. */
 static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) {
     struct gen_kernel *kernel = &bench->references.sentinels[HX_SENTINEL_LOADS];
     static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsi", "rdi",
@@ -82,6 +87,7 @@ static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) 
     for (int i = 0; i < LOADS; i++) {
         ip_lines_printf(&program.unit, "mov %s, [r%u%+d]", registers[i], GEN_REG_BASE,
                         GEN_LOAD_STRIDE * i % SHORT_DISPS - SHORT_DISPS / 2);
+        ip_lines_add(&program.unit, SHORT_NOP);
     }
     enum ip_status status = program.unit.failed
                                 ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")

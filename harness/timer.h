@@ -95,7 +95,7 @@ struct hx_timer_ops {
 /* What can run beside a kernel to show whether somebody disturbs it. */
 enum hx_sentinel {
     HX_SENTINEL_NOPS,     /* long NOPs: the issue width */
-    HX_SENTINEL_LOADS,    /* independent loads: the ports that load */
+    HX_SENTINEL_LOADS,    /* independent loads among NOPs: the ports that load, too */
     HX_SENTINEL_FORWARDS, /* a chain of vectors through memory: what a load takes from the store before it */
     HX_SENTINELS
 };

@@ -96,16 +96,30 @@ static enum ip_status void_measure(const struct gen_kernel **pointers, size_t co
     return status;
 }
 
+static size_t voids_count(const struct gen_kernel *const *pointers, size_t count,
+                          const struct hx_stat *stats) {
+    size_t voids = 0;
+    for (size_t i = 0; i < count; i++) {
+        voids += pointers[i] != NULL && is_void(&stats[i]);
+    }
+    return voids;
+}
+
 static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
-                                    unsigned retries, bool whole, const struct hx_meter *meter,
+                                    const struct probe_batch *batch, const struct hx_meter *meter,
                                     struct ip_error *err) {
     const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
     struct hx_stat *fresh = calloc(count, sizeof *fresh);
     enum ip_status status = again == NULL || fresh == NULL
                                 ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
                                 : IP_OK;
-    for (unsigned r = 0; r < retries && status == IP_OK; r++) {
-        status = void_measure(pointers, count, stats, whole, again, fresh, meter, err);
+    double begun = hx_seconds(meter);
+    bool more = batch->retries > 0;
+    for (unsigned r = 0; more && status == IP_OK; r++) {
+        status = void_measure(pointers, count, stats, batch->whole, again, fresh, meter, err);
+        double passed = hx_seconds(meter) - begun;
+        more = r + 1 < batch->retries ||
+               (passed > 0 && passed < batch->retry_seconds && voids_count(pointers, count, stats) > 0);
     }
     free(again);
     free(fresh);
@@ -203,7 +217,7 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
         status = probe_rivals_measure(meter, batch->rivals + first, pointers, count, stats, err);
     }
     if (status == IP_OK && batch->retries > 0 && batch->looks == 0) {
-        status = voids_measure(pointers, count, stats, batch->retries, batch->whole, meter, err);
+        status = voids_measure(pointers, count, stats, batch, meter, err);
     }
     hx_release(meter);
     for (size_t i = 0; i < count && status == IP_OK; i++) {

@@ -15,7 +15,7 @@ enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 
 /* A chain of one transfer below this was removed at rename on its way, so it says nothing. */
 #define LEAST_CHAIN_CYCLES 0.85
 /* What noise spoilt is measured so many times more: all that is closed by it hangs on it. */
-enum { CALIBRATION_RETRIES = 12 };
+enum { CALIBRATION_RETRIES = 12, CALIBRATION_SECONDS = 10 };
 /* So near to a whole number the latency of a transfer is one. */
 #define WHOLE_TOLERANCE 0.02
 
@@ -502,7 +502,8 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
 
 enum ip_status probe_transfers_calibrate(struct probe_transfers *transfers, const struct hx_meter *meter,
                                          struct gen_encoder *encoder, struct ip_error *err) {
-    struct probe_batch batch = {.retries = CALIBRATION_RETRIES, .whole = true};
+    struct probe_batch batch = {
+        .retries = CALIBRATION_RETRIES, .retry_seconds = CALIBRATION_SECONDS, .whole = true};
     enum ip_status status = chains_add(transfers, &batch, err);
     if (status == IP_OK) {
         status = probe_batch_measure(&batch, meter, encoder, err);

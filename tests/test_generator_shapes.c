@@ -33,6 +33,11 @@ static void chain_run(const struct chain_case *test) {
             fail_msg("%s: %s", test->syntax[0], err.text);
         }
         assert_unit(&program, test->unit);
+        bool stores = false;
+        for (unsigned i = 0; i < count; i++) {
+            stores = stores || forms[i].operands[links[i].dst].kind == ISA_OPERAND_MEM;
+        }
+        assert_int_equal(program.forwards, stores);
     }
     gen_program_fini(&program);
 }

@@ -16,20 +16,23 @@
 #include "harness/passes.h"
 #include "harness/stats.h"
 
+enum { FORWARDS_CYCLES = 12 }; /* a round through memory, undisturbed */
+
 /* What the scripted timer does in batch number n (from 0). */
 struct script {
-    double cycles;          /* truth: cycles per copy */
-    double overhead_cycles; /* of each call, to be removed by differencing */
-    double waking_cycles;   /* of each call of the kernel, which uses vectors, more than of the chain's */
-    double ticks_per_cycle; /* of batch 0 */
-    double drift;           /* added to it in every batch */
-    double noise;           /* relative, uniform */
-    double spike_chance;    /* of a sample that is ten times too long */
-    int disturbed_batches;  /* so many batches from the first: NOPs and kernel take twice as long */
-    int moving_batches;     /* so many batches from the first: the clock changes in the middle */
-    int slow_short_batches; /* so many batches from the first: the short loop takes a third longer */
-    int restless_batches;   /* so many batches from the first: most runs of the kernel take 5 % longer */
-    double batch_jitter;    /* relative, uniform: each batch has a truth of its own */
+    double cycles;           /* truth: cycles per copy */
+    double overhead_cycles;  /* of each call, to be removed by differencing */
+    double waking_cycles;    /* of each call of the kernel, which uses vectors, more than of the chain's */
+    double ticks_per_cycle;  /* of batch 0 */
+    double drift;            /* added to it in every batch */
+    double noise;            /* relative, uniform */
+    double spike_chance;     /* of a sample that is ten times too long */
+    int disturbed_batches;   /* so many batches from the first: NOPs and kernel take twice as long */
+    int moving_batches;      /* so many batches from the first: the clock changes in the middle */
+    int slow_short_batches;  /* so many batches from the first: the short loop takes a third longer */
+    int restless_batches;    /* so many batches from the first: most runs of the kernel take 5 % longer */
+    int slow_memory_batches; /* so many batches from the first: a round through memory takes a cycle more */
+    double batch_jitter;     /* relative, uniform: each batch has a truth of its own */
     enum hx_outcome outcome;
     uint32_t passes;
     int slow_from, slow_to; /* in these batches everything of the kernel takes 4 % longer: a slow mode */
@@ -58,6 +61,10 @@ static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jo
         bool disturbed = script->batch < script->disturbed_batches;
         double nop = disturbed ? 0.5 : 0.25;
         double truth = script->cycles * (disturbed ? 1.5 : 1.0);
+        if (kernel->forwards && script->batch < script->slow_memory_batches) {
+            nop *= (FORWARDS_CYCLES + 1.0) / FORWARDS_CYCLES;
+            truth += 1.0;
+        }
         if (script->batch >= script->slow_from && script->batch < script->slow_to) {
             truth *= 1.04;
         }
@@ -118,6 +125,59 @@ static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
     struct ip_error err;
     assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
     return stat;
+}
+
+/* A chain through memory, with a sentinel that goes through memory, which is thought to take `known` cycles
+ * undisturbed. *learned: the same afterwards. */
+static struct hx_stat memory_measure(struct script *script, double known, double *learned) {
+    static uint8_t code[1];
+    struct hx_bench bench;
+    bench_prepare(&bench, script);
+    bench.references.sentinels[HX_SENTINEL_FORWARDS] = (struct gen_kernel){
+        .shorter = {.bytes = code, .copies = 192 * 0.25 / FORWARDS_CYCLES},
+        .longer = {.bytes = code, .copies = 384 * 0.25 / FORWARDS_CYCLES},
+        .forms_per_unit = 1,
+    };
+    bench.beside_cycles[HX_SENTINEL_FORWARDS] = known;
+    const struct gen_kernel kernel = {.shorter = {.copies = 32},
+                                      .longer = {.copies = 64},
+                                      .forms_per_unit = 1,
+                                      .touches_memory = true,
+                                      .forwards = true};
+    const struct gen_kernel *kernels[1] = {&kernel};
+    struct hx_meter meter = hx_bench_meter(&bench);
+    struct hx_stat stat;
+    struct ip_error err;
+    assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
+    *learned = bench.beside_cycles[HX_SENTINEL_FORWARDS];
+    return stat;
+}
+
+static void test_chains_through_memory_are_watched(void **state) {
+    (void)state;
+    struct script script = script_default();
+    double learned;
+    script.slow_memory_batches = 5;
+    struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES, &learned);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, script.cycles, 1e-6);
+    assert_int_equal(stat.retakes, 5);
+    assert_true(learned == FORWARDS_CYCLES);
+    script = script_default();
+    script.slow_memory_batches = 1000;
+    assert_int_equal(memory_measure(&script, FORWARDS_CYCLES, &learned).verdict, HX_VERDICT_DISTURBED);
+    assert_true(learned == FORWARDS_CYCLES);
+}
+
+/* Calibrated at a bad moment: what is shorter is undisturbed all the same, and what that takes is learned. */
+static void test_undisturbed_memory_is_learned(void **state) {
+    (void)state;
+    struct script script = script_default();
+    double learned;
+    struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES + 1, &learned);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, script.cycles, 1e-6);
+    assert_float_equal(learned, FORWARDS_CYCLES, 1e-6);
 }
 
 /* A timer that holds kernels: each job must name the place of its kernel among those. */
@@ -510,6 +570,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_are_held_once),
         cmocka_unit_test(test_waking_vectors_is_no_doubt),
+        cmocka_unit_test(test_chains_through_memory_are_watched),
+        cmocka_unit_test(test_undisturbed_memory_is_learned),
         cmocka_unit_test(test_quiet_machine_gives_the_truth),
         cmocka_unit_test(test_passes_that_agree_count),
         cmocka_unit_test(test_a_fast_pass_that_no_other_confirms_is_left_out),

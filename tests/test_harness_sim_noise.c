@@ -35,7 +35,9 @@ static uint8_t undefined[] = "\x0f\x0b\x48\x83\xef\x01\x75\xf8\xc3";
     { .bytes = (array), .length = sizeof(array) - 1, .copies = 1 }
 static const struct hx_references references = {
     .chain = {.shorter = CODE(chain_short), .longer = CODE(chain_long), .forms_per_unit = 1},
-    .sentinel = {.shorter = CODE(nops_short), .longer = CODE(nops_long), .forms_per_unit = 1},
+    .sentinels = {[HX_SENTINEL_NOPS] = {.shorter = CODE(nops_short),
+                                        .longer = CODE(nops_long),
+                                        .forms_per_unit = 1}},
 };
 static const struct gen_kernel faulty = {.shorter = CODE(undefined), .longer = CODE(undefined)};
 

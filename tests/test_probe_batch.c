@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a batch is measured again, over a scripted meter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "probe/batch.h"
+
+enum { CALLS = 8 };
+
+/* What the one kernel takes from call to call; 0: the call is void. */
+struct script {
+    double cycles[CALLS];
+    unsigned calls;
+    double seconds_per_call;
+};
+
+static enum ip_status script_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                     struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels, (void)err;
+    struct script *script = self;
+    assert_int_equal(count, 1);
+    assert_true(script->calls < CALLS);
+    double cycles = script->cycles[script->calls++];
+    stats[0] = (struct hx_stat){.verdict = cycles > 0 ? HX_VERDICT_OK : HX_VERDICT_DISTURBED,
+                                .cycles = cycles > 0 ? cycles : NAN};
+    return IP_OK;
+}
+
+static double script_seconds(const void *self) {
+    const struct script *script = self;
+    return script->calls * script->seconds_per_call;
+}
+
+static struct hx_stat run(struct script *script, struct probe_batch batch) {
+    struct gen_encoder encoder = {0};
+    struct gen_program program;
+    struct ip_error err = {0};
+    size_t slot;
+    gen_program_init(&program);
+    ip_lines_add(&program.unit, "add rax, rax");
+    assert_int_equal(probe_batch_add(&batch, &program, &slot, &err), IP_OK);
+    const struct hx_meter meter = {.measure = script_measure, .seconds = script_seconds, .self = script};
+    assert_int_equal(probe_batch_measure(&batch, &meter, &encoder, &err), IP_OK);
+    struct hx_stat stat = batch.stats[slot];
+    probe_batch_fini(&batch);
+    gen_encoder_fini(&encoder);
+    return stat;
+}
+
+static void voids_are_measured_again(void **state) {
+    (void)state;
+    struct script script = {.cycles = {0, 0, 4.3, 5.0}};
+    assert_true(run(&script, (struct probe_batch){.retries = 5}).cycles == 4.3);
+    assert_int_equal(script.calls, 3);
+    script = (struct script){.cycles = {0, 0, 4.3}};
+    assert_int_equal(run(&script, (struct probe_batch){.retries = 1}).verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(script.calls, 2);
+}
+
+/* On the silicon, as long as that may help; a simulated CPU knows no time. */
+static void voids_are_measured_for_a_while(void **state) {
+    (void)state;
+    const struct probe_batch batch = {.retries = 1, .retry_seconds = 3.5};
+    struct script script = {.cycles = {0, 0, 0, 2.0}, .seconds_per_call = 1};
+    assert_true(run(&script, batch).cycles == 2.0);
+    script = (struct script){.cycles = {0}, .seconds_per_call = 1};
+    assert_int_equal(run(&script, batch).verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(script.calls, 1 + 4);
+    script = (struct script){.cycles = {0}};
+    assert_int_equal(run(&script, batch).verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(script.calls, 2);
+}
+
+static void the_nearest_to_a_whole_number_counts(void **state) {
+    (void)state;
+    const struct probe_batch batch = {.retries = 4, .whole = true};
+    struct script script = {.cycles = {1.08, 1.5, 0, 1.002, 9.0}};
+    assert_true(run(&script, batch).cycles == 1.002);
+    assert_int_equal(script.calls, 4);
+    script = (struct script){.cycles = {2.3, 2.2, 2.4, 2.1, 2.5}};
+    assert_true(run(&script, batch).cycles == 2.1);
+    assert_int_equal(script.calls, 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(voids_are_measured_again),
+        cmocka_unit_test(voids_are_measured_for_a_while),
+        cmocka_unit_test(the_nearest_to_a_whole_number_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
