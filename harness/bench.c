@@ -14,6 +14,7 @@
 #include "harness/record.h"
 #include "harness/roam.h"
 #include "harness/stats.h"
+#include "harness/undisturbed.h"
 
 enum {
     /* Small: they share the micro-op cache with the kernel, and all begin at the start of a page. With 192
@@ -270,20 +271,6 @@ static double least_agreed(double cycles[CALIBRATION_BATCHES]) {
     return NAN;
 }
 
-/* `agreed` as what undisturbed loads can take: a whole number of them in a cycle; NaN: they cannot. */
-static double loads_undisturbed(double agreed) {
-    const double more = 0.05, less = 0.09; /* of a load; of the loads in a cycle */
-    double width = ceil(1.0 / agreed - less);
-    return isfinite(width) && width >= 1.0 && agreed <= (1.0 + more) / width ? 1.0 / width : NAN;
-}
-
-/* Likewise a round through memory: a whole number of cycles. */
-static double forwards_undisturbed(double agreed) {
-    const double within = 0.015;
-    double whole = round(agreed);
-    return fabs(agreed - whole) <= within * whole ? whole : NAN;
-}
-
 /* How long a sentinel takes undisturbed: the least that was ever found, for a neighbour that loads steadily
  * makes three loads a cycle look like one. Where nothing is found for a while, somebody else loads too, or
  * this core has other limits: NOPs will have to do. */
@@ -313,7 +300,7 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
             }
         }
         double agreed = status == IP_OK ? least_agreed(cycles) : NAN;
-        found = sentinel == HX_SENTINEL_LOADS ? loads_undisturbed(agreed) : forwards_undisturbed(agreed);
+        found = hx_undisturbed(sentinel, agreed);
     }
     bench->beside_cycles[sentinel] = fmin(bench->beside_cycles[sentinel], found); /* NaN: nothing was known */
     if (status == IP_OK && isnan(bench->beside_cycles[sentinel])) {

@@ -11,6 +11,7 @@
 #include "harness/passes.h"
 #include "harness/record.h"
 #include "harness/roam.h"
+#include "harness/undisturbed.h"
 
 enum {
     KERNELS_PER_CHUNK = 4096, /* bounds the memory for code and samples */
@@ -112,19 +113,14 @@ static struct hx_estimate batch_estimate(const struct hx_bench *bench, const str
     return estimate;
 }
 
-/* What was taken for undisturbed at a bad moment shows to be too much as soon as the neighbour goes. */
-static void forwards_learn(struct hx_bench *bench, const struct gen_kernel *kernel,
+/* A batch was taken beside the kernel: what its sentinel took may be less than ever before. */
+static void sentinel_learn(struct hx_bench *bench, const struct gen_kernel *kernel,
                            const struct hx_estimate *estimate) {
-    enum { WITNESSES = 3 };
-    const double within = 0.015;
-    if (hx_references_sentinel(&bench->references, kernel) != HX_SENTINEL_FORWARDS || estimate->clock_moved) {
-        return;
-    }
-    double known = bench->beside_cycles[HX_SENTINEL_FORWARDS];
-    double better = known - 1.0, now = estimate->sentinel_cycles / bench->sentinel_cycles * known;
-    if (fabs(now - better) <= within * better && ++bench->beside_better == WITNESSES) {
-        bench->beside_cycles[HX_SENTINEL_FORWARDS] = better;
-        bench->beside_better = 0;
+    enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
+    double scale =
+        sentinel == HX_SENTINEL_NOPS ? 1.0 : bench->beside_cycles[sentinel] / bench->sentinel_cycles;
+    if (!estimate->clock_moved) {
+        hx_undisturbed_learn(bench, sentinel, estimate->sentinel_cycles * scale);
     }
 }
 
@@ -286,7 +282,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
             continue;
         }
         struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, plan->rounds);
-        forwards_learn(bench, chunk->kernels[number], &estimate);
+        sentinel_learn(bench, chunk->kernels[number], &estimate);
         bool accepted = batch_is_accepted(bench, chunk->kernels[number], &estimate);
         void_count += !accepted;
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);

@@ -90,6 +90,12 @@ struct hx_holding {
     size_t count;
 };
 
+/* Of the last batches: beside how many a sentinel took so much less than was thought to be undisturbed. */
+struct hx_better {
+    double cycles;
+    uint32_t witnesses, seen;
+};
+
 /* The meter over a timer. */
 struct hx_bench {
     struct hx_timer timer;
@@ -105,9 +111,8 @@ struct hx_bench {
     /* Of one run of each other sentinel, undisturbed: 1 / loads a cycle, a whole number for a round through
      * memory; NaN: NOPs stand for it. */
     double beside_cycles[HX_SENTINELS];
-    uint32_t
-        beside_better;   /* batches beside which a round through memory took a whole number of cycles less */
-    bool watches_memory; /* sentinels other than NOPs are wanted */
+    struct hx_better better[HX_SENTINELS]; /* harness/undisturbed.h */
+    bool watches_memory;                   /* sentinels other than NOPs are wanted */
     bool sentinel_suspect;  /* no issue width was found: the core was shared from the start, nothing is
                                accepted */
     double ticks_per_cycle; /* at the start */

@@ -15,6 +15,7 @@
 #include "harness/meter.h"
 #include "harness/passes.h"
 #include "harness/stats.h"
+#include "harness/undisturbed.h"
 
 enum { FORWARDS_CYCLES = 12 }; /* a round through memory, undisturbed */
 
@@ -144,13 +145,13 @@ static struct hx_stat memory_measure(struct script *script, double known, double
                                       .forms_per_unit = 1,
                                       .touches_memory = true,
                                       .forwards = true};
-    const struct gen_kernel *kernels[1] = {&kernel};
+    const struct gen_kernel *kernels[3] = {&kernel, &kernel, &kernel};
     struct hx_meter meter = hx_bench_meter(&bench);
-    struct hx_stat stat;
+    struct hx_stat stats[3];
     struct ip_error err;
-    assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
+    assert_int_equal(hx_measure(&meter, kernels, 3, stats, &err), IP_OK);
     *learned = bench.beside_cycles[HX_SENTINEL_FORWARDS];
-    return stat;
+    return stats[0];
 }
 
 static void test_chains_through_memory_are_watched(void **state) {
@@ -178,6 +179,38 @@ static void test_undisturbed_memory_is_learned(void **state) {
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
     assert_float_equal(stat.cycles, script.cycles, 1e-6);
     assert_float_equal(learned, FORWARDS_CYCLES, 1e-6);
+}
+
+static void test_what_undisturbed_means(void **state) {
+    (void)state;
+    assert_float_equal(hx_undisturbed(HX_SENTINEL_NOPS, 0.168), 1.0 / 6, 1e-9);
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_NOPS, 0.18)));
+    assert_float_equal(hx_undisturbed(HX_SENTINEL_LOADS, 0.34), 1.0 / 3, 1e-9);
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_LOADS, 0.40)));
+    assert_float_equal(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.1), 11, 1e-9);
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.7)));
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, NAN)));
+}
+
+/* Calibrated as a core of four issues: many batches that see six put it right, single ones do not, nor do
+ * those that agree on nothing. */
+static void test_many_witnesses_put_it_right(void **state) {
+    (void)state;
+    struct hx_bench bench;
+    memset(&bench, 0, sizeof bench);
+    bench.sentinel_cycles = bench.sentinel_calibrated = 0.25;
+    for (int i = 0; i < 1000; i++) {
+        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 3 == 0 ? 0.1667 : 0.25);
+    }
+    for (int i = 0; i < 1000; i++) {
+        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 2 == 0 ? 0.1667 : 0.2);
+    }
+    assert_true(bench.sentinel_cycles == 0.25);
+    for (int i = 0; i < 40; i++) {
+        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 4 == 0 ? 0.31 : 0.168);
+    }
+    assert_float_equal(bench.sentinel_cycles, 1.0 / 6, 1e-9);
+    assert_float_equal(bench.sentinel_calibrated, 1.0 / 6, 1e-9);
 }
 
 /* A timer that holds kernels: each job must name the place of its kernel among those. */
@@ -572,6 +605,8 @@ int main(void) {
         cmocka_unit_test(test_waking_vectors_is_no_doubt),
         cmocka_unit_test(test_chains_through_memory_are_watched),
         cmocka_unit_test(test_undisturbed_memory_is_learned),
+        cmocka_unit_test(test_what_undisturbed_means),
+        cmocka_unit_test(test_many_witnesses_put_it_right),
         cmocka_unit_test(test_quiet_machine_gives_the_truth),
         cmocka_unit_test(test_passes_that_agree_count),
         cmocka_unit_test(test_a_fast_pass_that_no_other_confirms_is_left_out),

@@ -241,6 +241,16 @@ void compare_slots(struct comparison *comparison, const struct reference_row *ro
     }
 }
 
+void compare_trap(struct comparison *comparison, const struct reference_row *row,
+                  const struct probe_throughput *throughput) {
+    const double trap_cycles = 1000, core_cycles = 100;
+    bool trapped = throughput->measured && throughput->cycles >= trap_cycles && row->throughput < core_cycles;
+    if (trapped && comparison->result == COMPARE_DIFFERS) {
+        comparison->result = COMPARE_TRAPPED;
+        comparison->category = "";
+    }
+}
+
 /* -- Reviewed differences
  * ------------------------------------------------------------------------------------ */
 

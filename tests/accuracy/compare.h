@@ -15,6 +15,7 @@ enum compare_result {
     COMPARE_WITHIN_BOUND, /* not equal, but where the reference gives an upper bound this is below it */
     COMPARE_DIFFERS,
     COMPARE_TRUE_DIFFERENCE, /* differs, and is reviewed: tests/accuracy/true_differences.csv */
+    COMPARE_TRAPPED,         /* differs, and a hypervisor runs it here in place of the core */
 };
 
 enum { COMPARE_TEXT_MAX = 48 };
@@ -57,6 +58,10 @@ IP_CHECK enum ip_status true_differences_read(struct true_differences *list, con
                                               struct ip_error *err);
 /* Is this port usage of this form on the list? */
 bool true_differences_ports(struct true_differences *list, const char *form, const char *usage);
+/* Turns a difference into COMPARE_TRAPPED where the form's throughput is that of a trap, a thousand cycles
+ * and more, and by the reference no core takes so long. */
+void compare_trap(struct comparison *comparison, const struct reference_row *row,
+                  const struct probe_throughput *throughput);
 /* Turns a difference that is on the list, with the value that is on the list, into COMPARE_TRUE_DIFFERENCE.
  */
 void true_differences_apply(struct true_differences *list, const char *form, enum true_what what,

@@ -242,7 +242,7 @@ static enum ip_status run_measure(struct run *run, const struct options *options
  * -------------------------------------------------------------------------------------------------- */
 
 struct tally {
-    size_t compared, agree, within, true_differences, differ;
+    size_t compared, agree, within, true_differences, trapped, differ;
 };
 
 static void tally_add(struct tally *tally, const struct comparison *comparison) {
@@ -250,6 +250,7 @@ static void tally_add(struct tally *tally, const struct comparison *comparison) 
     tally->agree += comparison->result == COMPARE_AGREES;
     tally->within += comparison->result == COMPARE_WITHIN_BOUND;
     tally->true_differences += comparison->result == COMPARE_TRUE_DIFFERENCE;
+    tally->trapped += comparison->result == COMPARE_TRAPPED;
     tally->differ += comparison->result == COMPARE_DIFFERS;
 }
 
@@ -258,15 +259,17 @@ static double percent(size_t part, size_t whole) {
 }
 
 static void tally_print(const char *what, const struct tally *tally) {
-    size_t common = tally->compared - tally->true_differences;
+    size_t common = tally->compared - tally->true_differences - tally->trapped;
     printf("%s: %zu compared\n", what, tally->compared);
     printf("  %4zu equal (%.1f %%)\n", tally->agree, percent(tally->agree, tally->compared));
     printf("  %4zu within an upper bound of the reference (%.1f %%)\n", tally->within,
            percent(tally->within, tally->compared));
     printf("  %4zu reviewed true differences of this core (%.1f %%)\n", tally->true_differences,
            percent(tally->true_differences, tally->compared));
+    printf("  %4zu trapped by a hypervisor here (%.1f %%)\n", tally->trapped,
+           percent(tally->trapped, tally->compared));
     printf("  %4zu differ (%.1f %%)\n", tally->differ, percent(tally->differ, tally->compared));
-    printf("  apart from the true differences: %.1f %% equal, %.1f %% equal or within the bound\n",
+    printf("  apart from these and the true differences: %.1f %% equal, %.1f %% equal or within the bound\n",
            percent(tally->agree, common), percent(tally->agree + tally->within, common));
 }
 
@@ -298,7 +301,7 @@ static void pairs_print(const struct isa_form *form, const struct probe_latency 
 
 static void comparison_print(const char *what, const struct reference_row *row,
                              const struct comparison *comparison) {
-    static const char *const RESULTS[] = {"", "agrees", "within", "differs", "true difference"};
+    static const char *const RESULTS[] = {"", "agrees", "within", "differs", "true difference", "trapped"};
     printf("  %s  %s (%s): here %s, reference %s: %s%s%s\n", what, row->form->syntax, row->name,
            comparison->ours[0] != '\0' ? comparison->ours : "-",
            comparison->theirs[0] != '\0' ? comparison->theirs : "-", RESULTS[comparison->result],
@@ -307,7 +310,7 @@ static void comparison_print(const char *what, const struct reference_row *row,
 
 static bool worth_printing(const struct comparison *comparison, bool all) {
     return all || comparison->result == COMPARE_WITHIN_BOUND || comparison->result == COMPARE_DIFFERS ||
-           comparison->result == COMPARE_TRUE_DIFFERENCE;
+           comparison->result == COMPARE_TRUE_DIFFERENCE || comparison->result == COMPARE_TRAPPED;
 }
 
 static void report_rows(struct run *run, enum reference_scope scope, bool all, struct tally *latency_tally,
@@ -320,6 +323,7 @@ static void report_rows(struct run *run, enum reference_scope scope, bool all, s
         struct comparison comparison;
         compare_latency(&comparison, row, &run->latencies[i]);
         true_differences_apply(&run->differences, row->form->syntax, TRUE_LATENCY, &comparison);
+        compare_trap(&comparison, row, &run->throughputs[i]);
         tally_add(latency_tally, &comparison);
         if (worth_printing(&comparison, all)) {
             comparison_print("latency   ", row, &comparison);
@@ -327,6 +331,7 @@ static void report_rows(struct run *run, enum reference_scope scope, bool all, s
         }
         compare_throughput(&comparison, row, &run->throughputs[i]);
         true_differences_apply(&run->differences, row->form->syntax, TRUE_THROUGHPUT, &comparison);
+        compare_trap(&comparison, row, &run->throughputs[i]);
         tally_add(throughput_tally, &comparison);
         if (worth_printing(&comparison, all)) {
             comparison_print("throughput", row, &comparison);
@@ -335,6 +340,7 @@ static void report_rows(struct run *run, enum reference_scope scope, bool all, s
         }
         compare_slots(&comparison, row, &run->slots[i]);
         true_differences_apply(&run->differences, row->form->syntax, TRUE_SLOTS, &comparison);
+        compare_trap(&comparison, row, &run->throughputs[i]);
         tally_add(slots_tally, &comparison);
         if (worth_printing(&comparison, all)) {
             comparison_print("slots     ", row, &comparison);
@@ -350,6 +356,7 @@ static void tally_join(struct tally *sum, const struct tally *part) {
     sum->agree += part->agree;
     sum->within += part->within;
     sum->true_differences += part->true_differences;
+    sum->trapped += part->trapped;
     sum->differ += part->differ;
 }
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/undisturbed.h"
+
+#include <math.h>
+
+/* A whole number of loads in a cycle, or almost: the branch of their loop takes its part. */
+static double loads_undisturbed(double cycles) {
+    const double more = 0.05, less = 0.09; /* of a load; of the loads in a cycle */
+    double width = ceil(1.0 / cycles - less);
+    return isfinite(width) && width >= 1.0 && cycles <= (1.0 + more) / width ? 1.0 / width : NAN;
+}
+
+static double forwards_undisturbed(double cycles) {
+    const double within = 0.015;
+    double whole = round(cycles);
+    return fabs(cycles - whole) <= within * whole ? whole : NAN;
+}
+
+static double nops_undisturbed(double cycles) {
+    const double within = 0.03;
+    double width = round(1.0 / cycles);
+    return isfinite(width) && width >= 1.0 && fabs(1.0 / cycles - width) <= within * width ? 1.0 / width
+                                                                                           : NAN;
+}
+
+double hx_undisturbed(enum hx_sentinel sentinel, double cycles) {
+    return sentinel == HX_SENTINEL_NOPS    ? nops_undisturbed(cycles)
+           : sentinel == HX_SENTINEL_LOADS ? loads_undisturbed(cycles)
+                                           : forwards_undisturbed(cycles);
+}
+
+void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, double cycles) {
+    /* A single reading is short whenever its chain, and not it, was disturbed. */
+    enum { WITNESSES = 6, WINDOW = 32 };
+    const double clearly = 0.95;
+    struct hx_better *better = &bench->better[sentinel];
+    double known = sentinel == HX_SENTINEL_NOPS ? bench->sentinel_cycles : bench->beside_cycles[sentinel];
+    double now = hx_undisturbed(sentinel, cycles);
+    if (better->seen == WINDOW) {
+        *better = (struct hx_better){.cycles = NAN};
+    }
+    better->seen++;
+    if (!(now < clearly * known)) {
+        return;
+    }
+    better->witnesses = now == better->cycles ? better->witnesses + 1 : 1;
+    better->cycles = now;
+    if (better->witnesses < WITNESSES || 2 * better->witnesses < better->seen) {
+        return;
+    }
+    if (sentinel == HX_SENTINEL_NOPS) {
+        bench->sentinel_cycles = bench->sentinel_calibrated = now;
+    } else {
+        bench->beside_cycles[sentinel] = now;
+    }
+    *better = (struct hx_better){.cycles = NAN};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/undisturbed.h - what a sentinel takes when nobody disturbs it: a whole number of cycles a round, or
+ * of rounds a cycle. A neighbour makes it longer, never shorter, so that whatever is shorter is nearer to it.
+ * docs/method.md, "Sentinels". */
+#ifndef ISAPROBE_HARNESS_UNDISTURBED_H
+#define ISAPROBE_HARNESS_UNDISTURBED_H
+
+#include "harness/meter.h"
+
+/* `cycles`, measured, as what an undisturbed sentinel can take; NaN: none takes that. */
+double hx_undisturbed(enum hx_sentinel sentinel, double cycles);
+
+/* Beside a batch the sentinel took so many cycles. Where the bench was calibrated at a bad moment many
+ * batches say so once that is over, and what undisturbed means is put right. */
+void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, double cycles);
+
+#endif
