@@ -27,6 +27,8 @@ enum {
     CALIBRATION_BATCHES = 12,
     CALIBRATION_ROUNDS = 11,
     SENTINELS_AGREEING = 7,   /* of the calibration's batches: more than half */
+    LOADS_AGREEING = 2,       /* four loads a cycle in place of three are a fifth less: two will do */
+    FORWARDS_AGREEING = 4,    /* a cycle in eleven is less than that */
     BESIDE_ATTEMPTS = 60,     /* to find what a sentinel takes undisturbed, at first ... */
     BESIDE_ATTEMPTS_MORE = 5, /* ... and each time that somebody asks for it again */
     SUSPECT_WIDTH = 3,        /* no x86-64 server or desktop core since 2008 issues fewer than four */
@@ -259,12 +261,12 @@ static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samp
     return status;
 }
 
-/* The least that two batches agree on: what disturbs loads makes them longer. NaN: none do. Sorts. */
-static double least_agreed(double cycles[CALIBRATION_BATCHES]) {
+/* The least that so many batches agree on: what disturbs a sentinel makes it longer. NaN: none do. Sorts. */
+static double least_agreed(double cycles[CALIBRATION_BATCHES], size_t agreeing) {
     const double near = 0.02;
     hx_sort(cycles, CALIBRATION_BATCHES);
-    for (size_t i = 0; i + 1 < CALIBRATION_BATCHES; i++) {
-        if (cycles[i + 1] - cycles[i] <= near * cycles[i]) {
+    for (size_t i = 0; i + agreeing <= CALIBRATION_BATCHES; i++) {
+        if (cycles[i + agreeing - 1] - cycles[i] <= near * cycles[i]) {
             return cycles[i];
         }
     }
@@ -295,11 +297,14 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
         for (size_t i = 0; i < CALIBRATION_BATCHES && status == IP_OK; i++) {
             cycles[i] = INFINITY;
             if (samples[i].outcome == HX_OUTCOME_OK) {
-                cycles[i] = hx_estimate_batch(kernel, &bench->references, &samples[i], CALIBRATION_ROUNDS)
-                                .sentinel_cycles;
+                struct hx_estimate estimate =
+                    hx_estimate_batch(kernel, &bench->references, &samples[i], CALIBRATION_ROUNDS);
+                bool sound = hx_chain_is_sound(bench, &estimate);
+                cycles[i] = sound ? estimate.sentinel_cycles : INFINITY;
             }
         }
-        double agreed = status == IP_OK ? least_agreed(cycles) : NAN;
+        size_t agreeing = sentinel == HX_SENTINEL_LOADS ? LOADS_AGREEING : FORWARDS_AGREEING;
+        double agreed = status == IP_OK ? least_agreed(cycles, agreeing) : NAN;
         found = hx_undisturbed(sentinel, agreed);
     }
     bench->beside_cycles[sentinel] = fmin(bench->beside_cycles[sentinel], found); /* NaN: nothing was known */

@@ -119,7 +119,7 @@ static void sentinel_learn(struct hx_bench *bench, const struct gen_kernel *kern
     enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
     double scale =
         sentinel == HX_SENTINEL_NOPS ? 1.0 : bench->beside_cycles[sentinel] / bench->sentinel_cycles;
-    if (!estimate->clock_moved) {
+    if (hx_chain_is_sound(bench, estimate)) {
         hx_undisturbed_learn(bench, sentinel, estimate->sentinel_cycles * scale);
     }
 }

@@ -29,6 +29,11 @@ double hx_undisturbed(enum hx_sentinel sentinel, double cycles) {
                                            : forwards_undisturbed(cycles);
 }
 
+bool hx_chain_is_sound(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    const double more = 0.03;
+    return !estimate->clock_moved && estimate->ticks_per_cycle <= bench->ticks_per_cycle * (1.0 + more);
+}
+
 void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, double cycles) {
     /* A single reading is short whenever its chain, and not it, was disturbed. */
     enum { WITNESSES = 6, WINDOW = 32 };

@@ -5,13 +5,20 @@
 #ifndef ISAPROBE_HARNESS_UNDISTURBED_H
 #define ISAPROBE_HARNESS_UNDISTURBED_H
 
+#include <stdbool.h>
+
+#include "harness/estimate.h"
 #include "harness/meter.h"
 
 /* `cycles`, measured, as what an undisturbed sentinel can take; NaN: none takes that. */
 double hx_undisturbed(enum hx_sentinel sentinel, double cycles);
 
-/* Beside a batch the sentinel took so many cycles. Where the bench was calibrated at a bad moment many
- * batches say so once that is over, and what undisturbed means is put right. */
+/* Does the chain of the batch take what it took when the bench was calibrated? Beside one that somebody slows
+ * all else looks short. (So it does, harmlessly, where the clock is now a slower one.) */
+bool hx_chain_is_sound(const struct hx_bench *bench, const struct hx_estimate *estimate);
+
+/* Beside a batch with a sound chain the sentinel took so many cycles. Where the bench was calibrated at a bad
+ * moment many batches say so once that is over, and what undisturbed means is put right. */
 void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, double cycles);
 
 #endif

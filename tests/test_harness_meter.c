@@ -129,8 +129,8 @@ static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
 }
 
 /* A chain through memory, with a sentinel that goes through memory, which is thought to take `known` cycles
- * undisturbed. *learned: the same afterwards. */
-static struct hx_stat memory_measure(struct script *script, double known, double *learned) {
+ * undisturbed. *learned: the same afterwards. `chain`: what a cycle of the chain took, calibrated. */
+static struct hx_stat memory_measure(struct script *script, double known, double chain, double *learned) {
     static uint8_t code[1];
     struct hx_bench bench;
     bench_prepare(&bench, script);
@@ -140,6 +140,7 @@ static struct hx_stat memory_measure(struct script *script, double known, double
         .forms_per_unit = 1,
     };
     bench.beside_cycles[HX_SENTINEL_FORWARDS] = known;
+    bench.ticks_per_cycle = script->ticks_per_cycle * chain;
     const struct gen_kernel kernel = {.shorter = {.copies = 32},
                                       .longer = {.copies = 64},
                                       .forms_per_unit = 1,
@@ -159,14 +160,14 @@ static void test_chains_through_memory_are_watched(void **state) {
     struct script script = script_default();
     double learned;
     script.slow_memory_batches = 5;
-    struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES, &learned);
+    struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES, 1.0, &learned);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
     assert_float_equal(stat.cycles, script.cycles, 1e-6);
     assert_int_equal(stat.retakes, 5);
     assert_true(learned == FORWARDS_CYCLES);
     script = script_default();
     script.slow_memory_batches = 1000;
-    assert_int_equal(memory_measure(&script, FORWARDS_CYCLES, &learned).verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(memory_measure(&script, FORWARDS_CYCLES, 1.0, &learned).verdict, HX_VERDICT_DISTURBED);
     assert_true(learned == FORWARDS_CYCLES);
 }
 
@@ -175,10 +176,14 @@ static void test_undisturbed_memory_is_learned(void **state) {
     (void)state;
     struct script script = script_default();
     double learned;
-    struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES + 1, &learned);
+    struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES + 1, 1.0, &learned);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
     assert_float_equal(stat.cycles, script.cycles, 1e-6);
     assert_float_equal(learned, FORWARDS_CYCLES, 1e-6);
+    /* Beside a chain that takes a tenth longer than calibrated nothing is learned. */
+    script = script_default();
+    (void)memory_measure(&script, FORWARDS_CYCLES + 1, 0.9, &learned);
+    assert_float_equal(learned, FORWARDS_CYCLES + 1, 1e-6);
 }
 
 static void test_what_undisturbed_means(void **state) {
