@@ -55,6 +55,7 @@ void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, dou
     }
     if (sentinel == HX_SENTINEL_NOPS) {
         bench->sentinel_cycles = bench->sentinel_calibrated = now;
+        bench->sentinel_suspect = false;
     } else {
         bench->beside_cycles[sentinel] = now;
     }

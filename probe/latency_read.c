@@ -23,9 +23,10 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define EQUAL_CYCLES_MOST 0.2
 #define EQUAL_CYCLES      0.03
 /* A chain without transfers tells the same when it is so near: further than noise, nearer than any true
- * difference. */
-#define DIRECT_RELATIVE 0.06
-#define DIRECT_CYCLES   0.08
+ * difference, which is a cycle (vfmaddcph takes 14 chained to itself and 15 behind a shuffle). */
+#define DIRECT_RELATIVE    0.06
+#define DIRECT_CYCLES      0.08
+#define DIRECT_CYCLES_MOST 0.5
 /* So near to a whole number is one. */
 #define WHOLE_RELATIVE 0.01
 #define WHOLE_CYCLES   0.03
@@ -282,7 +283,8 @@ static const struct latency_experiment *direct_find(const struct latency_session
             stat->verdict == HX_VERDICT_OK) {
             bool exact;
             double distance = fabs(round_rest(session, experiment, stat->cycles, &exact) - pair->cycles);
-            if (exact && distance <= fmax(DIRECT_RELATIVE * pair->cycles, DIRECT_CYCLES)) {
+            if (exact &&
+                distance <= fmax(fmin(DIRECT_RELATIVE * pair->cycles, DIRECT_CYCLES_MOST), DIRECT_CYCLES)) {
                 return experiment;
             }
         }
