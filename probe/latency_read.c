@@ -10,9 +10,6 @@
 
 enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 
-/* Beside the bit of a flag: it is read by an addition. */
-#define FLAG_ADDED 0x80000000u
-
 /* Two latencies that differ by less are the same. */
 #define SAME_CYCLES 0.3
 
@@ -191,15 +188,10 @@ static bool experiment_tells_flags(const struct latency_session *session,
            !pair->upper_bound && *rest >= INDEPENDENT_CYCLES;
 }
 
-/* The flag that the first transfer of a chain reads, and whether that is one that adds it: what logic wrote
- * reaches ADC sooner than CMOV and SETcc (docs/accuracy.md). */
+/* The flag that the first transfer of a chain reads. */
 static uint32_t experiment_flag(const struct latency_session *session,
                                 const struct latency_experiment *experiment) {
-    if (experiment->via_count == 0) {
-        return 0;
-    }
-    const struct probe_transfer *first = &session->transfers->items[experiment->via[0]];
-    return first->flags_read | (first->flags_written != 0 ? FLAG_ADDED : 0);
+    return experiment->via_count > 0 ? session->transfers->items[experiment->via[0]].flags_read : 0;
 }
 
 /* The median of what the chains through one flag tell; NULL: there is none. */
@@ -233,7 +225,7 @@ static const struct latency_experiment *flag_median_find(const struct latency_se
  * median is taken; and of the flags the first to arrive. Experiments [begin, end) belong to one pair. */
 static void flags_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
                               size_t begin, size_t end) {
-    static const uint32_t FLAGS[] = {0x1, 0x4, 0x40, 0x80, 0x800, 0x1 | FLAG_ADDED}; /* CF PF ZF SF OF CF */
+    static const uint32_t FLAGS[] = {0x1, 0x4, 0x40, 0x80, 0x800}; /* CF PF ZF SF OF */
     const struct latency_experiment *best = NULL;
     double least_cycles = INFINITY;
     for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {

@@ -24,6 +24,8 @@ enum {
     MANY_ENOUGH = 4, /* with fewer a hundredth of the time is a good part of a slot */
     GLANCES = 2,
     ATTEMPTS = 3,
+    WIDTH_RETRIES = 12, /* no form has slots without the issue width */
+    WIDTH_SECONDS = 3,
 };
 
 /* The NOPs take this many times as long as the instances alone would, and some cycles more: what an instance
@@ -272,6 +274,8 @@ static enum ip_status width_measure(struct session *session, const struct hx_met
         status = probe_batch_add(&session->batch, &program, &slot, err);
     }
     if (status == IP_OK) {
+        session->batch.retries = WIDTH_RETRIES;
+        session->batch.retry_seconds = WIDTH_SECONDS;
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     if (status == IP_OK) {

@@ -46,7 +46,6 @@ static const struct transfer_row ROWS[] = {
     {"cmovs r64, r64", 2, 0, -1, PROBE_RESTORE_NONE},
     {"cmovo r64, r64", 2, 0, -1, PROBE_RESTORE_NONE},
     {"cmovp r64, r64", 2, 0, -1, PROBE_RESTORE_NONE},
-    {"adc r64, imm8", 2, 0, -1, PROBE_RESTORE_NONE},
     {"setb r8", 1, 0, -1, PROBE_RESTORE_NONE},
     {"setz r8", 1, 0, -1, PROBE_RESTORE_NONE},
     {"sets r8", 1, 0, -1, PROBE_RESTORE_NONE},
