@@ -42,6 +42,16 @@ static const char SHORT_NOP[] = "nop dword [rax+8]";
 static const double WIDTH_TOLERANCE = 0.08;
 static const double SENTINELS_AGREE = 0.03;
 
+/* Takes the program over. */
+static enum ip_status program_build(struct gen_kernel *kernel, struct gen_program *program,
+                                    struct gen_encoder *encoder, uint32_t copies, struct ip_error *err) {
+    enum ip_status status = program->unit.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
+                                : gen_kernel_make(kernel, program, encoder, copies, err);
+    gen_program_fini(program);
+    return status;
+}
+
 static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_encoder *encoder,
                                       const char *title, const char *line, uint32_t copies, unsigned uses,
                                       struct ip_error *err) {
@@ -50,11 +60,7 @@ static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_enco
     (void)snprintf(program.title, sizeof program.title, "%s", title);
     program.uses = uses;
     ip_lines_add(&program.unit, line);
-    enum ip_status status = program.unit.failed
-                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
-                                : gen_kernel_make(kernel, &program, encoder, copies, err);
-    gen_program_fini(&program);
-    return status;
+    return program_build(kernel, &program, encoder, copies, err);
 }
 
 /* The chain must be one that no core removes at rename: `add r, r`, not `add r, imm`, `lea`, `inc` or `mov`.
@@ -80,24 +86,20 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
 /* As many NOPs as loads: cores issue twice as many instructions as they load in a cycle, or less, and a
  * neighbour that takes issue slots alone would leave loads alone. */
 static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) {
-    struct gen_kernel *kernel = &bench->references.sentinels[HX_SENTINEL_LOADS];
     static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsi", "rdi",
                                             "r8",  "r9",  "r10", "r11", "r12", "r13"};
     enum { LOADS = sizeof registers / sizeof registers[0], SHORT_DISPS = 256 };
     struct gen_program program;
     gen_program_init(&program);
     (void)snprintf(program.title, sizeof program.title, "sentinel: loads, the ports that load");
+    program.forms_per_unit = LOADS;
     for (int i = 0; i < LOADS; i++) {
         ip_lines_printf(&program.unit, "mov %s, [r%u%+d]", registers[i], GEN_REG_BASE,
                         GEN_LOAD_STRIDE * i % SHORT_DISPS - SHORT_DISPS / 2);
         ip_lines_add(&program.unit, SHORT_NOP);
     }
-    enum ip_status status = program.unit.failed
-                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
-                                : gen_kernel_make(kernel, &program, &bench->encoder, LOAD_COPIES, err);
-    kernel->forms_per_unit = LOADS;
-    gen_program_fini(&program);
-    return status;
+    return program_build(&bench->references.sentinels[HX_SENTINEL_LOADS], &program, &bench->encoder,
+                         LOAD_COPIES, err);
 }
 
 /* Vectors, for a core may pass on what general registers have stored without memory. Six shuffles, because a
@@ -114,22 +116,18 @@ static enum ip_status forwards_build(struct hx_bench *bench, struct ip_error *er
     }
     ip_lines_printf(&program.unit, "movups [0x%x], xmm0", GEN_ARENA_FORWARD);
     ip_lines_printf(&program.unit, "movups xmm0, [0x%x]", GEN_ARENA_FORWARD);
-    enum ip_status status = program.unit.failed
-                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for a reference kernel")
-                                : gen_kernel_make(&bench->references.sentinels[HX_SENTINEL_FORWARDS],
-                                                  &program, &bench->encoder, FORWARD_COPIES, err);
-    gen_program_fini(&program);
-    return status;
+    return program_build(&bench->references.sentinels[HX_SENTINEL_FORWARDS], &program, &bench->encoder,
+                         FORWARD_COPIES, err);
 }
 
-/* Those that are wanted and not there. */
+/* Those that are not there: what they take undisturbed was not found yet. */
 static enum ip_status sentinels_build(struct hx_bench *bench, struct ip_error *err) {
     const struct gen_kernel *sentinels = bench->references.sentinels;
     enum ip_status status = IP_OK;
-    if (bench->watches_memory && sentinels[HX_SENTINEL_LOADS].longer.bytes == NULL) {
+    if (sentinels[HX_SENTINEL_LOADS].longer.bytes == NULL) {
         status = loads_build(bench, err);
     }
-    if (status == IP_OK && bench->watches_memory && sentinels[HX_SENTINEL_FORWARDS].longer.bytes == NULL) {
+    if (status == IP_OK && sentinels[HX_SENTINEL_FORWARDS].longer.bytes == NULL) {
         status = forwards_build(bench, err);
     }
     return status;
@@ -338,6 +336,9 @@ static enum ip_status calibrate(struct hx_bench *bench, bool core, unsigned atte
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * CALIBRATION_ROUNDS, CALIBRATION_ROUNDS);
     }
     enum ip_status status = core ? core_measure(bench, samples, err) : IP_OK;
+    if (status == IP_OK && bench->watches_memory) {
+        status = sentinels_build(bench, err);
+    }
     for (size_t i = HX_SENTINEL_NOPS + 1; i < HX_SENTINELS && status == IP_OK && bench->watches_memory; i++) {
         bool known = isfinite(bench->beside_cycles[i]);
         status = beside_measure(bench, (enum hx_sentinel)i, samples, known ? 1 : attempts, err);
@@ -359,9 +360,8 @@ static enum ip_status calibrate_elsewhere(struct hx_bench *bench, struct ip_erro
 }
 
 enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
-    enum ip_status status = sentinels_build(bench, err);
     bool core = bench->sentinel_suspect || (bench->timer.ops->on_silicon && bench->recorder == NULL);
-    return status == IP_OK ? calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err) : status;
+    return calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err);
 }
 
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
@@ -382,9 +382,6 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     /* Who replays a record has NOPs only. */
     opened.watches_memory = opened.timer.ops != NULL && opened.timer.ops->on_silicon &&
                             options->record_path == NULL && strcmp(opened.timer.ops->unit, "ticks") == 0;
-    if (status == IP_OK) {
-        status = sentinels_build(&opened, err);
-    }
     if (status == IP_OK && options->record_path != NULL) {
         status = hx_recorder_open(&opened.recorder, options->record_path, err);
     }

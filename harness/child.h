@@ -67,7 +67,8 @@ struct hx_child {
     uint64_t *ticks;                /* in shared memory: [job][kind][round], rows of rounds_max */
     uint32_t rounds_max;
     struct hx_shared *shared;
-    struct hx_placed reference, sentinels[HX_SENTINELS];
+    struct hx_placed reference;
+    const struct hx_placed *sentinels; /* HX_SENTINELS of them */
     const struct hx_references *references;
     struct hx_clock clock;
     const struct hx_sandbox *sandbox;

@@ -107,8 +107,8 @@ static struct hx_estimate batch_estimate(const struct hx_bench *bench, const str
                                          const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, rounds);
     enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
-    if (sentinel != HX_SENTINEL_NOPS) {
-        estimate.sentinel_cycles *= bench->sentinel_cycles / bench->beside_cycles[sentinel];
+    if (sentinel != HX_SENTINEL_NOPS) { /* they are told even where what they take undisturbed is not known */
+        estimate.sentinel_cycles *= bench->sentinel_cycles / hx_undisturbed_known(bench, sentinel);
     }
     return estimate;
 }
@@ -117,8 +117,7 @@ static struct hx_estimate batch_estimate(const struct hx_bench *bench, const str
 static void sentinel_learn(struct hx_bench *bench, const struct gen_kernel *kernel,
                            const struct hx_estimate *estimate) {
     enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
-    double scale =
-        sentinel == HX_SENTINEL_NOPS ? 1.0 : bench->beside_cycles[sentinel] / bench->sentinel_cycles;
+    double scale = hx_undisturbed_known(bench, sentinel) / bench->sentinel_cycles;
     if (hx_chain_is_sound(bench, estimate)) {
         hx_undisturbed_learn(bench, sentinel, estimate->sentinel_cycles * scale);
     }

@@ -29,6 +29,10 @@ double hx_undisturbed(enum hx_sentinel sentinel, double cycles) {
                                            : forwards_undisturbed(cycles);
 }
 
+double hx_undisturbed_known(const struct hx_bench *bench, enum hx_sentinel sentinel) {
+    return sentinel == HX_SENTINEL_NOPS ? bench->sentinel_cycles : bench->beside_cycles[sentinel];
+}
+
 bool hx_chain_is_sound(const struct hx_bench *bench, const struct hx_estimate *estimate) {
     const double more = 0.03;
     return !estimate->clock_moved && estimate->ticks_per_cycle <= bench->ticks_per_cycle * (1.0 + more);
@@ -39,7 +43,7 @@ void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, dou
     enum { WITNESSES = 6, WINDOW = 32 };
     const double clearly = 0.95;
     struct hx_better *better = &bench->better[sentinel];
-    double known = sentinel == HX_SENTINEL_NOPS ? bench->sentinel_cycles : bench->beside_cycles[sentinel];
+    double known = hx_undisturbed_known(bench, sentinel);
     double now = hx_undisturbed(sentinel, cycles);
     if (better->seen == WINDOW) {
         *better = (struct hx_better){.cycles = NAN};

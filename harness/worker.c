@@ -181,6 +181,7 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
         .rounds_max = worker->rounds_max,
         .shared = shared,
         .reference = worker->reference,
+        .sentinels = worker->sentinels,
         .references = worker->timer->references,
         .clock = worker->host.clock,
         .sandbox = worker->host.sandbox,
@@ -193,7 +194,6 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
         .timeout_ms = worker->timer->timeout_ms,
         .avx = __builtin_cpu_supports("avx") != 0,
     };
-    memcpy(child.sentinels, worker->sentinels, sizeof child.sentinels);
     pid_t pid = fork();
     if (pid < 0) {
         int error = errno;
