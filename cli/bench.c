@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 /* Kernels between two looks at the signal flag: a fraction of a second of measuring. */
 enum { GROUP = 512 };
 
@@ -61,7 +63,7 @@ enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings
     bench->meter =
         (struct hx_meter){.measure = measure_interruptibly, .screen = screen_interruptibly, .self = bench};
     bench->progress = !settings->quiet && isatty(STDERR_FILENO) != 0;
-    (void)clock_gettime(CLOCK_MONOTONIC, &bench->begin);
+    bench->begin_s = ip_clock_seconds();
     return IP_OK;
 }
 
@@ -82,10 +84,7 @@ void cli_bench_progress(struct cli_bench *bench, const char *what, size_t done, 
     if (!bench->progress || done == 0) {
         return;
     }
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    double elapsed_s =
-        (double)(now.tv_sec - bench->begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - bench->begin.tv_nsec);
+    double elapsed_s = ip_clock_seconds() - bench->begin_s;
     if (elapsed_s < 1.0) {
         return; /* what is done in a moment needs no progress */
     }

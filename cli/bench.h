@@ -3,8 +3,6 @@
 #ifndef ISAPROBE_CLI_BENCH_H
 #define ISAPROBE_CLI_BENCH_H
 
-#include <time.h>
-
 #include "cli/cli.h"
 #include "harness/meter.h"
 
@@ -12,7 +10,7 @@ struct cli_bench {
     struct hx_bench bench;
     struct hx_meter inner;
     struct hx_meter meter; /* as `inner`, but ends between groups of kernels when a signal came */
-    struct timespec begin;
+    double begin_s;        /* on the clock of common/clock.h */
     bool opened, progress, shown;
 };
 

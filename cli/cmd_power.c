@@ -3,10 +3,10 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/output.h"
 #include "cli/power_inputs.h"
+#include "common/clock.h"
 #include "power/calibrate.h"
 #include "power/plot.h"
 
@@ -249,16 +249,10 @@ static enum ip_status advise(struct cli_output *output, const struct cli_setting
 /* --- calibration -----------------------------------------------------------------------------------------
  */
 
-static double now_s(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Busy arithmetic, so that the core draws what it draws at work. */
 static enum ip_status load_spin(void *self, double seconds, double *elapsed_s, struct ip_error *err) {
     (void)self;
-    double begin = now_s(), now = begin;
+    double begin = ip_clock_seconds(), now = begin;
     volatile double sink = 1;
     while (now - begin < seconds) {
         if (cli_signal() != 0) {
@@ -267,7 +261,7 @@ static enum ip_status load_spin(void *self, double seconds, double *elapsed_s, s
         for (int i = 0; i < 20000; i++) {
             sink = sink * 1.0000001 + 1e-9;
         }
-        now = now_s();
+        now = ip_clock_seconds();
     }
     *elapsed_s = now - begin;
     return IP_OK;

@@ -5,22 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/portmap.h"
 #include "cli/scan.h"
 #include "cli/store.h"
+#include "common/clock.h"
 #include "isa/decode.h"
-
-static double seconds_since(const struct timespec *begin) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-}
 
 /* On a terminal: how far, how fast, how long still. */
 static void progress_show(struct scan *scan) {
-    double elapsed_s = seconds_since(&scan->bench.begin);
+    double elapsed_s = ip_clock_seconds() - scan->bench.begin_s;
     if (!scan->bench.progress || scan->stored_count == 0 || elapsed_s < 0.5) {
         return;
     }

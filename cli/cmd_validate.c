@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/bench.h"
 #include "cli/output.h"
 #include "cli/store.h"
 #include "cli/validate.h"
+#include "common/clock.h"
 #include "oncore/oncore.h"
 
 enum { WORST_DEFAULT = 10 };
@@ -76,13 +76,10 @@ static enum ip_status store_find(struct validate *validate, struct ip_error *err
 }
 
 static enum ip_status all_predict(struct validate *validate, struct ip_error *err) {
-    struct timespec begin, end;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin_s = ip_clock_seconds();
     enum ip_status status = cli_samples_predict(&validate->samples, validate->settings,
                                                 ip_text_string(&validate->store_path), err);
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    validate->predict_seconds =
-        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    validate->predict_seconds = ip_clock_seconds() - begin_s;
     for (unsigned n = 0; n < CLI_NOTIONS; n++) {
         validate->predictions += notion_wanted(validate, n) ? validate->samples.count : 0;
     }

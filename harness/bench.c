@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "generator/abi.h"
 #include "generator/shapes.h"
 #include "harness/estimate.h"
@@ -215,6 +216,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
     const double known_calibrated = bench->sentinel_calibrated;
     bench->sentinel_cycles = bench->sentinel_calibrated = sentinel_agreed(sentinels);
     bench->ticks_per_cycle = hx_median(chains, grown);
+    bench->ticks_least = fmin(bench->ticks_least, bench->ticks_per_cycle);
     bench->chain_spread = (chains[grown - 1] - chains[0]) / bench->ticks_per_cycle;
     bench->sentinel_suspect = sentinel_is_suspect(bench);
     /* A neighbour makes a core look narrower, never wider. */
@@ -369,7 +371,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     struct hx_bench opened;
     memset(&opened, 0, sizeof opened);
     hx_plan_init(&opened.plan);
-    (void)clock_gettime(CLOCK_MONOTONIC, &opened.opened);
+    opened.opened_s = ip_clock_seconds();
     enum ip_status status = references_build(&opened, err);
     if (status == IP_OK) {
         status = hx_timer_open(&opened.timer, options->timer != NULL ? options->timer : "tsc", NULL,
@@ -396,6 +398,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         for (size_t i = 0; i < HX_SENTINELS; i++) {
             bench->beside_cycles[i] = NAN;
         }
+        bench->ticks_least = NAN;
         status = calibrate(bench, true, BESIDE_ATTEMPTS, err);
         if (status == IP_OK && bench->roams) {
             status = calibrate_elsewhere(bench, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/meter.h"
 
+#include "common/clock.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -553,12 +554,7 @@ static enum ip_status bench_hold(void *self, const struct gen_kernel *const *ker
 
 static double bench_seconds(const void *self) {
     const struct hx_bench *bench = self;
-    struct timespec now;
-    if (!bench->timer.ops->on_silicon) {
-        return 0;
-    }
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - bench->opened.tv_sec) + (double)(now.tv_nsec - bench->opened.tv_nsec) * 1e-9;
+    return bench->timer.ops->on_silicon ? ip_clock_seconds() - bench->opened_s : 0;
 }
 
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {

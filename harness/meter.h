@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "common/error.h"
 #include "generator/kernel.h"
@@ -115,10 +114,11 @@ struct hx_bench {
     bool watches_memory;                   /* sentinels other than NOPs are wanted */
     bool sentinel_suspect;  /* no issue width was found: the core was shared from the start, nothing is
                                accepted */
-    double ticks_per_cycle; /* at the start */
+    double ticks_per_cycle; /* of the last calibration */
+    double ticks_least;     /* of all calibrations */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */
     uint64_t kernels_run;
-    struct timespec opened; /* on the monotonic clock */
+    double opened_s; /* on the clock of common/clock.h */
     struct hx_holding holding;
     double run_ticks; /* of all their samples, those of the references too */
 };

@@ -35,7 +35,7 @@ double hx_undisturbed_known(const struct hx_bench *bench, enum hx_sentinel senti
 
 bool hx_chain_is_sound(const struct hx_bench *bench, const struct hx_estimate *estimate) {
     const double more = 0.03;
-    return !estimate->clock_moved && estimate->ticks_per_cycle <= bench->ticks_per_cycle * (1.0 + more);
+    return !estimate->clock_moved && estimate->ticks_per_cycle <= bench->ticks_least * (1.0 + more);
 }
 
 void hx_undisturbed_learn(struct hx_bench *bench, enum hx_sentinel sentinel, double cycles) {

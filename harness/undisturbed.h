@@ -16,8 +16,8 @@ double hx_undisturbed(enum hx_sentinel sentinel, double cycles);
 /* What the bench thinks that it takes undisturbed; NaN: not known. */
 double hx_undisturbed_known(const struct hx_bench *bench, enum hx_sentinel sentinel);
 
-/* Does the chain of the batch take what it took when the bench was calibrated? Beside one that somebody slows
- * all else looks short. (So it does, harmlessly, where the clock is now a slower one.) */
+/* Does the chain of the batch take the least that a calibration found? Beside one that somebody slows all
+ * else looks short. (So it does, harmlessly, where the clock is now a slower one.) */
 bool hx_chain_is_sound(const struct hx_bench *bench, const struct hx_estimate *estimate);
 
 /* Beside a batch with a sound chain the sentinel took so many cycles. Where the bench was calibrated at a bad

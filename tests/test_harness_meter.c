@@ -15,7 +15,6 @@
 #include "harness/meter.h"
 #include "harness/passes.h"
 #include "harness/stats.h"
-#include "harness/undisturbed.h"
 
 enum { FORWARDS_CYCLES = 12 }; /* a round through memory, undisturbed */
 
@@ -140,7 +139,7 @@ static struct hx_stat memory_measure(struct script *script, double known, double
         .forms_per_unit = 1,
     };
     bench.beside_cycles[HX_SENTINEL_FORWARDS] = known;
-    bench.ticks_per_cycle = script->ticks_per_cycle * chain;
+    bench.ticks_least = script->ticks_per_cycle * chain;
     const struct gen_kernel kernel = {.shorter = {.copies = 32},
                                       .longer = {.copies = 64},
                                       .forms_per_unit = 1,
@@ -184,38 +183,6 @@ static void test_undisturbed_memory_is_learned(void **state) {
     script = script_default();
     (void)memory_measure(&script, FORWARDS_CYCLES + 1, 0.9, &learned);
     assert_float_equal(learned, FORWARDS_CYCLES + 1, 1e-6);
-}
-
-static void test_what_undisturbed_means(void **state) {
-    (void)state;
-    assert_float_equal(hx_undisturbed(HX_SENTINEL_NOPS, 0.168), 1.0 / 6, 1e-9);
-    assert_true(isnan(hx_undisturbed(HX_SENTINEL_NOPS, 0.18)));
-    assert_float_equal(hx_undisturbed(HX_SENTINEL_LOADS, 0.34), 1.0 / 3, 1e-9);
-    assert_true(isnan(hx_undisturbed(HX_SENTINEL_LOADS, 0.40)));
-    assert_float_equal(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.1), 11, 1e-9);
-    assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.7)));
-    assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, NAN)));
-}
-
-/* Calibrated as a core of four issues: many batches that see six put it right, single ones do not, nor do
- * those that agree on nothing. */
-static void test_many_witnesses_put_it_right(void **state) {
-    (void)state;
-    struct hx_bench bench;
-    memset(&bench, 0, sizeof bench);
-    bench.sentinel_cycles = bench.sentinel_calibrated = 0.25;
-    for (int i = 0; i < 1000; i++) {
-        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 3 == 0 ? 0.1667 : 0.25);
-    }
-    for (int i = 0; i < 1000; i++) {
-        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 2 == 0 ? 0.1667 : 0.2);
-    }
-    assert_true(bench.sentinel_cycles == 0.25);
-    for (int i = 0; i < 40; i++) {
-        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 4 == 0 ? 0.31 : 0.168);
-    }
-    assert_float_equal(bench.sentinel_cycles, 1.0 / 6, 1e-9);
-    assert_float_equal(bench.sentinel_calibrated, 1.0 / 6, 1e-9);
 }
 
 /* A timer that holds kernels: each job must name the place of its kernel among those. */
@@ -562,56 +529,12 @@ static void test_property_accepted_means_right(void **state) {
     }
 }
 
-/* Of every `of` batches the last: its longer chain is as short as the shorter. */
-struct stuck {
-    const struct hx_timer_ops *inner;
-    size_t of;
-};
-
-static struct stuck stuck;
-
-static enum ip_status stuck_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
-                                struct hx_samples *samples, struct ip_error *err) {
-    enum ip_status status = stuck.inner->run(timer, jobs, count, samples, err);
-    for (size_t i = stuck.of - 1; i < count; i += stuck.of) {
-        memcpy(samples[i].reference_longer, samples[i].reference_shorter,
-               jobs[i].rounds * sizeof *samples[i].reference_longer);
-    }
-    return status;
-}
-
-/* Another process on this CPU spoils some batches of a calibration; where it spoils all, there is no clock.
- */
-static void test_a_calibration_survives_batches_without_growth(void **state) {
-    (void)state;
-    struct ip_error err = {0};
-    struct hx_bench bench;
-    const struct hx_bench_options options = {.timer = "sim:tests/data/skylake_x.sim", .cpu = -1};
-    assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
-    struct hx_timer_ops ops = *bench.timer.ops;
-    ops.run = stuck_run;
-    stuck = (struct stuck){.inner = bench.timer.ops, .of = 3};
-    bench.timer.ops = &ops;
-    bench.sentinel_suspect = true;
-    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
-    assert_false(bench.sentinel_suspect);
-    assert_true(bench.ticks_per_cycle > 0);
-    stuck.of = 1;
-    bench.sentinel_suspect = true;
-    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_CAPABILITY);
-    assert_non_null(strstr(err.text, "does not grow with its length"));
-    bench.timer.ops = stuck.inner;
-    hx_bench_close(&bench);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_are_held_once),
         cmocka_unit_test(test_waking_vectors_is_no_doubt),
         cmocka_unit_test(test_chains_through_memory_are_watched),
         cmocka_unit_test(test_undisturbed_memory_is_learned),
-        cmocka_unit_test(test_what_undisturbed_means),
-        cmocka_unit_test(test_many_witnesses_put_it_right),
         cmocka_unit_test(test_quiet_machine_gives_the_truth),
         cmocka_unit_test(test_passes_that_agree_count),
         cmocka_unit_test(test_a_fast_pass_that_no_other_confirms_is_left_out),
@@ -630,7 +553,6 @@ int main(void) {
         cmocka_unit_test(test_lengths_that_always_disagree_are_reported),
         cmocka_unit_test(test_fault_is_a_fact),
         cmocka_unit_test(test_missing_kernel_is_a_fact),
-        cmocka_unit_test(test_a_calibration_survives_batches_without_growth),
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_property_accepted_means_right),
     };

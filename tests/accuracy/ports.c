@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/accuracy/ports.h"
 
+#include "common/clock.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness/host.h"
@@ -63,12 +63,6 @@ static void comparer_fini(struct comparer *comparer) {
     wide_fini(&comparer->wide);
     isa_table_fini(&comparer->table);
     true_differences_fini(&comparer->differences);
-}
-
-static double now_s(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* -- Choosing ------------------------------------------------------------------------------------------- */
@@ -149,7 +143,7 @@ static enum ip_status run_measure(struct comparer *comparer, const struct hx_ben
     struct hx_host host = {0};
     struct isa_form **forms = calloc(comparer->count + 1, sizeof *forms);
     struct probe_usage *usages = calloc(comparer->count + 1, sizeof *usages);
-    double begin = now_s();
+    double begin = ip_clock_seconds();
     enum ip_status status = forms == NULL || usages == NULL
                                 ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu rows", comparer->count)
                                 : hx_host_read(&host, "", err);
@@ -159,7 +153,7 @@ static enum ip_status run_measure(struct comparer *comparer, const struct hx_ben
     }
     if (status == IP_OK && !found) {
         status = probe_portmap_measure(&meter, encoder, &comparer->table, host.vendor, &map, err);
-        comparer->map_seconds = now_s() - begin;
+        comparer->map_seconds = ip_clock_seconds() - begin;
     }
     for (size_t i = 0; i < comparer->count && forms != NULL; i++) {
         forms[i] = comparer->subjects[i].form;
@@ -171,7 +165,7 @@ static enum ip_status run_measure(struct comparer *comparer, const struct hx_ben
         answers[i].usage = usages[i];
         (void)probe_usage_print(&map, &usages[i], answers[i].text);
     }
-    comparer->seconds = now_s() - begin;
+    comparer->seconds = ip_clock_seconds() - begin;
     probe_portmap_fini(&map);
     hx_host_fini(&host);
     free(forms);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "tests/bench/bench.h"
 
 enum { FILE_BYTES_MAX = 16 << 20 };
@@ -68,7 +69,7 @@ static void output_read(FILE *output, size_t blocks, double begin) {
     }
     free(line);
     (void)printf("%-44s %zu of %zu, %.1f %% (aim: 95 %%), %.2f s\n", "blocks measured", measured, blocks,
-                 blocks != 0 ? 100.0 * (double)measured / (double)blocks : 0.0, tool_seconds() - begin);
+                 blocks != 0 ? 100.0 * (double)measured / (double)blocks : 0.0, ip_clock_seconds() - begin);
     (void)printf("%-44s %zu\n", "blocks with a number marked untrustworthy", marked);
     (void)printf("%-44s %zu\n", "blocks without an answer (aim: 0)", blocks - answers);
     if (reasons != NULL) {
@@ -92,7 +93,7 @@ void bench_bhive(const struct tool *tool, const struct bench_options *options) {
     struct ip_text command = {0};
     ip_text_printf(&command, "'%s' measure --quiet --format json --hex-list '%s'", options->isaprobe, path);
     (void)fflush(stdout);
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     FILE *output = command.failed ? NULL : popen(ip_text_string(&command), "r"); /* NOLINT(cert-env33-c) */
     if (output == NULL) {
         (void)printf("skipped: cannot run '%s'\n", options->isaprobe);

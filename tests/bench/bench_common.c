@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What several sections share. */
+#include "common/clock.h"
 #include "common/random.h"
 #include "tests/bench/bench.h"
 
@@ -16,9 +17,9 @@ void bench_forms_shuffle(struct isa_form **forms, size_t count, size_t sample, u
 static enum ip_status timed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                     struct hx_stat *stats, struct ip_error *err) {
     struct bench_timed *timed = self;
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     enum ip_status status = hx_measure(timed->inner, kernels, count, stats, err);
-    timed->seconds += tool_seconds() - begin;
+    timed->seconds += ip_clock_seconds() - begin;
     timed->kernels += count;
     return status;
 }
@@ -26,26 +27,26 @@ static enum ip_status timed_measure(void *self, const struct gen_kernel *const *
 static enum ip_status timed_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
                                    struct hx_stat *stats, struct ip_error *err) {
     struct bench_timed *timed = self;
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     enum ip_status status = hx_screen(timed->inner, kernels, count, stats, err);
-    timed->seconds += tool_seconds() - begin;
+    timed->seconds += ip_clock_seconds() - begin;
     return status;
 }
 
 static enum ip_status timed_hold(void *self, const struct gen_kernel *const *kernels, size_t count,
                                  struct ip_error *err) {
     struct bench_timed *timed = self;
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     enum ip_status status = hx_hold(timed->inner, kernels, count, err);
-    timed->seconds += tool_seconds() - begin;
+    timed->seconds += ip_clock_seconds() - begin;
     return status;
 }
 
 static void timed_release(void *self) {
     struct bench_timed *timed = self;
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     hx_release(timed->inner);
-    timed->seconds += tool_seconds() - begin;
+    timed->seconds += ip_clock_seconds() - begin;
 }
 
 struct hx_meter bench_timed_meter(struct bench_timed *timed) {

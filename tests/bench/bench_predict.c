@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cli/validate.h"
+#include "common/clock.h"
 #include "oncore/loop.h"
 #include "oncore/oncore.h"
 #include "tests/bench/bench.h"
@@ -19,12 +20,12 @@ static void blocks_time(const struct tool *tool, struct core_costs *costs, const
         struct ip_error err = {0};
         struct core_prediction prediction = {0};
         ip_text_append_bytes(&code, samples->items[i].code.data, samples->items[i].code.length);
-        double begin = tool_seconds();
+        double begin = ip_clock_seconds();
         enum ip_status status = loop ? core_loop_close(&code, &err) : IP_OK;
         if (status == IP_OK) {
             status = core_predict(costs, (const uint8_t *)code.data, code.length, &how, &prediction, &err);
         }
-        milliseconds[i] = status == IP_OK ? 1e3 * (tool_seconds() - begin) : -1.0;
+        milliseconds[i] = status == IP_OK ? 1e3 * (ip_clock_seconds() - begin) : -1.0;
         if (status != IP_OK && status != IP_SYNTAX) {
             tool_die(tool, &err);
         }

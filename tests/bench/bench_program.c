@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "tests/bench/bench.h"
 
 extern char **environ;
@@ -16,7 +17,7 @@ double bench_run_seconds(char *const *arguments, int *exit_code) {
     if (posix_spawn_file_actions_init(&actions) != 0) {
         return -1;
     }
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     pid_t pid = 0;
     int failed = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     failed |= failed != 0 ? 0 : posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ);
@@ -26,7 +27,7 @@ double bench_run_seconds(char *const *arguments, int *exit_code) {
         return -1;
     }
     *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return tool_seconds() - begin;
+    return ip_clock_seconds() - begin;
 }
 
 void bench_program(const struct bench_options *options) {

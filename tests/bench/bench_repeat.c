@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "probe/latency.h"
 #include "probe/throughput.h"
 #include "tests/bench/bench.h"
@@ -32,7 +33,7 @@ static void run_measure(struct tool *tool, struct isa_form *const *forms, size_t
     const struct hx_meter meter = {.measure = bench_timed_meter(&timed).measure, .self = &timed};
     run->latencies = tool_alloc(tool, count, sizeof *run->latencies);
     run->throughputs = tool_alloc(tool, count, sizeof *run->throughputs);
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     tool_must(
         tool,
         probe_latency_measure(&meter, &tool->bench.encoder, &tool->table, forms, count, run->latencies, &err),
@@ -40,7 +41,7 @@ static void run_measure(struct tool *tool, struct isa_form *const *forms, size_t
     tool_must(tool,
               probe_throughput_measure(&meter, &tool->bench.encoder, forms, count, run->throughputs, &err),
               &err);
-    run->total_seconds = tool_seconds() - begin;
+    run->total_seconds = ip_clock_seconds() - begin;
     run->meter_seconds = timed.seconds;
     run->kernels = timed.kernels;
 }
@@ -66,9 +67,9 @@ static struct isa_form **sample_choose(struct tool *tool, const struct bench_opt
     for (size_t i = 0; i < tool->table.count; i++) {
         forms[i] = &tool->table.forms[i];
     }
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     tool_must(tool, isa_forms_derive(forms, tool->table.count, &err), &err);
-    *derive_seconds = tool_seconds() - begin;
+    *derive_seconds = ip_clock_seconds() - begin;
     size_t kept = 0;
     for (size_t i = 0; i < tool->table.count; i++) {
         if (is_wanted(forms[i], wide)) {

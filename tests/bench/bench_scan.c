@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "common/clock.h"
 #include "probe/latency.h"
 #include "probe/slots.h"
 #include "probe/throughput.h"
@@ -39,10 +40,10 @@ static struct isa_form **forms_shuffle(struct tool *tool, uint64_t seed, size_t 
     for (size_t i = 0; i < tool->table.count; i++) {
         forms[i] = &tool->table.forms[i];
     }
-    double begin = tool_seconds();
+    double begin = ip_clock_seconds();
     tool_must(tool, isa_forms_derive(forms, tool->table.count, &err), &err);
     (void)printf("%-44s %.2f s for all %zu forms\n", "deriving operands (NASM, Zydis)",
-                 tool_seconds() - begin, tool->table.count);
+                 ip_clock_seconds() - begin, tool->table.count);
     *count = 0;
     for (size_t i = 0; i < tool->table.count; i++) {
         if (forms[i]->obstacle == ISA_OBSTACLE_NONE) {
@@ -76,7 +77,7 @@ static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_
     struct probe_transfers transfers = {0};
     const struct hx_plan full = tool->bench.plan;
     *run = (struct scan_run){.count = count, .facts = tool_alloc(tool, count, sizeof *run->facts)};
-    double begin = tool_seconds(), ticks = tool->bench.run_ticks;
+    double begin = ip_clock_seconds(), ticks = tool->bench.run_ticks;
     size_t kernels = tool->bench.kernels_run;
     uint32_t waited_ms = tool->bench.patience.waited_ms;
     tool_must(tool, probe_transfers_init(&transfers, &tool->table, &err), &err);
@@ -89,7 +90,7 @@ static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_
     }
     tool->bench.plan = full;
     probe_transfers_fini(&transfers);
-    run->seconds = tool_seconds() - begin;
+    run->seconds = ip_clock_seconds() - begin;
     run->meter_seconds = timed.seconds;
     run->kernel_seconds =
         tool->host.tsc_hz != 0 ? (tool->bench.run_ticks - ticks) / (double)tool->host.tsc_hz : 0.0;

@@ -15,6 +15,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/random.h"
 #include "tests/bench/tool.h"
 #include "tests/port_proof.h"
@@ -191,7 +192,7 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
     struct probe_portmap map;
     struct proof_ports pairs;
     size_t counts[PROOF_RESULTS] = {0}, small = 0, small_exact = 0;
-    double start = tool_seconds();
+    double start = ip_clock_seconds();
     description_write(tool, path, lines, line_count, written);
     tool_must(tool, hx_sim_description_read(&d, written, &err), &err);
     (void)snprintf(timer, sizeof timer, "sim:%s", written);
@@ -237,7 +238,7 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
            subjects.count, counts[PROOF_UNKNOWN], percent(counts[PROOF_EXACT], measured),
            percent(counts[PROOF_AMBIGUOUS], measured), percent(counts[PROOF_MARKED], measured),
            percent(counts[PROOF_WRONG], measured), percent(small_exact, small), map.port_count - pairs.wrong,
-           map.port_count, tool_seconds() - start, (size_t)machine.bench.kernels_run);
+           map.port_count, ip_clock_seconds() - start, (size_t)machine.bench.kernels_run);
     if (options->list) {
         printf(
             "%zu rows with ports in the table, %zu that no form has as its name, %zu that cannot be looped\n",

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/error.h"
 #include "harness/host.h"
@@ -74,12 +73,6 @@ static inline struct isa_form *tool_form(struct tool *tool, const char *syntax) 
         tool_must(tool, isa_forms_derive(&form, 1, &err), &err);
     }
     return form;
-}
-
-static inline double tool_seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 #endif

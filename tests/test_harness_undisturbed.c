@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sentinels and the chain take when nobody disturbs them: known, learned, calibrated. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "harness/meter.h"
+#include "harness/undisturbed.h"
+
+static void test_what_undisturbed_means(void **state) {
+    (void)state;
+    assert_float_equal(hx_undisturbed(HX_SENTINEL_NOPS, 0.168), 1.0 / 6, 1e-9);
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_NOPS, 0.18)));
+    assert_float_equal(hx_undisturbed(HX_SENTINEL_LOADS, 0.34), 1.0 / 3, 1e-9);
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_LOADS, 0.40)));
+    assert_float_equal(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.1), 11, 1e-9);
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.7)));
+    assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, NAN)));
+}
+
+/* Calibrated as a core of four issues: many batches that see six put it right, single ones do not, nor do
+ * those that agree on nothing. */
+static void test_many_witnesses_put_it_right(void **state) {
+    (void)state;
+    struct hx_bench bench;
+    memset(&bench, 0, sizeof bench);
+    bench.sentinel_cycles = bench.sentinel_calibrated = 0.25;
+    for (int i = 0; i < 1000; i++) {
+        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 3 == 0 ? 0.1667 : 0.25);
+    }
+    for (int i = 0; i < 1000; i++) {
+        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 2 == 0 ? 0.1667 : 0.2);
+    }
+    assert_true(bench.sentinel_cycles == 0.25);
+    for (int i = 0; i < 40; i++) {
+        hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 4 == 0 ? 0.31 : 0.168);
+    }
+    assert_float_equal(bench.sentinel_cycles, 1.0 / 6, 1e-9);
+    assert_float_equal(bench.sentinel_calibrated, 1.0 / 6, 1e-9);
+}
+
+/* Of every `of` batches the last: its longer chain is as short as the shorter. */
+struct stuck {
+    const struct hx_timer_ops *inner;
+    size_t of;
+};
+
+static struct stuck stuck;
+
+static enum ip_status stuck_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                                struct hx_samples *samples, struct ip_error *err) {
+    enum ip_status status = stuck.inner->run(timer, jobs, count, samples, err);
+    for (size_t i = stuck.of - 1; i < count; i += stuck.of) {
+        memcpy(samples[i].reference_longer, samples[i].reference_shorter,
+               jobs[i].rounds * sizeof *samples[i].reference_longer);
+    }
+    return status;
+}
+
+/* Another process on this CPU spoils some batches of a calibration; where it spoils all, there is no clock.
+ */
+static void test_a_calibration_survives_batches_without_growth(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    struct hx_bench bench;
+    const struct hx_bench_options options = {.timer = "sim:tests/data/skylake_x.sim", .cpu = -1};
+    assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
+    struct hx_timer_ops ops = *bench.timer.ops;
+    ops.run = stuck_run;
+    stuck = (struct stuck){.inner = bench.timer.ops, .of = 3};
+    bench.timer.ops = &ops;
+    bench.sentinel_suspect = true;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
+    assert_false(bench.sentinel_suspect);
+    assert_true(bench.ticks_per_cycle > 0);
+    stuck.of = 1;
+    bench.sentinel_suspect = true;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "does not grow with its length"));
+    bench.timer.ops = stuck.inner;
+    hx_bench_close(&bench);
+}
+
+/* Every chain takes 15 % longer, and nothing else does. */
+static enum ip_status slow_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                               struct hx_samples *samples, struct ip_error *err) {
+    enum ip_status status = stuck.inner->run(timer, jobs, count, samples, err);
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t r = 0; r < jobs[i].rounds; r++) {
+            samples[i].reference_shorter[r] *= 1.15;
+            samples[i].reference_longer[r] *= 1.15;
+        }
+    }
+    return status;
+}
+
+/* A calibration at a bad moment finds a slower chain: beside it a core of six would look like one of seven.
+ */
+static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    struct hx_bench bench;
+    const struct hx_bench_options options = {.timer = "sim:tests/data/skylake_x.sim", .cpu = -1};
+    assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
+    const double ticks = bench.ticks_per_cycle;
+    const struct hx_estimate same = {.ticks_per_cycle = ticks}, slower = {.ticks_per_cycle = 1.15 * ticks};
+    struct hx_timer_ops ops = *bench.timer.ops;
+    ops.run = slow_run;
+    stuck = (struct stuck){.inner = bench.timer.ops};
+    bench.timer.ops = &ops;
+    bench.sentinel_suspect = true;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
+    assert_float_equal(bench.ticks_per_cycle, 1.15 * ticks, 0.01 * ticks);
+    assert_true(hx_chain_is_sound(&bench, &same));
+    assert_false(hx_chain_is_sound(&bench, &slower));
+    bench.timer.ops = stuck.inner;
+    hx_bench_close(&bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_undisturbed_means),
+        cmocka_unit_test(test_many_witnesses_put_it_right),
+        cmocka_unit_test(test_a_calibration_survives_batches_without_growth),
+        cmocka_unit_test(test_a_slow_calibration_makes_no_slow_chain_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
