@@ -85,7 +85,7 @@ static void class_row(struct cli_output *output, const struct probe_portmap *map
     }
     members_cell(map, number, output->format != CLI_FORMAT_TEXT, &cells[4]);
     alternatives_cell(map, number, &cells[5]);
-    cli_tally_add(tally, true, class->contradicted ? HX_VERDICT_UNSTABLE : HX_VERDICT_OK);
+    cli_tally_add(tally, true, class->contradicted || !map->confirmed ? HX_VERDICT_UNSTABLE : HX_VERDICT_OK);
     const struct cli_value row[] = {
         cli_text(probe_port_class_print(map, class, ports)),
         cli_integer(class->width),
@@ -103,6 +103,7 @@ static void class_row(struct cli_output *output, const struct probe_portmap *map
         cli_integer(map->port_count),
         cli_number(map->issue_width),
         cli_text(class->contradicted                                   ? "contradictory"
+                 : !map->confirmed                                     ? "unconfirmed"
                  : map->solutions > 1 && !class->load && !class->store ? "ambiguous"
                                                                        : "ok"),
     };

@@ -27,6 +27,8 @@ static void progress_show(struct scan *scan) {
 
 /* What the store has not yet, or, with --force, everything. */
 static enum ip_status left_find(struct scan *scan, struct ip_error *err) {
+    free(scan->left);
+    scan->left_count = 0;
     scan->left = calloc(scan->forms.count + 1, sizeof(struct isa_form *));
     if (scan->left == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->forms.count);
@@ -66,11 +68,26 @@ static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, s
     return status;
 }
 
+/* Where noise left no port map that can be trusted, all but the ports is measured. */
+static enum ip_status ports_leave_out(struct scan *scan, struct ip_error *err) {
+    scan->parts &= ~(unsigned)RES_PART_PORTS;
+    if (scan->parts == 0) {
+        return ip_fail(
+            err, IP_UNTRUSTED,
+            "no two attempts at the port map found the same: leave the machine idle and scan again");
+    }
+    scan->no_map = true;
+    return left_find(scan, err);
+}
+
 /* The port map: the store's, or measured now and stored; and what its units are called. */
 static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
     bool measured = false;
     enum ip_status status = cli_portmap_get(&scan->bench, scan->settings, &scan->forms.table, scan->store,
                                             scan->settings->force, &scan->map, &measured, err);
+    if (status == IP_OK && !scan->map.confirmed) {
+        return ports_leave_out(scan, err);
+    }
     if (status == IP_OK && measured) {
         status = res_portmap_put(scan->store, &scan->map, err);
     }
@@ -157,9 +174,9 @@ static enum ip_status passes_run(struct scan *scan, struct ip_error *err) {
     if (scan->settings->careful) {
         return groups_run(scan, scan->left, scan->left_count, NULL, NULL, err);
     }
-    struct isa_form **doubtful = calloc(scan->left_count, sizeof(struct isa_form *));
-    scan->beside = calloc(scan->left_count, sizeof *scan->beside);
-    scan->late = calloc(scan->left_count, sizeof *scan->late);
+    struct isa_form **doubtful = calloc(scan->left_count + 1, sizeof(struct isa_form *));
+    scan->beside = calloc(scan->left_count + 1, sizeof *scan->beside);
+    scan->late = calloc(scan->left_count + 1, sizeof *scan->late);
     if (doubtful == NULL || scan->beside == NULL || scan->late == NULL) {
         free(doubtful);
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->left_count);
@@ -238,13 +255,20 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
                     scan->stored_count, path, left);
         return 128 + cli_signal();
     }
+    if (scan->no_map) {
+        cli_message(
+            command,
+            "the ports are left out: no two attempts at the port map found the same; leave the machine "
+            "idle and scan again");
+    }
+    int code = untrusted > 0 || scan->no_map ? CLI_EXIT_UNTRUSTED : CLI_EXIT_OK;
     if (scan->left_count == 0) {
-        if (!scan->settings->quiet) {
+        if (!scan->settings->quiet && !scan->no_map) {
             cli_message(command,
                         "nothing to measure: the store '%s' has all %zu forms (--force measures them again)",
                         path, before);
         }
-        return CLI_EXIT_OK;
+        return code;
     }
     if (!scan->settings->quiet) {
         cli_message(
@@ -260,7 +284,7 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
                         untrusted);
         }
     }
-    return untrusted > 0 ? CLI_EXIT_UNTRUSTED : CLI_EXIT_OK;
+    return code;
 }
 
 static enum ip_status scan_open(struct scan *scan, struct ip_text *path, struct hx_host *host,

@@ -52,6 +52,7 @@ struct scan {
         *late; /* owned; of the first of two passes: looked at closely at the end, all together */
     size_t late_count;
     struct probe_portmap map; /* with RES_PART_PORTS */
+    bool no_map;              /* none was confirmed, and the ports were left out */
     struct probe_units units;
     struct probe_transfers transfers; /* with RES_PART_LATENCY */
 };

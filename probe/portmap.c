@@ -432,6 +432,9 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
         }
         late = hx_seconds(meter) > latest;
     }
+    if (chosen != NULL) {
+        chosen->confirmed = true;
+    }
     bool noisy = status == IP_UNTRUSTED || status == IP_UNSUPPORTED;
     if (chosen == NULL && (status == IP_OK || noisy)) {
         chosen = likeliest(&attempts);

@@ -58,6 +58,8 @@ struct probe_portmap {
     bool more_solutions;
     struct probe_portset_solution alternatives;
     double issue_width;
+    bool confirmed; /* two attempts found the same sets: without it nothing should be told that stands on them
+                     */
     char names[PROBE_PORTSET_PORTS + 1]; /* one character per port */
     char store_address[4]; /* what the vendor calls the ports that a store's address takes; "" unknown. Never
                               measured: the data binds first, or both together */
@@ -67,8 +69,9 @@ struct probe_portmap {
 
 void probe_portmap_fini(struct probe_portmap *map); /* an all-zero map is fine */
 
-/* Measures the map. Forms of `table` that serve as candidates are derived by the way. IP_UNTRUSTED when the
- * unions contradict each other. */
+/* Measures the map, again and again until it is confirmed or too much time has passed: then the likeliest of
+ * those that were found. Forms of `table` that serve as candidates are derived by the way. IP_UNTRUSTED when
+ * the unions contradict each other. */
 IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                               const struct isa_table *table, const char *vendor,
                                               struct probe_portmap *map, struct ip_error *err);

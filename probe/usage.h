@@ -22,7 +22,8 @@ struct probe_usage_term {
 
 enum probe_usage_verdict {
     PROBE_USAGE_OK,
-    PROBE_USAGE_INCONSISTENT, /* the terms do not explain what was measured: see `why` */
+    PROBE_USAGE_INCONSISTENT, /* the terms do not explain what was measured, or nothing confirms the map that
+                                 they stand on: see `why` */
     PROBE_USAGE_UNKNOWN,      /* not measured: see `why` */
 };
 

@@ -104,6 +104,12 @@ static enum ip_status member_put(struct res_store *store, const struct probe_por
 
 enum ip_status res_portmap_put(struct res_store *store, const struct probe_portmap *map,
                                struct ip_error *err) {
+    if (!map->confirmed) {
+        return ip_fail(err, IP_UNTRUSTED,
+                       "no port map goes into the store '%.200s' that nothing confirms: leave the "
+                       "machine idle and measure it again",
+                       store->path);
+    }
     enum ip_status status = res_transaction_begin(store, err);
     if (status != IP_OK) {
         return status;
@@ -147,6 +153,7 @@ static enum ip_status map_get(struct res_store *store, struct probe_portmap *map
     sqlite3_stmt *at = binder.statement;
     status = res_sql_step(store, at, found, err);
     if (status == IP_OK && *found) {
+        map->confirmed = true; /* no other is stored */
         res_column_text(at, 0, map->names, sizeof map->names);
         res_column_text(at, 1, map->store_address, sizeof map->store_address);
         map->port_count = (unsigned)strlen(map->names);

@@ -96,7 +96,8 @@ IP_CHECK enum ip_status res_form_put(struct res_store *store, const struct res_f
 IP_CHECK enum ip_status res_form_known(struct res_store *store, const char *syntax, unsigned parts,
                                        bool trusted, bool *known, struct ip_error *err);
 
-/* Stores the port map of this CPU, in place of the one that was there. Belongs to the run that has begun. */
+/* Stores the port map of this CPU, in place of the one that was there. Belongs to the run that has begun.
+ * IP_UNTRUSTED, and the one that was there stays, when it is not confirmed. */
 IP_CHECK enum ip_status res_portmap_put(struct res_store *store, const struct probe_portmap *map,
                                         struct ip_error *err);
 

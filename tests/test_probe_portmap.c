@@ -253,6 +253,8 @@ static void test_time_is_limited(void **state) {
                      IP_OK);
     assert_true(map.kernels < machine.map.kernels);
     assert_int_equal(machine.map.notes.count, 0);
+    assert_true(machine.map.confirmed);
+    assert_false(map.confirmed);
     assert_int_equal(map.notes.count, 1);
     assert_non_null(strstr(map.notes.items[0], "no two attempts found the same sets (of 1 in all)"));
     probe_portmap_fini(&map);

@@ -52,6 +52,7 @@ static void sample_map(struct probe_portmap *map, const struct isa_table *table)
                                                 .store = true,
                                                 .contradicted = true};
     map->port_count = 3;
+    map->confirmed = true;
     map->solutions = 2;
     map->more_solutions = true;
     map->alternatives.sets[0][0] = 3;

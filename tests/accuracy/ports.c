@@ -154,6 +154,10 @@ static enum ip_status run_measure(struct comparer *comparer, const struct hx_ben
     if (status == IP_OK && !found) {
         status = probe_portmap_measure(&meter, encoder, &comparer->table, host.vendor, &map, err);
         comparer->map_seconds = ip_clock_seconds() - begin;
+        if (status == IP_OK && !map.confirmed) {
+            status = ip_fail(err, IP_UNTRUSTED,
+                             "no two attempts at the port map found the same: leave the machine idle");
+        }
     }
     for (size_t i = 0; i < comparer->count && forms != NULL; i++) {
         forms[i] = comparer->subjects[i].form;
