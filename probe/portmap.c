@@ -195,24 +195,28 @@ static enum ip_status issue_width_measure(const struct probe_mapper *mapper, str
 
 /* NOPs fill the issue; what a few instances of a form add to their time is the form's issue slots. A form
  * that takes more than one slot is more than one µop, and its throughput says nothing about its width. */
-static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *slots, struct ip_error *err) {
+static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *slots, bool memory,
+                                    struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     struct probe_batch batch = {0};
     size_t nops = SIZE_MAX;
     enum ip_status status = among_nops_add(&batch, NOP_INSTANCES, NULL, &nops, err);
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         slots[i] = SIZE_MAX;
-        if (map->members[i].width != 0) {
+        if (is_memory(&map->members[i]) == memory && map->members[i].width != 0) {
             const struct gen_part part = probe_port_part(&map->members[i], SLOT_INSTANCES);
             status = among_nops_add(&batch, NOP_INSTANCES, &part, &slots[i], err);
         }
     }
-    status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
+    status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;
     double base = status == IP_OK ? probe_mix_cycles(&batch, nops) : NAN;
     size_t hidden = 0;
     const struct isa_form *example = NULL;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         struct probe_port_member *member = &map->members[i];
+        if (is_memory(member) != memory) {
+            continue;
+        }
         double cycles = probe_mix_cycles(&batch, slots[i]);
         member->slots = (cycles - base) * map->issue_width / SLOT_INSTANCES;
         /* A form as wide as the issue may use no port at all (moves and idioms that rename removes). */
@@ -245,7 +249,8 @@ static enum ip_status members_measure(const struct probe_mapper *mapper, struct 
     enum ip_status status = issue_width_measure(mapper, err);
     status = status == IP_OK ? alone_measure(mapper, slots, false, err) : status;
     status = status == IP_OK ? alone_measure(mapper, slots, true, err) : status;
-    status = status == IP_OK ? slots_measure(mapper, slots, err) : status;
+    status = status == IP_OK ? slots_measure(mapper, slots, false, err) : status;
+    status = status == IP_OK ? slots_measure(mapper, slots, true, err) : status;
     free(slots);
     return status;
 }

@@ -197,11 +197,20 @@ static void hidden_infer(const struct isa_form *form, struct probe_usage *result
                    free_slots, ports_in(ports));
 }
 
+/* The operand in memory of a form that goes there each time it runs; NULL: none. A repeated one goes as often
+ * as its counter says, perhaps never. */
+static const struct isa_operand *memory_of(const struct isa_form *form) {
+    int operand = isa_form_memory_operand(form);
+    bool goes = operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
+                strncmp(form->prefix, "rep", 3) != 0;
+    return goes ? &form->operands[operand] : NULL;
+}
+
 /* A form that reads memory has a load: where nothing was seen on a load's ports (a store may share one), its
- * count went wrong. A repeated one reads as often as its counter says, perhaps never. */
+ * count went wrong. */
 static bool load_missing(const struct isa_form *form, const struct probe_usage *result,
                          const struct probe_portmap *map) {
-    int operand = isa_form_memory_operand(form);
+    const struct isa_operand *memory = memory_of(form);
     bool known = false, seen = false;
     for (unsigned c = 0; c < map->class_count; c++) {
         known = known || map->classes[c].load;
@@ -209,9 +218,21 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
             seen = seen || (map->classes[c].load && (result->terms[t].ports & ~map->classes[c].ports) == 0);
         }
     }
-    bool repeats = strncmp(form->prefix, "rep", 3) == 0;
-    return known && !seen && !repeats && operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
-           form->operands[operand].read;
+    return known && !seen && memory != NULL && memory->read;
+}
+
+/* The same of a form that writes memory, and a store. */
+static bool store_missing(const struct isa_form *form, const struct probe_usage *result,
+                          const struct probe_portmap *map) {
+    const struct isa_operand *memory = memory_of(form);
+    bool known = false, seen = false;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        known = known || map->classes[c].store;
+    }
+    for (unsigned t = 0; t < result->term_count; t++) {
+        seen = seen || result->terms[t].store;
+    }
+    return known && !seen && memory != NULL && memory->write;
 }
 
 /* Of microcode: a few uops may need no port, but not most. How many slots it takes, vague as that is, tells
@@ -267,6 +288,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no port was seen busy, and what it takes could not be measured");
     } else if (load_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
+    } else if (store_missing(subject->form, result, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it writes memory, and no store was seen");
     } else if (result->residual > RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "a mix takes longer or shorter than these ports say");

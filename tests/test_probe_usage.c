@@ -72,13 +72,11 @@ static void usage_is(const struct machine *machine, const struct probe_usage *us
     }
 }
 
-static void machine_uses(struct machine *machine, const struct cast *cast, struct probe_usage *results,
-                         size_t count) {
+/* By the map that the machine has. */
+static void forms_use(struct machine *machine, const struct cast *cast, struct probe_usage *results,
+                      size_t count) {
     struct ip_error err = {0};
     struct isa_form *forms[16];
-    if (machine_map(machine, "", &err) != IP_OK) {
-        fail_msg("%s", err.text);
-    }
     for (size_t i = 0; i < count; i++) {
         forms[i] = isa_table_find(&machine->table, cast[i].form);
         assert_non_null(forms[i]);
@@ -89,6 +87,15 @@ static void machine_uses(struct machine *machine, const struct cast *cast, struc
                             &err) != IP_OK) {
         fail_msg("%s", err.text);
     }
+}
+
+static void machine_uses(struct machine *machine, const struct cast *cast, struct probe_usage *results,
+                         size_t count) {
+    struct ip_error err = {0};
+    if (machine_map(machine, "", &err) != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+    forms_use(machine, cast, results, count);
 }
 
 static void recovers(const char *core) {
@@ -158,6 +165,31 @@ static void test_inconsistent(void **state) {
     machine_uses(&machine, cast + 8, &result, 1);
     assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);
     assert_true(result.why[0] != '\0');
+    machine_close(&machine);
+}
+
+/* A map without plain stores, or one that nothing confirms. */
+static void test_maps_that_fall_short(void **state) {
+    (void)state;
+    static const struct cast cast[] = {CLASSES, {"mov m32, r32", "1*pA+1*pB"}, {"", ""}};
+    struct machine machine;
+    struct probe_usage result;
+    machine_open(&machine, CORE("6", "0156"), cast);
+    machine_uses(&machine, cast + 8, &result, 1);
+    usage_is(&machine, &result, cast[8].form, cast[8].ports);
+    machine.map.confirmed = false;
+    forms_use(&machine, cast + 8, &result, 1);
+    assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);
+    assert_non_null(strstr(result.why, "nothing confirms the port map"));
+    machine.map.confirmed = true;
+    for (unsigned c = 0; c < machine.map.class_count; c++) {
+        if (machine.map.classes[c].store) {
+            machine.map.classes[c].blocker[0] = -1;
+        }
+    }
+    forms_use(&machine, cast + 8, &result, 1);
+    assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);
+    assert_non_null(strstr(result.why, "no store was seen"));
     machine_close(&machine);
 }
 
@@ -306,6 +338,7 @@ int main(void) {
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_inconsistent),
+        cmocka_unit_test(test_maps_that_fall_short),
         cmocka_unit_test(test_nothing_is_no_answer),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
