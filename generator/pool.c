@@ -12,6 +12,7 @@
 static const uint8_t gpr_candidates[] = {0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
 /* ah, ch, dh, bh exclude the REX prefix, and without it byte registers end at bl. */
 static const uint8_t gpr_candidates_no_rex[] = {0, 1, 2, 3};
+static const uint8_t gpr_candidates_rex[GEN_POOL_REX] = {7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
 
 enum gen_file gen_file_of(enum isa_reg_class reg_class) {
     if (isa_reg_is_gpr(reg_class)) {
@@ -40,6 +41,15 @@ bool gen_operand_is_free(const struct isa_operand *operand) {
 
 bool gen_operand_is_fixed(const struct isa_operand *operand) {
     return operand->kind == ISA_OPERAND_REG && operand->reg >= 0;
+}
+
+bool gen_form_has_high_byte(const struct isa_form *form) {
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        if (form->operands[o].reg_class == ISA_REG_GPR8H && !form->operands[o].implicit) {
+            return true;
+        }
+    }
+    return false;
 }
 
 struct survey {
@@ -126,8 +136,8 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
         } else if (!operand->write) {
             sources[file]++;
         }
-        survey->no_rex = survey->no_rex || (operand->reg_class == ISA_REG_GPR8H && !operand->implicit);
     }
+    survey->no_rex = survey->no_rex || gen_form_has_high_byte(form);
     /* One more than its sources: a number divided by itself is soon done. */
     sources[GEN_FILE_VECTOR] += form->floating && gen_form_depends_on_values(form) ? 1 : 0;
     survey->fixed[GEN_FILE_GPR] |= has_accumulator_form(form) ? 1u : 0u;
@@ -164,6 +174,26 @@ static bool file_split(struct gen_pool *pool, enum gen_file file, const uint8_t 
     }
     pool->rotating_count[file] = (uint8_t)(left - constants);
     return true;
+}
+
+static void rex_split(struct gen_pool *pool, const struct survey *survey) {
+    for (unsigned i = 0; i < GEN_POOL_REX; i++) {
+        if ((survey->fixed[GEN_FILE_GPR] >> gpr_candidates_rex[i] & 1) == 0) {
+            pool->rex[pool->rex_count++] = gpr_candidates_rex[i];
+        }
+    }
+}
+
+struct gen_pool gen_pool_with_rex(const struct gen_pool *pool) {
+    struct gen_pool other = *pool;
+    if (pool->high_bytes) {
+        other.rotating_count[GEN_FILE_GPR] = (uint8_t)(pool->rex_count - 1);
+        memcpy(other.rotating[GEN_FILE_GPR], pool->rex, pool->rex_count);
+        for (unsigned i = 0; i < GEN_POOL_CONSTANTS; i++) {
+            other.constant[GEN_FILE_GPR][i] = pool->rex[pool->rex_count - 1];
+        }
+    }
+    return other;
 }
 
 static unsigned survey_uses(const struct survey *survey) {
@@ -226,6 +256,7 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
     made.high_bytes = survey.no_rex;
     if (survey.no_rex) {
         made.base = 6;
+        rex_split(&made, &survey);
         fits = fits &&
                file_split(&made, GEN_FILE_GPR, gpr_candidates_no_rex, sizeof gpr_candidates_no_rex, &survey);
     } else {

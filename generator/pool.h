@@ -25,6 +25,7 @@ enum gen_file {
 
 enum {
     GEN_POOL_CONSTANTS = 3,
+    GEN_POOL_REX = 7,
     GEN_REG_CONSTANT = 13, /* r13: never written; `test r13, r13` writes flags that depend on nothing */
     GEN_REG_SEGMENT = 3,   /* ds: what a form that reads a segment register gets */
     GEN_REG_KEEPER = 5,    /* rbp: an operand whose value must survive while the chain passes through it */
@@ -38,7 +39,10 @@ struct gen_pool {
     bool rows;     /* a form has tiles: a constant is the distance of their rows in memory */
     bool slow_values; /* set by the shape: divisions and roots get operands that take long */
     bool high_bytes;  /* a form names ah, ch, dh or bh */
-    unsigned uses;    /* for gen_program */
+    /* With high bytes: general-purpose registers that only forms without them can have, none of them above;
+     * the last is constant. */
+    uint8_t rex[GEN_POOL_REX], rex_count;
+    unsigned uses; /* for gen_program */
     bool legacy_vectors, vex_vectors;
 };
 
@@ -46,6 +50,13 @@ struct gen_pool {
  * (128-bit VEX apart), or when no register is left. */
 IP_CHECK enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const *forms,
                                       unsigned count, struct ip_error *err);
+
+/* Does the form name ah, ch, dh or bh? Then it has no REX prefix, and its byte registers end at bl. */
+bool gen_form_has_high_byte(const struct isa_form *form);
+
+/* Of a pool with high bytes, the one for those of its forms that have none: they leave al to bl to the
+ * others. Of any other pool, the same pool. */
+struct gen_pool gen_pool_with_rex(const struct gen_pool *pool);
 
 /* GEN_FILES for classes that are in no file (segments, control registers). */
 enum gen_file gen_file_of(enum isa_reg_class reg_class);

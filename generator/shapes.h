@@ -76,22 +76,22 @@ struct gen_part {
 
 enum { GEN_PARTS_MAX = 4 };
 
-/* Four bytes: decoders that take 16 bytes a cycle for four instructions, or 32 for six, keep up with them, so
- * the NOPs run at the issue width whether they come from the micro-op cache or not. (Of one byte they fall
- * out of it; of eight they run at the decoders' bytes, seen: 0.25 instead of 0.167, for most of the time.) */
 /* Bytes between loads of eight bytes that walk through all banks of the first-level cache. At one offset
  * within the lines a Golden Cove does two loads in a cycle, not three, and beside a second stream of loads 32
  * bytes are not enough: 2.3. */
 #define GEN_LOAD_STRIDE 40
 
+/* Four bytes: decoders that take 16 bytes a cycle for four instructions, or 32 for six, keep up with them, so
+ * the NOPs run at the issue width whether they come from the micro-op cache or not. (Of one byte they fall
+ * out of it; of eight they run at the decoders' bytes, seen: 0.25 instead of 0.167, for most of the time.) */
 #define GEN_LONG_NOP "nop dword [rax+0x12]"
 
-/* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes
- * allow it. forms_per_unit is 1: cycles are those of the unit. IP_UNSUPPORTED: the forms cannot share a
- * kernel (legacy SSE beside VEX on more than xmm, too few registers). */
 /* The order of that unit: a letter for each instance, `a` for the first part's. What does not fit into `size`
  * bytes is cut off and ends in "...". */
 void gen_mix_draw(const struct gen_part *parts, unsigned count, char *buffer, size_t size);
+/* An even interleaving of the parts in a unit; the registers that they write are disjoint where the classes
+ * allow it. forms_per_unit is 1: cycles are those of the unit. IP_UNSUPPORTED: the forms cannot share a
+ * kernel (legacy SSE beside VEX on more than xmm, too few registers). */
 IP_CHECK enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts,
                                         unsigned count, struct ip_error *err);
 

@@ -40,48 +40,68 @@ static unsigned written_count(const struct isa_form *form, enum gen_file file) {
     return count;
 }
 
+static bool deals_from(const struct stream *stream, const struct gen_pool *pool) {
+    return stream->form != NULL && stream->pool == pool;
+}
+
 /* The registers of one written operand: the same number for all, or one and a part of the others by weight.
  */
 static unsigned share_of(const struct stream *streams, unsigned count, unsigned of, enum gen_file file,
                          unsigned registers, unsigned shares) {
     unsigned weights = 0;
     for (unsigned s = 0; s < count; s++) {
-        weights += streams[s].form != NULL ? streams[s].weight * written_count(streams[s].form, file) : 0;
+        bool other = deals_from(&streams[s], streams[of].pool);
+        weights += other ? streams[s].weight * written_count(streams[s].form, file) : 0;
     }
     return weights == 0 ? registers / shares : 1 + (registers - shares) * streams[of].weight / weights;
 }
 
-/* Deals the rotating registers of each file to the written operands of all streams. */
-static enum ip_status streams_deal(struct stream *streams, unsigned count, struct ip_error *err) {
-    const struct gen_pool *pool = streams[0].pool;
-    for (unsigned f = 0; f < GEN_FILES; f++) {
-        unsigned shares = 0;
-        for (unsigned s = 0; s < count; s++) {
-            shares += streams[s].form != NULL ? written_count(streams[s].form, f) : 0;
-        }
-        if (shares == 0) {
+/* Deals the rotating registers of one file of a pool to the written operands of its streams. */
+static enum ip_status file_deal(struct stream *streams, unsigned count, const struct gen_pool *pool,
+                                enum gen_file file, struct ip_error *err) {
+    unsigned shares = 0;
+    const struct isa_form *some = NULL;
+    for (unsigned s = 0; s < count; s++) {
+        some = deals_from(&streams[s], pool) ? streams[s].form : some;
+        shares += deals_from(&streams[s], pool) ? written_count(streams[s].form, file) : 0;
+    }
+    if (pool->rotating_count[file] < shares) {
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are", some->syntax);
+    }
+    unsigned dealt = 0; /* registers */
+    for (unsigned s = 0; s < count && shares > 0; s++) {
+        struct stream *stream = &streams[s];
+        if (!deals_from(stream, pool)) {
             continue;
         }
-        if (pool->rotating_count[f] < shares) {
-            return ip_fail(err, IP_UNSUPPORTED, "'%s' needs more registers than there are",
-                           streams[0].form != NULL ? streams[0].form->syntax : "the mix");
-        }
-        unsigned dealt = 0; /* registers */
-        for (unsigned s = 0; s < count; s++) {
-            struct stream *stream = &streams[s];
-            unsigned share = share_of(streams, count, s, f, pool->rotating_count[f], shares);
-            unsigned wanted = stream->how.registers != 0 ? stream->how.registers : share;
-            for (unsigned o = 0; stream->form != NULL && o < stream->form->explicit_count; o++) {
-                const struct isa_operand *operand = &stream->form->operands[o];
-                if (gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) == f) {
-                    stream->first[o] = (uint8_t)dealt;
-                    dealt += share;
-                    stream->count[o] = (uint8_t)(wanted < share ? wanted : share);
-                }
+        unsigned share = share_of(streams, count, s, file, pool->rotating_count[file], shares);
+        unsigned wanted = stream->how.registers != 0 ? stream->how.registers : share;
+        for (unsigned o = 0; o < stream->form->explicit_count; o++) {
+            const struct isa_operand *operand = &stream->form->operands[o];
+            if (gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) == file) {
+                stream->first[o] = (uint8_t)dealt;
+                dealt += share;
+                stream->count[o] = (uint8_t)(wanted < share ? wanted : share);
             }
         }
     }
     return IP_OK;
+}
+
+/* All files of all pools. Pools differ in general-purpose registers alone, and what names ah to bh writes no
+ * others. */
+static enum ip_status streams_deal(struct stream *streams, unsigned count, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned s = 0; s < count && status == IP_OK; s++) {
+        bool first = streams[s].form != NULL;
+        for (unsigned before = 0; before < s; before++) {
+            first = first && !deals_from(&streams[before], streams[s].pool);
+        }
+        for (unsigned f = 0; f < GEN_FILES && first && status == IP_OK; f++) {
+            status = file_deal(streams, count, streams[s].pool, f, err);
+        }
+    }
+    return status;
 }
 
 /* Bytes between the places of two instances. What is loaded repeats as the fill does: every element up to 16
@@ -420,11 +440,13 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     if (status != IP_OK) {
         return status;
     }
+    const struct gen_pool with_rex = gen_pool_with_rex(&pool);
     struct stream streams[GEN_PARTS_MAX];
     memset(streams, 0, sizeof streams);
     for (unsigned i = 0; i < count; i++) {
+        bool rex = parts[i].form != NULL && pool.high_bytes && !gen_form_has_high_byte(parts[i].form);
         streams[i] = (struct stream){.form = parts[i].form,
-                                     .pool = &pool,
+                                     .pool = rex ? &with_rex : &pool,
                                      .how = parts[i].how,
                                      .weight = parts[i].weight,
                                      .window_disp = (int32_t)i * 2 * WINDOW_BYTES};
@@ -435,6 +457,9 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     }
     struct gen_program made;
     program_prepare(&made, &pool, forms, form_count);
+    if (pool.division && pool.high_bytes) {
+        gen_init_lines(&made, &with_rex, forms, form_count); /* its divisor */
+    }
     made.forms_per_unit = 1;
     size_t used = 0;
     for (unsigned i = 0; i < count && used < sizeof made.title; i++) {

@@ -293,6 +293,21 @@ static void pair_units(void **state) {
     assert_int_equal(gen_pair_program(&program, &addpd, 0, &mulpd, 1, &err), IP_OK);
     assert_unit(&program, "mulpd xmm7, xmm15\n");
     gen_program_fini(&program);
+    /* What names a high byte has no REX prefix; that it leaves its neighbour few registers would be its own
+     * doing. */
+    struct isa_form high = form_of("add r8h, r8"), lea = form_of("lea r64, agen"), div = form_of("div r64");
+    assert_int_equal(gen_pair_program(&program, &high, 2, &lea, 4, &err), IP_OK);
+    assert_unit(&program,
+                "add ah, bl\nlea rdi, [rsi]\nlea r8, [rsi]\nadd ch, bl\nlea r9, [rsi]\nlea r10, [rsi]\n");
+    gen_program_fini(&program);
+    assert_int_equal(gen_pair_program(&program, &high, 1, &div, 1, &err), IP_OK);
+    assert_unit(&program, "add ch, bl\ndiv r13\n"); /* rdx:rax are the division's */
+    bool divisor = false;
+    for (size_t i = 0; i < program.init.count; i++) {
+        divisor = divisor || strcmp(program.init.items[i], "mov r13d, 0x101") == 0;
+    }
+    assert_true(divisor);
+    gen_program_fini(&program);
     assert_int_equal(gen_pair_program(&program, &addpd, 1, &vaddpd, 1, &err), IP_UNSUPPORTED);
     assert_non_null(strstr(err.text, "legacy SSE and VEX"));
     assert_int_equal(gen_pair_program(&program, &addpd, 0, &mulpd, 0, &err), IP_USAGE);
