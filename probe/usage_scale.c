@@ -17,7 +17,7 @@ enum {
 };
 
 static const double BIAS_MOST = 0.03;
-static const double STORES_AGREE = 0.02;
+static const double STORES_AGREE = 0.02, STORES_WHOLE = 0.04;
 static const double STORE_SECONDS = 3; /* of retries, where noise lets nothing through */
 
 /* The middle of those values that are known. NaN: too few are. Sorts. */
@@ -84,6 +84,13 @@ static enum ip_status stores_read(const struct probe_usage_session *session, str
     return status;
 }
 
+/* A whole number of cycles a store, or of stores a cycle, where it is almost that: what is off by two per
+ * cent beside forty blockers is taken for a uop. */
+static double stores_whole(double cycles) {
+    double whole = cycles >= 1.0 ? round(cycles) : 1.0 / round(1.0 / cycles);
+    return fabs(cycles - whole) <= STORES_WHOLE * whole ? whole : cycles;
+}
+
 /* All that write memory are counted by it, and a neighbour makes it longer: the least that two readings say.
  */
 enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err) {
@@ -105,7 +112,7 @@ enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, s
         } else {
             next = fmin(next, cycles);
         }
-        session->store_cycles = next <= least * (1.0 + STORES_AGREE) ? least : NAN;
+        session->store_cycles = next <= least * (1.0 + STORES_AGREE) ? stores_whole(least) : NAN;
     }
     return status;
 }
