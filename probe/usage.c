@@ -322,6 +322,20 @@ static void slots_clear(struct probe_usage *result, const struct probe_portmap *
     }
 }
 
+/* What disturbed a whole look is often over when it ends: those that nothing made consistent begin once more.
+ */
+static enum ip_status inconsistent_look(struct probe_usage_session *session, struct ip_error *err) {
+    size_t left = 0;
+    for (size_t i = 0; i < session->count; i++) {
+        const struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->result->verdict == PROBE_USAGE_INCONSISTENT) {
+            subject_begin(&session->subjects[left++], subject->form, subject->throughput, subject->result);
+        }
+    }
+    session->count = left;
+    return left > 0 ? chunk_look(session, err) : IP_OK;
+}
+
 /* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which. */
 static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
                                     struct ip_error *err) {
@@ -340,7 +354,7 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
     }
     session->count = left;
     status = status == IP_OK && left > 0 ? chunk_look(session, err) : status;
-    return status;
+    return status == IP_OK ? inconsistent_look(session, err) : status;
 }
 
 static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
