@@ -181,7 +181,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .forwards = program->forwards,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
     built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
-    built.fills_issue = lines_have_nops(&program->unit);
+    built.fills_issue = program->fills_issue || lines_have_nops(&program->unit);
     built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |
                                             GEN_USES_MMX | GEN_USES_X87)) != 0;
     memcpy(built.memory_fill, program->memory_fill, sizeof built.memory_fill);

@@ -10,7 +10,7 @@ enum {
     CHUNK = 256, /* forms that are measured together */
     ROUNDS = PROBE_USAGE_READINGS,
     GLANCES = 10,      /* at a form, before it is looked at closely */
-    GLANCES_ALONE = 4, /* before that is left for later */
+    GLANCES_ALONE = 5, /* before that is left for later */
     ISSUE_GLANCES = 2,
     MANY_READINGS = 2, /* at least, of the short mixes of forms of many uops */
 };

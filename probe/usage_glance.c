@@ -15,7 +15,7 @@ static const double RESIDUAL_MOST = 0.3;
 static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a set of all ports says */
 enum {
     GLANCES_MOST = 9,
-    WIDEST_LEAST = 3, /* where it has uops beside others */
+    WIDEST_LEAST = 5, /* where it has uops beside others */
     ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
 };
 

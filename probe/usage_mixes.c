@@ -122,6 +122,9 @@ static enum ip_status mix_add(const struct probe_usage_session *session,
                               .how = {.stride = stride, .renewals_only = base && subject->renews}};
     }
     enum ip_status status = probe_mix_add(batch, parts, count, slot, err);
+    if (status == IP_OK && *slot != SIZE_MAX) { /* a neighbour's slots would look like uops */
+        batch->programs[*slot].fills_issue = experiment->widest;
+    }
     if (status == IP_OK && *slot != SIZE_MAX && experiment->target == 0) {
         /* What the loop's end takes is the same in the mix that it is compared with, and the loop stays
          * small.
