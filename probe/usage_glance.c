@@ -15,7 +15,7 @@ static const double RESIDUAL_MOST = 0.3;
 static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a set of all ports says */
 enum {
     GLANCES_MOST = 9,
-    WIDEST_LEAST = 5, /* where it has uops beside others */
+    BESIDE_LEAST = 5, /* of a set that has uops beside others */
     ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
 };
 
@@ -118,7 +118,8 @@ static bool set_is_clear(const struct probe_usage_experiment *experiment, const 
 }
 
 /* What a set within another has shows in both. What only a set that no other holds has was seen once: is it
- * seen again? So are the widest's uops beside others: a neighbour takes slots as they do. */
+ * seen again? And often enough where it stands beside others: a neighbour takes slots as the widest's uops
+ * do, and a mix with loads may run in a slower rhythm (a uop of {0 5} more in one kernel of six). */
 static bool top_fits(const struct probe_usage_subject *subject,
                      const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     const struct probe_usage *result = subject->result;
@@ -128,10 +129,13 @@ static bool top_fits(const struct probe_usage_subject *subject,
         found = found || result->terms[t].ports == experiment->target;
         beside = beside || result->terms[t].ports != experiment->target;
     }
-    if (probe_usage_is_widest(map, experiment)) {
-        return !found || !beside || experiment->reading_count >= WIDEST_LEAST;
+    if (!found || memory || !is_top(subject, experiment, map)) {
+        return true;
     }
-    return memory || !found || !is_top(subject, experiment, map) || is_seen_twice(experiment);
+    if (beside && experiment->reading_count < BESIDE_LEAST) {
+        return false;
+    }
+    return probe_usage_is_widest(map, experiment) || is_seen_twice(experiment);
 }
 
 /* The widest's own uops look like whatever the front end loses: one alone is plain, one beside others is not.

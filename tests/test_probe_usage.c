@@ -244,11 +244,22 @@ static void test_a_lost_reading_keeps_the_others(void **state) {
 static void test_spoilt_readings_do_not_count(void **state) {
     (void)state;
     static const double readings[] = {5.9, 1.0, 3.4, 1.02, 0.98, 1.01, 8.2};
-    struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8};
+    struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8, .kind = PROBE_USAGE_LOOKED};
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
         probe_usage_reading_add(&mix, readings[i], 2.0);
     }
     assert_true(fabs(mix.confined - 1.0) < 0.01);
+}
+
+/* A kernel may run in a slower rhythm for good, never in a faster one: of glances the least that two say. */
+static void test_slow_rhythms_do_not_count(void **state) {
+    (void)state;
+    static const double readings[] = {1.82, 1.85, 0.3, 1.44, 1.02, 1.0, 1.83};
+    struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8, .kind = PROBE_USAGE_GLANCED};
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        probe_usage_reading_add(&mix, readings[i], 2.0);
+    }
+    assert_true(fabs(mix.confined - 1.01) < 0.001);
 }
 
 /* Readings that lie all over the place tell nothing; those of a slow form may lie further apart. */
@@ -343,6 +354,7 @@ int main(void) {
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
         cmocka_unit_test(test_spoilt_readings_do_not_count),
+        cmocka_unit_test(test_slow_rhythms_do_not_count),
         cmocka_unit_test(test_readings_that_disagree),
         cmocka_unit_test(test_least_of_the_widest),
         cmocka_unit_test(test_hidden_uops_are_told_anew),
