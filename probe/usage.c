@@ -322,18 +322,51 @@ static void slots_clear(struct probe_usage *result, const struct probe_portmap *
     }
 }
 
-/* What disturbed a whole look is often over when it ends: those that nothing made consistent begin once more.
- */
-static enum ip_status inconsistent_look(struct probe_usage_session *session, struct ip_error *err) {
+/* Looks at those subjects of the session anew whose result has this verdict, and leaves the others out. */
+static enum ip_status look_anew(struct probe_usage_session *session, enum probe_usage_verdict verdict,
+                                struct ip_error *err) {
     size_t left = 0;
     for (size_t i = 0; i < session->count; i++) {
         const struct probe_usage_subject *subject = &session->subjects[i];
-        if (subject->result->verdict == PROBE_USAGE_INCONSISTENT) {
+        if (subject->result->verdict == verdict) {
             subject_begin(&session->subjects[left++], subject->form, subject->throughput, subject->result);
         }
     }
     session->count = left;
     return left > 0 ? chunk_look(session, err) : IP_OK;
+}
+
+static bool same_terms(const struct probe_usage *one, const struct probe_usage *other) {
+    bool same = one->term_count == other->term_count;
+    for (unsigned t = 0; t < one->term_count && same; t++) {
+        same = one->terms[t].ports == other->terms[t].ports && one->terms[t].uops == other->terms[t].uops;
+    }
+    return same;
+}
+
+/* What disturbed a whole look is often over when it ends: those that nothing made consistent begin once more.
+ * Who looks again and again finds something that fits by chance, so a third look must say the same. */
+static enum ip_status inconsistent_look(struct probe_usage_session *session, struct ip_error *err) {
+    enum ip_status status = look_anew(session, PROBE_USAGE_INCONSISTENT, err);
+    struct probe_usage *second = calloc(session->count + 1, sizeof *second);
+    if (second == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for the port usage of %zu forms", session->count);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        if (session->subjects[i].result->verdict == PROBE_USAGE_OK) {
+            second[count++] = *session->subjects[i].result;
+        }
+    }
+    status = status == IP_OK ? look_anew(session, PROBE_USAGE_OK, err) : status;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        struct probe_usage *third = session->subjects[i].result;
+        if (third->verdict == PROBE_USAGE_OK && !same_terms(&second[i], third)) {
+            probe_usage_give_up(third, PROBE_USAGE_INCONSISTENT, "each look at it finds other ports");
+        }
+    }
+    free(second);
+    return status;
 }
 
 /* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which. */
