@@ -255,7 +255,7 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
                     scan->stored_count, path, left);
         return 128 + cli_signal();
     }
-    if (scan->no_map) {
+    if (scan->no_map && !scan->settings->quiet) {
         cli_message(
             command,
             "the ports are left out: no two attempts at the port map found the same; leave the machine "

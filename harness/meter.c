@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/meter.h"
 
-#include "common/clock.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "harness/estimate.h"
 #include "harness/holding.h"
 #include "harness/passes.h"

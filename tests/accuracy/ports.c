@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/accuracy/ports.h"
 
-#include "common/clock.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "harness/host.h"
 #include "harness/meter.h"
 #include "probe/usage.h"
