@@ -421,7 +421,7 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
             status == IP_OK ? chunk_measure(&session, settled != NULL ? settled + at : NULL, err) : status;
         for (size_t i = 0; i < chunk && status == IP_OK; i++) {
             slots_clear(&results[at + i], map);
-            if (!map->confirmed && results[at + i].verdict == PROBE_USAGE_OK) {
+            if (!map->confirmed && results[at + i].verdict != PROBE_USAGE_UNKNOWN) {
                 probe_usage_give_up(&results[at + i], PROBE_USAGE_INCONSISTENT,
                                     "nothing confirms the port map: no two attempts found the same");
             }
