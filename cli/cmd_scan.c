@@ -177,7 +177,8 @@ static enum ip_status passes_run(struct scan *scan, struct ip_error *err) {
     struct isa_form **doubtful = calloc(scan->left_count + 1, sizeof(struct isa_form *));
     scan->beside = calloc(scan->left_count + 1, sizeof *scan->beside);
     scan->late = calloc(scan->left_count + 1, sizeof *scan->late);
-    if (doubtful == NULL || scan->beside == NULL || scan->late == NULL) {
+    scan->first = calloc(scan->left_count + 1, sizeof *scan->first);
+    if (doubtful == NULL || scan->beside == NULL || scan->late == NULL || scan->first == NULL) {
         free(doubtful);
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->left_count);
     }
@@ -374,6 +375,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     free(scan.left);
     free(scan.beside);
     free(scan.late);
+    scan_first_fini(&scan);
     cli_forms_fini(&scan.forms);
     hx_host_fini(&host);
     ip_text_fini(&path);

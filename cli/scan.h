@@ -33,6 +33,13 @@ struct scan_late {
     struct scan_calm calm;
 };
 
+/* What the first of two passes found of a form that is measured again. */
+struct scan_first {
+    const struct isa_form *form;
+    struct probe_throughput throughput; /* all-zero: not measured */
+    struct probe_latency latency;       /* owned */
+};
+
 struct scan {
     const struct cli_settings *settings;
     struct cli_forms forms;
@@ -51,6 +58,9 @@ struct scan {
     struct scan_late
         *late; /* owned; of the first of two passes: looked at closely at the end, all together */
     size_t late_count;
+    struct scan_first *first; /* owned; of the first of two passes */
+    size_t first_count;
+    size_t first_next;        /* of the second pass, which takes them in turn */
     struct probe_portmap map; /* with RES_PART_PORTS */
     bool no_map;              /* none was confirmed, and the ports were left out */
     struct probe_units units;
@@ -63,6 +73,16 @@ struct scan {
 IP_CHECK enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
                                        struct isa_form **doubtful, size_t *doubtful_count,
                                        struct ip_error *err);
+
+/* Keeps what the first pass found of a form (either may be NULL), and takes the latency over. */
+void scan_first_keep(struct scan *scan, const struct isa_form *form,
+                     const struct probe_throughput *throughput, struct probe_latency *latency);
+/* What it found of the second pass's next form; NULL: nothing. Borrowed. */
+const struct scan_first *scan_first_find(struct scan *scan, const struct isa_form *form);
+/* Replaces what the second pass found by what the first did where both are to be trusted and that is less. */
+void scan_first_use(const struct scan_first *first, struct probe_throughput *throughput,
+                    struct probe_latency *latency);
+void scan_first_fini(struct scan *scan);
 
 /* The ports of the forms that were put off, from late[first] on, `count` of them. */
 IP_CHECK enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, struct ip_error *err);

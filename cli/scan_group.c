@@ -162,17 +162,21 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
     return status;
 }
 
-static enum ip_status group_store(struct scan *scan, const struct group *group, struct isa_form **doubtful,
+static enum ip_status group_store(struct scan *scan, struct group *group, struct isa_form **doubtful,
                                   size_t *doubtful_count, struct ip_error *err) {
     enum ip_status status = IP_OK;
     size_t next = 0;
     for (size_t i = 0; status == IP_OK && i < group->count; i++) {
         struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
+        struct probe_throughput *throughput = NULL;
+        struct probe_latency *latency = NULL;
         bool late = false;
         if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
-            facts.throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
+            throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
+            latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
+            facts.throughput = throughput;
+            facts.latency = latency;
             facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &group->slots[next] : NULL;
-            facts.latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
             facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
             facts.map = &scan->map;
             late = facts.usage != NULL && !group->settled[next];
@@ -180,7 +184,12 @@ static enum ip_status group_store(struct scan *scan, const struct group *group, 
         }
         if (doubtful != NULL && facts_doubtful(&facts)) {
             doubtful[(*doubtful_count)++] = group->forms[i];
+            scan_first_keep(scan, group->forms[i], throughput, latency);
             continue;
+        }
+        const struct scan_first *first = doubtful == NULL ? scan_first_find(scan, group->forms[i]) : NULL;
+        if (first != NULL) {
+            scan_first_use(first, throughput, latency);
         }
         status = form_store(scan, &facts, late, doubtful != NULL, err);
     }

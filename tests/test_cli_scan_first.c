@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a scan keeps of its first pass: the less of both where both are trusted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/scan.h"
+
+static struct probe_throughput throughput_of(double cycles, double spread, enum hx_verdict verdict) {
+    return (struct probe_throughput){
+        .measured = true, .cycles = cycles, .spread = spread, .verdict = verdict, .registers = 4};
+}
+
+static double throughput_after(const struct probe_throughput *before, struct probe_throughput now) {
+    const struct scan_first first = {.throughput = *before};
+    scan_first_use(&first, &now, NULL);
+    return now.cycles;
+}
+
+static void less_throughput_counts(void **state) {
+    (void)state;
+    const struct probe_throughput half = throughput_of(0.5, 0.01, HX_VERDICT_OK);
+    assert_true(throughput_after(&half, throughput_of(0.55, 0.01, HX_VERDICT_OK)) == 0.5);
+    assert_true(throughput_after(&half, throughput_of(0.45, 0.01, HX_VERDICT_OK)) == 0.45);
+    /* What the second pass doubts it says itself. */
+    assert_true(throughput_after(&half, throughput_of(0.55, 0.01, HX_VERDICT_UNSTABLE)) == 0.55);
+}
+
+static void doubtful_throughput_does_not(void **state) {
+    (void)state;
+    const struct probe_throughput now = throughput_of(0.55, 0.01, HX_VERDICT_OK);
+    const struct probe_throughput none = {0}, wide = throughput_of(0.5, 0.03, HX_VERDICT_OK);
+    const struct probe_throughput disturbed = throughput_of(0.5, 0.01, HX_VERDICT_DISTURBED);
+    assert_true(throughput_after(&none, now) == 0.55);
+    assert_true(throughput_after(&wide, now) == 0.55);
+    assert_true(throughput_after(&disturbed, now) == 0.55);
+}
+
+static struct probe_latency_pair pair_of(enum probe_path path, double cycles) {
+    return (struct probe_latency_pair){
+        .src = 1, .path = path, .measured = true, .cycles = cycles, .verdict = HX_VERDICT_OK};
+}
+
+/* Only contents of memory have slow rhythms; of all else the second, more careful pass is right. */
+static void less_latency_of_contents_counts(void **state) {
+    (void)state;
+    struct probe_latency_pair before[] = {pair_of(PROBE_PATH_CONTENT, 5), pair_of(PROBE_PATH_REGISTER, 5),
+                                          pair_of(PROBE_PATH_CONTENT, 5), pair_of(PROBE_PATH_CONTENT, 5)};
+    struct probe_latency_pair now[] = {pair_of(PROBE_PATH_CONTENT, 6), pair_of(PROBE_PATH_REGISTER, 6),
+                                       pair_of(PROBE_PATH_CONTENT, 6), pair_of(PROBE_PATH_CONTENT, 4)};
+    before[2].upper_bound = true; /* another kind of answer */
+    const struct scan_first first = {.latency = {before, 4}};
+    struct probe_latency latency = {now, 4};
+    scan_first_use(&first, NULL, &latency);
+    const double expected[] = {5, 6, 6, 4};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(now[i].cycles == expected[i]);
+    }
+}
+
+static void forms_come_in_turn(void **state) {
+    (void)state;
+    struct isa_form forms[3];
+    memset(forms, 0, sizeof forms);
+    struct scan scan = {.first = calloc(2, sizeof(struct scan_first))};
+    assert_non_null(scan.first);
+    const struct probe_throughput throughput = throughput_of(2, 0, HX_VERDICT_OK);
+    struct probe_latency latency = {calloc(1, sizeof(struct probe_latency_pair)), 1};
+    scan_first_keep(&scan, &forms[0], &throughput, NULL);
+    scan_first_keep(&scan, &forms[2], NULL, &latency);
+    assert_null(latency.pairs); /* taken over */
+    assert_true(scan_first_find(&scan, &forms[0])->throughput.cycles == 2);
+    assert_null(scan_first_find(&scan, &forms[1]));
+    assert_int_equal(scan_first_find(&scan, &forms[2])->latency.count, 1);
+    assert_null(scan_first_find(&scan, &forms[1])); /* there is no more */
+    scan_first_fini(&scan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(less_throughput_counts),
+        cmocka_unit_test(doubtful_throughput_does_not),
+        cmocka_unit_test(less_latency_of_contents_counts),
+        cmocka_unit_test(forms_come_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
