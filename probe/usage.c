@@ -238,6 +238,7 @@ static void slots_use(struct probe_usage_session *session) {
         subject->slots = isfinite(subject->result->slots)    ? subject->result->slots
                          : isfinite(subject->issue.confined) ? vague
                                                              : NAN;
+        subject->holds_unit = probe_usage_holds_unit(subject->alone, subject->result->slots);
     }
 }
 

@@ -117,6 +117,12 @@ static bool set_is_clear(const struct probe_usage_experiment *experiment, const 
     return experiment->implied || nothing_blocks || is_clear(experiment, within);
 }
 
+/* Where NOPs are to tell whether all uops were seen: a load may share its slot, and so hide that one was not.
+ */
+static bool slots_may_be_shared(const struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    return probe_usage_glance_needs_issue(map) && isa_form_memory_operand(subject->form) >= 0;
+}
+
 /* What a set within another has shows in both. What only a set that no other holds has was seen once: is it
  * seen again? And often enough where it stands beside others: a neighbour takes slots as the widest's uops
  * do, and a mix with loads may run in a slower rhythm (a uop of {0 5} more in one kernel of six). */
@@ -129,8 +135,12 @@ static bool top_fits(const struct probe_usage_subject *subject,
         found = found || result->terms[t].ports == experiment->target;
         beside = beside || result->terms[t].ports != experiment->target;
     }
-    if (!found || memory || !is_top(subject, experiment, map)) {
+    if (memory || !is_top(subject, experiment, map)) {
         return true;
+    }
+    if (!found) {
+        return !slots_may_be_shared(subject, map) || experiment->reading_count < 2 ||
+               is_seen_twice(experiment);
     }
     if (beside && experiment->reading_count < BESIDE_LEAST) {
         return false;

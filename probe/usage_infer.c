@@ -11,6 +11,13 @@ static const double RESIDUAL_MAX = 0.45; /* of a measurement to its prediction, 
 /* More for each uop beyond two: of many that come at once the scheduler binds some to a port that turns out
  * to be busy. */
 static const double RESIDUAL_MORE = 0.15;
+/* And of what holds a unit, whose uops come in bursts: a reading may be so far above a count, but hardly
+ * below.
+ */
+static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2, UNIT_RESIDUAL_MORE = 0.3;
+/* So is one of the widest set: what the front end loses beside its blockers adds 0 to 0.6. (Beside many uops
+ * a reading is vague either way.) */
+static const double ABOVE_WIDEST = 0.7, FEW_UOPS = 5;
 
 /* Slots that uops leave over before these are doubted. */
 static const double UNEXPLAINED_FACTOR = 2, UNEXPLAINED_SLOTS = 4;
@@ -62,6 +69,14 @@ static double widest_count(const struct probe_usage *result, const struct probe_
     return fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
 }
 
+static double uops_of(const struct probe_usage *result) {
+    double uops = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        uops += result->terms[t].uops;
+    }
+    return uops;
+}
+
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
                        const struct probe_portmap *map) {
     result->term_count = 0;
@@ -76,11 +91,18 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             uops -= inside ? result->terms[t].uops : 0;
         }
         uops = experiment->implied ? 0 : uops;
-        double nearest = round(uops);
-        bool doubtful = fabs(uops - nearest) > UOP_TOLERANCE || nearest < 0;
+        bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
+            bool few = uops_of(result) <= FEW_UOPS;
+            double nearest = ceil(uops - (unit ? UNIT_ABOVE_WIDEST : few ? ABOVE_WIDEST : 0.5));
             uops = widest_count(result, map, ports_in(experiment->target), nearest);
-            doubtful = fabs(uops - nearest) > 1;
+            doubtful = !unit && fabs(uops - nearest) > 1; /* of a unit the slots, which are known, say more */
+        } else if (unit) {
+            double nearest = fmax(ceil(uops - UNIT_ABOVE), 0);
+            doubtful = uops < -UNIT_ABOVE || uops > nearest + UNIT_BETWEEN;
+            uops = doubtful ? uops : nearest;
+        } else {
+            doubtful = fabs(uops - round(uops)) > UOP_TOLERANCE || round(uops) < 0;
         }
         if (doubtful) {
             result->verdict = PROBE_USAGE_INCONSISTENT;
@@ -239,16 +261,23 @@ static bool store_missing(const struct isa_form *form, const struct probe_usage 
  * whether some use sets that nobody looked for. */
 static bool slots_unexplained(const struct probe_usage_subject *subject, double uops,
                               const struct probe_portmap *map) {
+    if (subject->holds_unit) {
+        return ceil(subject->result->slots - UNIT_ABOVE) > uops;
+    }
     double error = probe_usage_error(&subject->issue), slots = subject->issue.confined;
     bool known = isfinite(error) && isfinite(slots) && probe_usage_hidden_ports(map) == 0;
     return known && uops >= MICROCODE_UOPS && slots > UNEXPLAINED_FACTOR * uops &&
            slots - uops > UNEXPLAINED_SLOTS + 3 * error;
 }
 
+static double residual_most(const struct probe_usage_subject *subject, double uops) {
+    return RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0) +
+           (subject->holds_unit ? UNIT_RESIDUAL_MORE : 0);
+}
+
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map) {
     unsigned measured = 0, missing = 0;
-    double uops = 0;
     result->residual = 0;
     result->hidden_ports = 0;
     result->hidden_most = 0;
@@ -256,7 +285,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
         residual_take(result, map, &subject->experiments[e]);
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
         bool read = isfinite(experiment->cycles) && !probe_usage_disagrees(experiment);
-        bool known = read || experiment->implied;
+        bool by_slots = probe_usage_is_widest(map, experiment) && subject->holds_unit;
+        bool known = read || experiment->implied || by_slots;
         measured += known;
         missing += !known && subject->experiments[e].members[0] >= 0;
     }
@@ -267,9 +297,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
             checked++;
         }
     }
-    for (unsigned t = 0; t < result->term_count; t++) {
-        uops += result->terms[t].uops;
-    }
+    double uops = uops_of(result);
     struct probe_usage_experiment alone = {.copies = 1, .target = 1};
     result->expected_cycles = predicted(result, map, &alone);
     result->slower = result->cycles > 1.1 * result->expected_cycles + 0.05;
@@ -290,7 +318,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
     } else if (store_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it writes memory, and no store was seen");
-    } else if (result->residual > RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0)) {
+    } else if (result->residual > residual_most(subject, uops)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "a mix takes longer or shorter than these ports say");
     } else if (subject->check_count > 0 && checked == 0) {

@@ -8,6 +8,9 @@
 enum {
     COPIES = 4,         /* of the form beside blockers ... */
     COPIES_OF_FAST = 8, /* ... and of one that takes a cycle at most: the more, the clearer */
+    COPIES_OF_SLOW = 3, /* ... and of one that holds a unit for long, beside NOPs */
+    LEAST_OF_ISSUE = 2, /* readings */
+    LEAST_OF_SLOW = 6,
     WIDE_BITS = 512,
     LOAD_BITS = 64,         /* loads that can begin at any multiple of eight bytes within a line */
     SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
@@ -19,6 +22,11 @@ static const double ISSUE_SPARE = 1.6;  /* NOPs even longer: what is slow takes 
 static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
 static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port ... */
 static const double FOUND_SPARE = 1.5;  /* ... or, once they are known, on theirs */
+/* What holds a unit is read best where the blockers take little longer than it does. */
+static const double UNIT_CYCLES_PER_SLOT = 2.5, UNIT_SPARE = 1.3;
+/* A form that takes so many cycles has few copies and a narrow choice of sizes: loops of 900 NOPs have slow
+ * modes (vdivpd zmm: 3 issue slots, or 28). */
+static const double SLOW_CYCLES = 7, SLOW_ISSUE_SPARE = 1.2, SLOW_RHYTHM = 1.0 / 3;
 /* Readings of one experiment have rhythms of their own. */
 static const double CYCLES_LONGER[] = {1, 1.37, 1.17, 1.53, 1.27, 1.1, 1.43, 1.21, 1.33};
 
@@ -76,6 +84,10 @@ unsigned probe_usage_copies(double cycles) {
     return cycles <= 1.05 ? COPIES_OF_FAST : cycles <= 8 ? 4 : cycles <= 25 ? 2 : 1;
 }
 
+bool probe_usage_holds_unit(double cycles, double slots) {
+    return isfinite(slots) && cycles >= fmax(SLOW_CYCLES, UNIT_CYCLES_PER_SLOT * slots);
+}
+
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result) {
     bool whole = true;
     for (unsigned e = 0; e < subject->count; e++) {
@@ -119,10 +131,11 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
                            uint32_t target, unsigned copies) {
     unsigned width = ports_in(target);
     double slots = subject->slots > 1 ? subject->slots : 1;
-    double least = CYCLES_SPARE * copies * subject->alone;
+    bool unit = width != 0 && subject->holds_unit;
+    double least = (unit ? UNIT_SPARE : CYCLES_SPARE) * copies * subject->alone;
     least = fmax(least, CHAIN_SPARE * subject->chain);
     if (width == 0) { /* NOPs */
-        return CYCLES_LEAST + ISSUE_SPARE * least;
+        return CYCLES_LEAST + (subject->alone < SLOW_CYCLES ? ISSUE_SPARE : SLOW_ISSUE_SPARE) * least;
     }
     least = fmax(least, copies * elsewhere_cycles(subject, target));
     double spare = map->issue_width - width; /* slots a cycle that the blockers leave */
@@ -138,6 +151,8 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
                                  enum probe_usage_kind kind, unsigned number) {
     unsigned width = ports_in(experiment->target);
     double longer = CYCLES_LONGER[number % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
+    bool narrow = width == 0 ? subject->alone >= SLOW_CYCLES : subject->holds_unit;
+    longer = narrow ? 1 + SLOW_RHYTHM * (longer - 1) : longer;
     double rate = width != 0 ? width : map->issue_width, cycles = 0;
     /* More copies where they cost no time: what others wait for is longer. */
     bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
@@ -145,7 +160,7 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
     if (width == 0) {
         /* A loop ends with a group of instructions: what whole groups are added is not lost in its last one.
          */
-        copies = (unsigned)round(map->issue_width);
+        copies = subject->alone < SLOW_CYCLES ? (unsigned)round(map->issue_width) : COPIES_OF_SLOW;
     }
     double most = floor(PROBE_USAGE_BLOCKERS / rate);
     unsigned before = experiment->copies;
@@ -214,7 +229,8 @@ static void experiment_init(struct probe_usage_experiment *experiment, uint32_t 
 void probe_usage_issue_plan(struct probe_usage_subject *subject) {
     experiment_init(&subject->issue, 0, -1);
     subject->issue.based = true;
-    subject->issue.least = subject->issue.wanted = 2;
+    subject->issue.least = subject->issue.wanted =
+        subject->alone < SLOW_CYCLES ? LEAST_OF_ISSUE : LEAST_OF_SLOW;
 }
 
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
@@ -237,6 +253,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->store = class->store;
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
             experiment->widest = probe_usage_is_widest(map, experiment);
+            experiment->bounds = !experiment->widest && subject->holds_unit;
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }
     }

@@ -110,9 +110,9 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
     if (experiment->reading_count == 0) {
         return;
     }
-    bool glanced = experiment->kind == PROBE_USAGE_GLANCED;
-    experiment->confined = glanced ? least_of(experiment->readings, experiment->reading_count)
-                                   : middle_of(experiment->readings, experiment->reading_count);
+    bool bounds = experiment->kind == PROBE_USAGE_GLANCED || experiment->bounds;
+    experiment->confined = bounds ? least_of(experiment->readings, experiment->reading_count)
+                                  : middle_of(experiment->readings, experiment->reading_count);
     /* Of the mix as it is now: each try has numbers of its own. */
     double blocked = 0;
     for (unsigned p = 0; p < experiment->parts; p++) {

@@ -47,6 +47,7 @@ struct probe_usage_experiment {
     enum probe_usage_kind kind; /* of the readings */
     bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read */
     unsigned wanted; /* so many readings more, together */
+    bool bounds;     /* each of its readings is an upper bound: the least that two of them agree on counts */
 };
 
 struct probe_usage_subject {
@@ -60,6 +61,8 @@ struct probe_usage_subject {
     double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
     double uops;  /* of an instance, as far as they were found; 0: none yet */
     bool many;    /* uops: its mixes are as long as what was `found` asks for */
+    bool holds_unit; /* of its own for most of its time. Its uops come in bursts beside blockers, and what
+                        these lose to a burst looks like a part of a uop more, the more blockers the more */
     struct probe_usage_term found[PROBE_USAGE_TERMS];
     unsigned found_count; /* 0: nothing yet */
     double chain; /* cycles of as many instances as stand beside blockers, which the next of them wait for:
@@ -108,6 +111,9 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
                         unsigned number);
 /* Instances that stand beside blockers, of a form that takes so many cycles. */
 unsigned probe_usage_copies(double cycles);
+/* Does a form that takes so many cycles alone, and so many issue slots (NaN: not known), hold a unit all the
+ * time, as a division does? */
+bool probe_usage_holds_unit(double cycles, double slots);
 /* From here on mixes are as long as these terms ask for, if all sets were read. */
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result);
 /* The experiment that finds the issue slots. */

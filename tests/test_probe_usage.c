@@ -155,6 +155,42 @@ static void test_unit(void **state) {
     machine_close(&machine);
 }
 
+/* VDIVPD of 512 bits as it was read on silicon, 2*p0+1*p05: uops that come in bursts look like more, and what
+ * five ports together say is vague by two. */
+static void test_bursts_of_a_unit(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t target;
+        double confined;
+    } read[] = {{0x1, 2.07}, {0x4, -0.27}, {0x9, 2.44}, {0x3, 3.12}, {0x19, 2.58}, {0x1f, 1.28}};
+    const struct probe_portmap map = {.issue_width = 6};
+    struct probe_usage_subject subject = {.count = sizeof read / sizeof read[0]};
+    for (unsigned i = 0; i < subject.count; i++) {
+        subject.experiments[i] =
+            (struct probe_usage_experiment){.target = read[i].target, .confined = read[i].confined};
+    }
+    assert_false(probe_usage_holds_unit(16.0, NAN));
+    assert_false(probe_usage_holds_unit(10.0, 9.4)); /* microcode: IDIV */
+    assert_true(probe_usage_holds_unit(16.0, 3.0));
+    subject.holds_unit = true;
+    struct probe_usage unit = {.slots = 3, .cycles = 16};
+    probe_usage_infer(&subject, &unit, &map);
+    assert_int_equal(unit.verdict, PROBE_USAGE_OK);
+    assert_int_equal(unit.term_count, 2);
+    assert_true(unit.terms[0].ports == 0x1 && unit.terms[0].uops == 2);
+    assert_true(unit.terms[1].ports == 0x3 && unit.terms[1].uops == 1);
+    /* Between one more and none: marked. */
+    subject.experiments[2].confined = 2.75;
+    probe_usage_infer(&subject, &unit, &map);
+    assert_int_equal(unit.verdict, PROBE_USAGE_INCONSISTENT);
+    /* Of a form that does not come in bursts 0.44 is a part of a uop, which there is none of. */
+    subject.holds_unit = false;
+    subject.experiments[2].confined = 2.44;
+    struct probe_usage other = {.slots = 3, .cycles = 16};
+    probe_usage_infer(&subject, &other, &map);
+    assert_int_equal(other.verdict, PROBE_USAGE_INCONSISTENT);
+}
+
 /* Ports that no class has: {16} is no set of the map. Nothing may be made up. */
 static void test_inconsistent(void **state) {
     (void)state;
@@ -348,6 +384,7 @@ int main(void) {
         cmocka_unit_test(test_usages),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_bursts_of_a_unit),
         cmocka_unit_test(test_inconsistent),
         cmocka_unit_test(test_maps_that_fall_short),
         cmocka_unit_test(test_nothing_is_no_answer),
