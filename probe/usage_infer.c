@@ -69,6 +69,19 @@ static double widest_count(const struct probe_usage *result, const struct probe_
     return fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
 }
 
+/* Where readings are upper bounds: a set has no more than any set that holds it. */
+static double least_confined(const struct probe_usage_subject *subject,
+                             const struct probe_usage_experiment *experiment,
+                             const struct probe_portmap *map) {
+    double least = experiment->confined;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *outer = &subject->experiments[e];
+        bool holds = (experiment->target & ~outer->target) == 0 && !probe_usage_is_widest(map, outer);
+        least = holds ? fmin(least, outer->confined) : least; /* fmin leaves NaN out */
+    }
+    return least;
+}
+
 static double uops_of(const struct probe_usage *result) {
     double uops = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
@@ -85,7 +98,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         if (!isfinite(experiment->confined) && !experiment->implied) {
             continue;
         }
-        double uops = experiment->confined;
+        double uops = subject->holds_unit ? least_confined(subject, experiment, map) : experiment->confined;
         for (unsigned t = 0; t < result->term_count; t++) {
             bool inside = (result->terms[t].ports & ~experiment->target) == 0;
             uops -= inside ? result->terms[t].uops : 0;

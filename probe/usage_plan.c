@@ -23,7 +23,7 @@ static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next 
 static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port ... */
 static const double FOUND_SPARE = 1.5;  /* ... or, once they are known, on theirs */
 /* What holds a unit is read best where the blockers take little longer than it does. */
-static const double UNIT_CYCLES_PER_SLOT = 2.5, UNIT_SPARE = 1.3;
+static const double UNIT_CYCLES_PER_SLOT = 2.5, UNIT_SLOTS_MOST = 6, UNIT_SPARE = 1.3;
 /* A form that takes so many cycles has few copies and a narrow choice of sizes: loops of 900 NOPs have slow
  * modes (vdivpd zmm: 3 issue slots, or 28). */
 static const double SLOW_CYCLES = 7, SLOW_ISSUE_SPARE = 1.2, SLOW_RHYTHM = 1.0 / 3;
@@ -85,7 +85,7 @@ unsigned probe_usage_copies(double cycles) {
 }
 
 bool probe_usage_holds_unit(double cycles, double slots) {
-    return isfinite(slots) && cycles >= fmax(SLOW_CYCLES, UNIT_CYCLES_PER_SLOT * slots);
+    return slots <= UNIT_SLOTS_MOST && cycles >= fmax(SLOW_CYCLES, UNIT_CYCLES_PER_SLOT * slots);
 }
 
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result) {
@@ -253,6 +253,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->store = class->store;
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
             experiment->widest = probe_usage_is_widest(map, experiment);
+            experiment->rhythms = isa_form_memory_operand(subject->form) >= 0;
             experiment->bounds = !experiment->widest && subject->holds_unit;
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }

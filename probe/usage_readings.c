@@ -87,6 +87,29 @@ static double middle_of(const double *readings, unsigned count) {
     return sum / (double)near;
 }
 
+/* µops, and times what one reading may be wrong by, that lie between two rhythms. */
+static const double RHYTHMS_APART = 0.6, RHYTHMS_ERRORS = 6;
+
+/* Beside loads a kernel may run in a slower rhythm for as long as it runs; none runs faster than its ports
+ * let it. So of readings, in order, that fall into parts the first narrow one counts that is no stray.
+ * Returns how many it has, *begin: where. */
+static unsigned fast_part(const struct probe_usage_experiment *experiment, unsigned *begin) {
+    enum { STRAYS = 2 };
+    const double *readings = experiment->readings;
+    unsigned count = experiment->reading_count, from = 0;
+    *begin = 0;
+    double apart = fmax(RHYTHMS_APART, RHYTHMS_ERRORS * error_of(experiment, 1));
+    for (unsigned i = 1; i <= count && experiment->rhythms; i++) {
+        bool ends = i == count || readings[i] - readings[i - 1] > apart;
+        if (ends && i - from > STRAYS && readings[i - 1] - readings[from] <= apart) {
+            *begin = from;
+            return i - from;
+        }
+        from = ends ? i : from;
+    }
+    return count;
+}
+
 /* The least that two readings agree on, in order; the least of all where none do. */
 static double least_of(const double *readings, unsigned count) {
     for (unsigned i = 0; i + 1 < count; i++) {
@@ -111,8 +134,9 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
         return;
     }
     bool bounds = experiment->kind == PROBE_USAGE_GLANCED || experiment->bounds;
+    unsigned begin = 0, fast = fast_part(experiment, &begin);
     experiment->confined = bounds ? least_of(experiment->readings, experiment->reading_count)
-                                  : middle_of(experiment->readings, experiment->reading_count);
+                                  : middle_of(experiment->readings + begin, fast);
     /* Of the mix as it is now: each try has numbers of its own. */
     double blocked = 0;
     for (unsigned p = 0; p < experiment->parts; p++) {
@@ -122,11 +146,13 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
 }
 
 bool probe_usage_disagrees(const struct probe_usage_experiment *experiment) {
-    size_t count = experiment->reading_count, half = count / 2 + 1;
-    size_t best = count >= READINGS_TOLD ? hx_narrowest(experiment->readings, count, half) : 0;
-    double most = fmax(DISAGREE, 2 * error_of(experiment, 1));
-    return count >= READINGS_TOLD &&
-           experiment->readings[best + half - 1] - experiment->readings[best] > most;
+    unsigned begin = 0, count = fast_part(experiment, &begin);
+    const double *readings = experiment->readings + begin;
+    if (experiment->reading_count < READINGS_TOLD) {
+        return false;
+    }
+    size_t half = count / 2 + 1, best = hx_narrowest(readings, count, half);
+    return readings[best + half - 1] - readings[best] > fmax(DISAGREE, 2 * error_of(experiment, 1));
 }
 
 bool probe_usage_believed(const struct probe_usage_experiment *experiment) {

@@ -47,6 +47,7 @@ struct probe_usage_experiment {
     enum probe_usage_kind kind; /* of the readings */
     bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read */
     unsigned wanted; /* so many readings more, together */
+    bool rhythms;    /* the form has a load, beside which kernels run in slower rhythms, too */
     bool bounds;     /* each of its readings is an upper bound: the least that two of them agree on counts */
 };
 

@@ -171,6 +171,7 @@ static void test_bursts_of_a_unit(void **state) {
     }
     assert_false(probe_usage_holds_unit(16.0, NAN));
     assert_false(probe_usage_holds_unit(10.0, 9.4)); /* microcode: IDIV */
+    assert_false(probe_usage_holds_unit(40.0, 9.4));
     assert_true(probe_usage_holds_unit(16.0, 3.0));
     subject.holds_unit = true;
     struct probe_usage unit = {.slots = 3, .cycles = 16};
@@ -179,8 +180,12 @@ static void test_bursts_of_a_unit(void **state) {
     assert_int_equal(unit.term_count, 2);
     assert_true(unit.terms[0].ports == 0x1 && unit.terms[0].uops == 2);
     assert_true(unit.terms[1].ports == 0x3 && unit.terms[1].uops == 1);
+    /* Too much for {0 6}, but {0 6 B} has not more than 2.58. */
+    subject.experiments[2].confined = 2.9;
+    probe_usage_infer(&subject, &unit, &map);
+    assert_true(unit.verdict == PROBE_USAGE_OK && unit.term_count == 2);
     /* Between one more and none: marked. */
-    subject.experiments[2].confined = 2.75;
+    subject.experiments[2].confined = subject.experiments[4].confined = 2.75;
     probe_usage_infer(&subject, &unit, &map);
     assert_int_equal(unit.verdict, PROBE_USAGE_INCONSISTENT);
     /* Of a form that does not come in bursts 0.44 is a part of a uop, which there is none of. */
@@ -296,6 +301,23 @@ static void test_slow_rhythms_do_not_count(void **state) {
         probe_usage_reading_add(&mix, readings[i], 2.0);
     }
     assert_true(fabs(mix.confined - 1.01) < 0.001);
+    /* Looked at closely, five kernels of eleven in the fast one (VFNMADD132PS beside VPADDD, both of 512
+     * bits). */
+    static const double closely[] = {2.95, 0.95, 0.96, 3.17, 0.99, 3.52, 1.0, 1.05, 2.98, 3.63, 3.77};
+    mix.rhythms = true;
+    probe_usage_readings_drop(&mix, PROBE_USAGE_LOOKED);
+    for (size_t i = 0; i < sizeof closely / sizeof closely[0]; i++) {
+        probe_usage_reading_add(&mix, closely[i], 2.0);
+    }
+    assert_true(fabs(mix.confined - 0.98) < 0.02);
+    assert_false(probe_usage_disagrees(&mix));
+    /* Two that are too short are strays. */
+    static const double strays[] = {-3.6, -0.1, 1.0, 1.02, 1.04};
+    probe_usage_readings_drop(&mix, PROBE_USAGE_LOOKED);
+    for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++) {
+        probe_usage_reading_add(&mix, strays[i], 2.0);
+    }
+    assert_true(fabs(mix.confined - 1.02) < 0.001);
 }
 
 /* Readings that lie all over the place tell nothing; those of a slow form may lie further apart. */
