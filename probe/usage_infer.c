@@ -15,9 +15,6 @@ static const double RESIDUAL_MORE = 0.15;
  * below.
  */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2, UNIT_RESIDUAL_MORE = 0.3;
-/* So is one of the widest set: what the front end loses beside its blockers adds 0 to 0.6. (Beside many uops
- * a reading is vague either way.) */
-static const double ABOVE_WIDEST = 0.7, FEW_UOPS = 5;
 
 /* Slots that uops leave over before these are doubted. */
 static const double UNEXPLAINED_FACTOR = 2, UNEXPLAINED_SLOTS = 4;
@@ -63,10 +60,36 @@ double probe_usage_widest_most(const struct probe_usage *result, const struct pr
     return fmax(most, 0);
 }
 
-/* The blockers' reading, held within what the issue slots leave. */
-static double widest_count(const struct probe_usage *result, const struct probe_portmap *map, unsigned width,
-                           double reading) {
-    return fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
+static double uops_of(const struct probe_usage *result) {
+    double uops = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        uops += result->terms[t].uops;
+    }
+    return uops;
+}
+
+/* Something is made of what is loaded, or merged with it: a load alone cannot do it. */
+static bool computes(const struct isa_form *form) {
+    int memory = isa_form_memory_operand(form);
+    if (memory < 0 || form->operands[memory].write || form->flags_written != 0) {
+        return true;
+    }
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool merges = operand->write && isa_reg_is_gpr(operand->reg_class) && operand->bits < 32;
+        if (operand->kind == ISA_OPERAND_REG && (operand->read || merges)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The blockers' reading, held within what the issue slots leave. What is only loaded needs no uop beside its
+ * loads, and they need all the slots that there are no more of. */
+static double widest_count(const struct isa_form *form, const struct probe_usage *result,
+                           const struct probe_portmap *map, unsigned width, double reading) {
+    bool loads_alone = form != NULL && !computes(form) && round(result->slots) <= uops_of(result);
+    return loads_alone ? 0 : fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
 }
 
 /* Where readings are upper bounds: a set has no more than any set that holds it. */
@@ -80,14 +103,6 @@ static double least_confined(const struct probe_usage_subject *subject,
         least = holds ? fmin(least, outer->confined) : least; /* fmin leaves NaN out */
     }
     return least;
-}
-
-static double uops_of(const struct probe_usage *result) {
-    double uops = 0;
-    for (unsigned t = 0; t < result->term_count; t++) {
-        uops += result->terms[t].uops;
-    }
-    return uops;
 }
 
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
@@ -106,9 +121,8 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         uops = experiment->implied ? 0 : uops;
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
-            bool few = uops_of(result) <= FEW_UOPS;
-            double nearest = ceil(uops - (unit ? UNIT_ABOVE_WIDEST : few ? ABOVE_WIDEST : 0.5));
-            uops = widest_count(result, map, ports_in(experiment->target), nearest);
+            double nearest = unit ? ceil(uops - UNIT_ABOVE_WIDEST) : round(uops);
+            uops = widest_count(subject->form, result, map, ports_in(experiment->target), nearest);
             doubtful = !unit && fabs(uops - nearest) > 1; /* of a unit the slots, which are known, say more */
         } else if (unit) {
             double nearest = fmax(ceil(uops - UNIT_ABOVE), 0);
@@ -191,20 +205,6 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
         any = any || (fast && member->class < 0 && has_a_result(member->form));
     }
     return any && probe_usage_issue_is_narrow(map) ? computing_ports(map) : 0;
-}
-
-/* Something is made of what is loaded: a load alone cannot do it. */
-static bool computes(const struct isa_form *form) {
-    int memory = isa_form_memory_operand(form);
-    if (memory < 0 || form->operands[memory].write || form->flags_written != 0) {
-        return true;
-    }
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        if (form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].read) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* uops in issue slots that no other term needs: none, or as many as there are such slots. A load may share
