@@ -196,6 +196,38 @@ static void test_bursts_of_a_unit(void **state) {
     assert_int_equal(other.verdict, PROBE_USAGE_INCONSISTENT);
 }
 
+/* µops of the widest set that `form` is given, of which a load and `widest` µops on five ports were read, and
+ * `slots` issue slots. */
+static double widest_of(const char *form, double widest, double slots) {
+    enum { LOAD = 0x380, FIVE = 0x1f };
+    struct isa_form row;
+    struct ip_error err;
+    const struct probe_portmap map = {
+        .issue_width = 6, .classes = {{.ports = LOAD, .width = 3, .load = true}}, .class_count = 1};
+    assert_int_equal(isa_form_parse(&row, form, &err), IP_OK);
+    struct probe_usage_subject subject = {.form = &row, .count = 2};
+    subject.experiments[0] = (struct probe_usage_experiment){.target = LOAD, .confined = 1};
+    subject.experiments[1] = (struct probe_usage_experiment){.target = FIVE, .confined = widest};
+    struct probe_usage result = {.slots = slots, .cycles = 0.5};
+    struct isa_form *derived = &row;
+    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
+    probe_usage_infer(&subject, &result, &map);
+    double uops = 0;
+    for (unsigned t = 0; t < result.term_count; t++) {
+        uops += result.terms[t].ports == FIVE ? result.terms[t].uops : 0;
+    }
+    return uops;
+}
+
+/* A load's slot has room for a uop that works on what was loaded, but a load alone has no such. */
+static void test_loads_have_no_company(void **state) {
+    (void)state;
+    assert_true(widest_of("vmovapd zmm, m512", 0.7, 1) == 0);
+    assert_true(widest_of("mov r16, m16", 0.7, 1) == 1); /* keeps the upper bits */
+    assert_true(widest_of("add r32, m32", 0.7, 1) == 1);
+    assert_true(widest_of("lodsq", 2.1, 3) == 2); /* more slots than its load */
+}
+
 /* Ports that no class has: {16} is no set of the map. Nothing may be made up. */
 static void test_inconsistent(void **state) {
     (void)state;
@@ -407,6 +439,7 @@ int main(void) {
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_bursts_of_a_unit),
+        cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_inconsistent),
         cmocka_unit_test(test_maps_that_fall_short),
         cmocka_unit_test(test_nothing_is_no_answer),
