@@ -16,6 +16,10 @@ static const double RESIDUAL_MORE = 0.15;
  */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2, UNIT_RESIDUAL_MORE = 0.3;
 
+/* The widest set has all uops that the sets within it have. Beside few of them it is read so well that one
+ * which it lacks was none (a slow rhythm). */
+static const double WIDEST_LACKS = 0.6, FEW_UOPS = 5;
+
 /* Slots that uops leave over before these are doubted. */
 static const double UNEXPLAINED_FACTOR = 2, UNEXPLAINED_SLOTS = 4;
 enum { MICROCODE_UOPS = 8 };
@@ -122,8 +126,10 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
             double nearest = unit ? ceil(uops - UNIT_ABOVE_WIDEST) : round(uops);
+            bool lacks = uops < -WIDEST_LACKS && uops_of(result) <= FEW_UOPS;
             uops = widest_count(subject->form, result, map, ports_in(experiment->target), nearest);
-            doubtful = !unit && fabs(uops - nearest) > 1; /* of a unit the slots, which are known, say more */
+            /* Of a unit the slots, which are known, say more. */
+            doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
         } else if (unit) {
             double nearest = fmax(ceil(uops - UNIT_ABOVE), 0);
             doubtful = uops < -UNIT_ABOVE || uops > nearest + UNIT_BETWEEN;

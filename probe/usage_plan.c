@@ -13,6 +13,7 @@ enum {
     LEAST_OF_SLOW = 6,
     WIDE_BITS = 512,
     LOAD_BITS = 64,         /* loads that can begin at any multiple of eight bytes within a line */
+    RHYTHM_SLOTS = 6,       /* readings of more lie apart for other reasons */
     SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
 };
 
@@ -253,7 +254,8 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->store = class->store;
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
             experiment->widest = probe_usage_is_widest(map, experiment);
-            experiment->rhythms = isa_form_memory_operand(subject->form) >= 0;
+            experiment->rhythms =
+                !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
             experiment->bounds = !experiment->widest && subject->holds_unit;
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }

@@ -90,6 +90,10 @@ static double middle_of(const double *readings, unsigned count) {
 /* µops, and times what one reading may be wrong by, that lie between two rhythms. */
 static const double RHYTHMS_APART = 0.6, RHYTHMS_ERRORS = 6;
 
+static double rhythms_apart(const struct probe_usage_experiment *experiment) {
+    return fmax(RHYTHMS_APART, RHYTHMS_ERRORS * error_of(experiment, 1));
+}
+
 /* Beside loads a kernel may run in a slower rhythm for as long as it runs; none runs faster than its ports
  * let it. So of readings, in order, that fall into parts the first narrow one counts that is no stray.
  * Returns how many it has, *begin: where. */
@@ -98,7 +102,7 @@ static unsigned fast_part(const struct probe_usage_experiment *experiment, unsig
     const double *readings = experiment->readings;
     unsigned count = experiment->reading_count, from = 0;
     *begin = 0;
-    double apart = fmax(RHYTHMS_APART, RHYTHMS_ERRORS * error_of(experiment, 1));
+    double apart = rhythms_apart(experiment);
     for (unsigned i = 1; i <= count && experiment->rhythms; i++) {
         bool ends = i == count || readings[i] - readings[i - 1] > apart;
         if (ends && i - from > STRAYS && readings[i - 1] - readings[from] <= apart) {
@@ -159,8 +163,16 @@ bool probe_usage_believed(const struct probe_usage_experiment *experiment) {
     return experiment->reading_count > 0 && 2 * experiment->reading_count >= experiment->tries;
 }
 
+/* Do the readings fall into rhythms of which none has enough of them? */
+static bool is_split(const struct probe_usage_experiment *experiment) {
+    unsigned begin = 0, count = fast_part(experiment, &begin);
+    return experiment->rhythms && count > 1 &&
+           experiment->readings[begin + count - 1] - experiment->readings[begin] > rhythms_apart(experiment);
+}
+
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
-    bool between = !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT);
+    bool between =
+        !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT) || is_split(experiment);
     bool measured = experiment->kind == PROBE_USAGE_MEASURED;
     double most_error = measured ? MEASURED_ERROR_MOST : ERROR_MOST;
     bool vague = !(error_of(experiment, experiment->reading_count) <= most_error);

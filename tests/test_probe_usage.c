@@ -228,6 +228,24 @@ static void test_loads_have_no_company(void **state) {
     assert_true(widest_of("lodsq", 2.1, 3) == 2); /* more slots than its load */
 }
 
+/* VPERMD of 512 bits from memory in a slow rhythm: a second uop of {0 5} would show in five ports, too. */
+static void test_widest_lacks_a_uop(void **state) {
+    (void)state;
+    const struct probe_portmap map = {.issue_width = 6};
+    struct probe_usage_subject subject = {.count = 3};
+    const uint32_t targets[] = {0x2, 0x3, 0x1f};
+    const double read[2][3] = {{1.0, 2.0, 1.2}, {1.0, 2.0, 1.6}};
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned e = 0; e < 3; e++) {
+            subject.experiments[e] =
+                (struct probe_usage_experiment){.target = targets[e], .confined = read[i][e]};
+        }
+        struct probe_usage result = {.slots = NAN, .cycles = 1};
+        probe_usage_infer(&subject, &result, &map);
+        assert_int_equal(result.verdict, i == 0 ? PROBE_USAGE_INCONSISTENT : PROBE_USAGE_OK);
+    }
+}
+
 /* Ports that no class has: {16} is no set of the map. Nothing may be made up. */
 static void test_inconsistent(void **state) {
     (void)state;
@@ -440,6 +458,7 @@ int main(void) {
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_bursts_of_a_unit),
         cmocka_unit_test(test_loads_have_no_company),
+        cmocka_unit_test(test_widest_lacks_a_uop),
         cmocka_unit_test(test_inconsistent),
         cmocka_unit_test(test_maps_that_fall_short),
         cmocka_unit_test(test_nothing_is_no_answer),
