@@ -60,8 +60,10 @@ enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings
         plan->spread_limit /= 2;
     }
     bench->inner = hx_bench_meter(&bench->bench);
-    bench->meter =
-        (struct hx_meter){.measure = measure_interruptibly, .screen = screen_interruptibly, .self = bench};
+    bench->meter = (struct hx_meter){.measure = measure_interruptibly,
+                                     .screen = screen_interruptibly,
+                                     .self = bench,
+                                     .filler = bench->inner.filler};
     bench->progress = !settings->quiet && isatty(STDERR_FILENO) != 0;
     bench->begin_s = ip_clock_seconds();
     return IP_OK;

@@ -158,15 +158,6 @@ static bool lines_touch_memory(const struct ip_lines *lines) {
     return false;
 }
 
-static bool lines_have_nops(const struct ip_lines *lines) {
-    for (size_t i = 0; i < lines->count; i++) {
-        if (strcmp(lines->items[i], GEN_LONG_NOP) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
                                 const struct gen_encoder *encoder, uint32_t copies, struct ip_error *err) {
     if (program->unit.count == 0 || program->forms_per_unit == 0 || copies > COPIES_MAX) {
@@ -181,7 +172,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .forwards = program->forwards,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
     built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
-    built.fills_issue = program->fills_issue || lines_have_nops(&program->unit);
+    built.fills_issue = program->fills_issue;
     built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |
                                             GEN_USES_MMX | GEN_USES_X87)) != 0;
     memcpy(built.memory_fill, program->memory_fill, sizeof built.memory_fill);

@@ -34,12 +34,12 @@ struct gen_kernel {
     bool wakes_vectors;  /* it uses vector, MMX or x87 registers: waking their units may make each call longer
                           */
     bool touches_memory; /* by an operand of its unit; of a user's block it is not known */
-    bool fills_issue; /* almost no issue slots are left, or NOPs take them: whatever takes slots from it shows
-                         in its time */
-    bool fine;        /* a small part of the result tells what is wanted: it is to be run for longer */
-    bool once;        /* one undisturbed batch says enough: others check what it says */
-    bool forwards;    /* a chain whose values are stored and loaded again */
-    bool tiles;       /* needs the system's permission to use tiles */
+    bool fills_issue;    /* almost no issue slots are left, or fillers take them: whatever takes slots from it
+                            shows    in its time */
+    bool fine;           /* a small part of the result tells what is wanted: it is to be run for longer */
+    bool once;           /* one undisturbed batch says enough: others check what it says */
+    bool forwards;       /* a chain whose values are stored and loaded again */
+    bool tiles;          /* needs the system's permission to use tiles */
 };
 
 /* Each distinct line is encoded once. Use: add all programs, flush, build all kernels. */

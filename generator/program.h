@@ -49,8 +49,7 @@ struct gen_program {
                       what depends on the loop's size. Its counting and branch are part of the result */
     bool fine;     /* a small part of the result tells what is wanted: it is to be run for longer */
     bool once;     /* one undisturbed batch says enough: others check what it says */
-    bool fills_issue; /* it takes almost all issue slots, as with NOPs in the unit it is taken to in any case
-                       */
+    bool fills_issue; /* it takes almost all issue slots, or fillers do */
     bool forwards;    /* each value of its chain goes through memory */
 };
 

@@ -68,7 +68,8 @@ IP_CHECK enum ip_status gen_throughput_program(struct gen_program *program, cons
 
 /* So many independent instances of a form in a mix. */
 struct gen_part {
-    const struct isa_form *form; /* NULL: GEN_LONG_NOP, which takes an issue slot and nothing else */
+    const struct isa_form *form; /* NULL: `filler`, which takes an issue slot and nothing else */
+    const char *filler;          /* static; NULL: GEN_FILLER_NOP */
     unsigned count;
     struct gen_independence how;
     unsigned weight; /* registers are dealt in proportion to it; 0 for all parts: the same number for each */
@@ -84,7 +85,10 @@ enum { GEN_PARTS_MAX = 4 };
 /* Four bytes: decoders that take 16 bytes a cycle for four instructions, or 32 for six, keep up with them, so
  * the NOPs run at the issue width whether they come from the micro-op cache or not. (Of one byte they fall
  * out of it; of eight they run at the decoders' bytes, seen: 0.25 instead of 0.167, for most of the time.) */
-#define GEN_LONG_NOP "nop dword [rax+0x12]"
+#define GEN_FILLER_NOP "nop dword [rax+0x12]"
+
+/* Of the base register, which it leaves as it is. Where NOPs share the slots of others (harness/filler.h). */
+#define GEN_FILLER_MOVE "mov r14, r14"
 
 /* The order of that unit: a letter for each instance, `a` for the first part's. What does not fit into `size`
  * bytes is cut off and ends in "...". */

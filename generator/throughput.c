@@ -419,6 +419,10 @@ static enum ip_status parts_check(const struct gen_part *parts, unsigned count, 
     return IP_OK;
 }
 
+static const char *filler_of(const struct gen_part *part) {
+    return part->filler != NULL ? part->filler : GEN_FILLER_NOP;
+}
+
 enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts, unsigned count,
                                struct ip_error *err) {
     enum ip_status status = parts_check(parts, count, err);
@@ -465,12 +469,13 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     for (unsigned i = 0; i < count && used < sizeof made.title; i++) {
         used += (size_t)snprintf(made.title + used, sizeof made.title - used, "%s%u x %s",
                                  i > 0 ? " beside " : "", parts[i].count,
-                                 parts[i].form != NULL ? parts[i].form->syntax : "nop");
+                                 parts[i].form != NULL ? parts[i].form->syntax : filler_of(&parts[i]));
+        made.fills_issue = made.fills_issue || parts[i].form == NULL;
     }
     int next = 0;
     while (status == IP_OK && (next = part_next(streams, parts, count)) >= 0) {
         if (parts[next].form == NULL) {
-            ip_lines_add(&made.unit, GEN_LONG_NOP);
+            ip_lines_add(&made.unit, filler_of(&parts[next]));
             streams[next].emitted++;
         } else {
             status = instance_emit(&made, &streams[next], err);

@@ -10,6 +10,7 @@
 #include "generator/abi.h"
 #include "generator/shapes.h"
 #include "harness/estimate.h"
+#include "harness/filler.h"
 #include "harness/holding.h"
 #include "harness/meter.h"
 #include "harness/record.h"
@@ -67,14 +68,18 @@ static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_enco
 /* The chain must be one that no core removes at rename: `add r, r`, not `add r, imm`, `lea`, `inc` or `mov`.
  * The NOPs are of a length with which neither the micro-op cache nor the decoders limit them
  * (docs/method.md). */
+static enum ip_status filler_build(struct hx_bench *bench, struct ip_error *err) {
+    return reference_build(&bench->references.sentinels[HX_SENTINEL_NOPS], &bench->encoder,
+                           "sentinel: fillers, the issue width", bench->filler, SENTINEL_COPIES, 0, err);
+}
+
 static enum ip_status references_build(struct hx_bench *bench, struct ip_error *err) {
     enum ip_status status =
         reference_build(&bench->references.chain, &bench->encoder, "reference: dependent add, one cycle each",
                         "add rax, rax", CHAIN_COPIES, 0, err);
     if (status == IP_OK) {
-        status =
-            reference_build(&bench->references.sentinels[HX_SENTINEL_NOPS], &bench->encoder,
-                            "sentinel: long NOPs, the issue width", GEN_LONG_NOP, SENTINEL_COPIES, 0, err);
+        bench->filler = GEN_FILLER_NOP;
+        status = filler_build(bench, err);
     }
     if (status == IP_OK && __builtin_cpu_supports("avx") != 0) {
         status = reference_build(&bench->references.vector, &bench->encoder,
@@ -175,6 +180,25 @@ static double sentinel_agreed(double sentinels[CALIBRATION_BATCHES]) {
     return NAN;
 }
 
+/* By how many ticks the clock advances: the greatest common divisor of all samples. Where it is finer than
+ * what a run differs from the next, 0. */
+static double clock_step_of(const struct hx_samples *samples, size_t count, uint32_t rounds) {
+    const double coarse = 8.0;
+    uint64_t step = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double *const rows[] = {samples[i].reference_shorter, samples[i].reference_longer};
+        for (size_t k = 0; k < 2 * (size_t)rounds; k++) {
+            uint64_t ticks = (uint64_t)rows[k % 2][k / 2];
+            while (ticks != 0) {
+                uint64_t rest = step % ticks;
+                step = ticks;
+                ticks = rest;
+            }
+        }
+    }
+    return (double)step > coarse ? (double)step : 0.0;
+}
+
 static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples *samples,
                                        struct ip_error *err) {
     struct hx_job jobs[CALIBRATION_BATCHES];
@@ -188,6 +212,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
     if (status != IP_OK) {
         return status;
     }
+    double step = clock_step_of(samples, CALIBRATION_BATCHES, CALIBRATION_ROUNDS);
     double chains[CALIBRATION_BATCHES];
     double sentinels[CALIBRATION_BATCHES];
     size_t grown = 0;
@@ -212,6 +237,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
                        "leave the machine idle",
                        bench->timer.ops->name);
     }
+    bench->references.clock_step = step;
     const double known = bench->sentinel_suspect ? 0.0 : bench->sentinel_cycles;
     const double known_calibrated = bench->sentinel_calibrated;
     bench->sentinel_cycles = bench->sentinel_calibrated = sentinel_agreed(sentinels);
@@ -318,6 +344,9 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
 static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *samples, struct ip_error *err) {
     /* A neighbour may go away: a calibration that looks shared is repeated. */
     enum ip_status status = calibration_take(bench, samples, err);
+    if (status == IP_OK && bench->references.clock_step > 0.0 && bench->recorder == NULL) {
+        status = calibration_take(bench, samples, err); /* now with runs long enough for a coarse clock */
+    }
     while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
         hx_bench_roam(bench);
         status = calibration_take(bench, samples, err);
@@ -366,6 +395,17 @@ enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err
     return calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err);
 }
 
+/* The sentinel shows who takes issue slots, so that it is made of what takes one. */
+static enum ip_status filler_find(struct hx_bench *bench, struct ip_error *err) {
+    const char *before = bench->filler;
+    enum ip_status status = hx_filler_choose(bench, err);
+    if (status == IP_OK && bench->filler != before) {
+        gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_NOPS]);
+        status = filler_build(bench, err);
+    }
+    return status;
+}
+
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
                              struct ip_error *err) {
     struct hx_bench opened;
@@ -399,7 +439,8 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
             bench->beside_cycles[i] = NAN;
         }
         bench->ticks_least = NAN;
-        status = calibrate(bench, true, BESIDE_ATTEMPTS, err);
+        status = filler_find(bench, err);
+        status = status == IP_OK ? calibrate(bench, true, BESIDE_ATTEMPTS, err) : status;
         if (status == IP_OK && bench->roams) {
             status = calibrate_elsewhere(bench, err);
         }

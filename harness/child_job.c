@@ -10,6 +10,8 @@
 enum {
     TARGET_CYCLES = 6000,
     BLOCK_CYCLES_MAX = 6000, /* a block whose addresses move on touches the more pages the longer it runs */
+    COARSE_KERNEL_TIMES = 2, /* where the clock is coarse: so many times as long as asked for */
+    COARSE_REFERENCE_TIMES = 4,
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,
 };
@@ -273,11 +275,15 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     if (kernel->map_on_demand && target > BLOCK_CYCLES_MAX) {
         target = BLOCK_CYCLES_MAX;
     }
+    /* A coarse clock needs longer runs, above all of what all samples are compared with. */
+    bool coarse = child->references->clock_step > 0.0;
+    uint32_t reference_target = target * (coarse ? COARSE_REFERENCE_TIMES : 1);
+    target *= coarse && !kernel->map_on_demand ? COARSE_KERNEL_TIMES : 1;
     /* The chain is as precise as what it measures; of its sentinel half as long a run will do: four or more
      * NOPs in a cycle, some loads, ten cycles and more for a value through memory. */
     static const uint32_t cycles_per_run[HX_SENTINELS] = {1, 1, 40};
-    result->reference_iterations = target / (chain->longer.copies * chain->forms_per_unit) + 1;
-    uint32_t runs = (kernel->fills_issue ? 4 : 2) * target; /* whose limits are narrow */
+    result->reference_iterations = reference_target / (chain->longer.copies * chain->forms_per_unit) + 1;
+    uint32_t runs = (kernel->fills_issue ? 4 : 2) * reference_target; /* whose limits are narrow */
     result->sentinel_iterations =
         runs / (cycles_per_run[beside] * sentinel->longer.copies * sentinel->forms_per_unit) + 1;
     struct hx_pace *pace = &child->paces[job->held];

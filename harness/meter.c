@@ -563,6 +563,7 @@ struct hx_meter hx_bench_meter(struct hx_bench *bench) {
                              .hold = bench_hold,
                              .release = bench_release,
                              .seconds = bench_seconds,
+                             .filler = bench->filler,
                              .self = bench};
 }
 

@@ -33,7 +33,7 @@ struct hx_stat {
                       below 0.05 cycle */
     double low, high;       /* lowest and highest accepted batch */
     double ticks_per_cycle; /* of the bracketing chain */
-    double sentinel_cycles; /* cycles of one long NOP beside it */
+    double sentinel_cycles; /* cycles of one filler beside it */
     uint32_t batches, retakes;
     bool screened;        /* one cheap look (hx_screen), no measurement: good for comparing only */
     uint64_t kernel_hash; /* names the kernel in an evidence log (results/evidence.h); 0: none was kept */
@@ -79,6 +79,8 @@ struct hx_meter {
     void (*release)(
         void *self); /* NULL where hold is; after a failed hold too, or without one, it does nothing */
     double (*seconds)(const void *self); /* NULL: always none, see hx_seconds */
+    const char *filler; /* NASM text, static: what takes an issue slot here and nothing else; NULL:
+                           GEN_FILLER_NOP */
 };
 
 struct hx_held; /* harness/holding.h */
@@ -105,7 +107,8 @@ struct hx_bench {
     bool roams;                    /* may change places with the companion (harness/roam.h) */
     struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
-    double sentinel_cycles;        /* of one long NOP, undisturbed: 1 / issue width */
+    const char *filler;            /* static: harness/filler.h */
+    double sentinel_cycles;        /* of one filler, undisturbed: 1 / issue width */
     double sentinel_calibrated;    /* the same, as it was measured */
     /* Of one run of each other sentinel, undisturbed: 1 / loads a cycle, a whole number for a round through
      * memory; NaN: NOPs stand for it. */

@@ -106,6 +106,8 @@ struct hx_references {
     struct gen_kernel sentinels[HX_SENTINELS]; /* empty, but for the NOPs: not here */
     struct gen_kernel vector;  /* the chain with wide vector registers filled first; empty: not here */
     double vector_call_cycles; /* that its call takes more than the chain's */
+    double clock_step; /* ticks by which the clock advances, where it is coarse (tens of ticks, as of AMD's);
+                          0: finer than what runs through it can be told apart */
 };
 
 /* Whether somebody disturbs `kernel`: where its chain goes through memory the forwards say it, where it

@@ -106,8 +106,9 @@ static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], s
     return status;
 }
 
-static enum ip_status nops_add(unsigned count, struct probe_batch *batch, struct ip_error *err) {
-    const struct gen_part part = {.form = NULL, .count = count};
+static enum ip_status fillers_add(const struct duo *duo, unsigned count, struct probe_batch *batch,
+                                  struct ip_error *err) {
+    const struct gen_part part = {.filler = duo->meter->filler, .count = count};
     struct gen_program program;
     size_t slot;
     enum ip_status status = gen_mix_program(&program, &part, 1, err);
@@ -148,7 +149,7 @@ static enum ip_status together_measure(const struct duo *duo, struct probe_pair 
     size_t slot;
     const unsigned counts[2] = {result->a_count, result->b_count};
     enum ip_status status = mix_add(duo, counts, &batch, &slot, result->drawing, err);
-    status = status == IP_OK ? nops_add(result->a_count + result->b_count, &batch, err) : status;
+    status = status == IP_OK ? fillers_add(duo, result->a_count + result->b_count, &batch, err) : status;
     status = status == IP_OK ? probe_batch_measure(&batch, duo->meter, duo->encoder, err) : status;
     if (status == IP_OK) {
         stats[0] = batch.stats[0];

@@ -155,9 +155,10 @@ static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *s
 
 /* NOPs, and of a form some beside them, as one loop that runs once and twice: the loop stays small, and what
  * its end takes is the same in all. */
-static enum ip_status among_nops_add(struct probe_batch *batch, unsigned nops, const struct gen_part *part,
-                                     size_t *slot, struct ip_error *err) {
-    const struct gen_part parts[2] = {{.form = NULL, .count = nops},
+static enum ip_status among_nops_add(const struct probe_mapper *mapper, struct probe_batch *batch,
+                                     unsigned nops, const struct gen_part *part, size_t *slot,
+                                     struct ip_error *err) {
+    const struct gen_part parts[2] = {{.filler = mapper->meter->filler, .count = nops},
                                       part != NULL ? *part : (struct gen_part){0}};
     enum ip_status status = probe_mix_add(batch, parts, part != NULL ? 2 : 1, slot, err);
     if (status == IP_OK && *slot != SIZE_MAX) {
@@ -171,8 +172,8 @@ static enum ip_status among_nops_add(struct probe_batch *batch, unsigned nops, c
 static enum ip_status issue_width_measure(const struct probe_mapper *mapper, struct ip_error *err) {
     struct probe_batch batch = {0};
     size_t few = SIZE_MAX, more = SIZE_MAX;
-    enum ip_status status = among_nops_add(&batch, NOP_INSTANCES, NULL, &few, err);
-    status = status == IP_OK ? among_nops_add(&batch, 2 * NOP_INSTANCES, NULL, &more, err) : status;
+    enum ip_status status = among_nops_add(mapper, &batch, NOP_INSTANCES, NULL, &few, err);
+    status = status == IP_OK ? among_nops_add(mapper, &batch, 2 * NOP_INSTANCES, NULL, &more, err) : status;
     status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
     if (status == IP_OK) {
         double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - probe_mix_cycles(&batch, few));
@@ -200,12 +201,12 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *s
     struct probe_portmap *map = mapper->map;
     struct probe_batch batch = {0};
     size_t nops = SIZE_MAX;
-    enum ip_status status = among_nops_add(&batch, NOP_INSTANCES, NULL, &nops, err);
+    enum ip_status status = among_nops_add(mapper, &batch, NOP_INSTANCES, NULL, &nops, err);
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         slots[i] = SIZE_MAX;
         if (is_memory(&map->members[i]) == memory && map->members[i].width != 0) {
             const struct gen_part part = probe_port_part(&map->members[i], SLOT_INSTANCES);
-            status = among_nops_add(&batch, NOP_INSTANCES, &part, &slots[i], err);
+            status = among_nops_add(mapper, &batch, NOP_INSTANCES, &part, &slots[i], err);
         }
     }
     status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;

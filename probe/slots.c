@@ -57,7 +57,8 @@ struct session {
     size_t bases[2][BASES]; /* kernels of NOPS_STEP * i NOPs alone, the second ones fine: the first of each;
                                SIZE_MAX: none */
     double width;
-    bool glance; /* one batch of each mix, before the attempts */
+    const char *filler; /* of the meter */
+    bool glance;        /* one batch of each mix, before the attempts */
 };
 
 static void slots_none(struct probe_slots *result, const char *why) {
@@ -73,7 +74,8 @@ static enum ip_status kernel_add(struct session *session, const struct isa_form 
                                  const struct mixes *mixes, unsigned nops, size_t *slot, double *others,
                                  struct probe_slots *result, struct ip_error *err) {
     unsigned count = form != NULL ? mixes->count : 0;
-    const struct gen_part parts[2] = {{.form = NULL, .count = nops}, {.form = form, .count = count}};
+    const struct gen_part parts[2] = {{.filler = session->filler, .count = nops},
+                                      {.form = form, .count = count}};
     struct gen_program program;
     struct ip_error reason;
     gen_program_init(&program);
@@ -265,7 +267,7 @@ static bool form_read(const struct session *session, const struct isa_form *form
 static enum ip_status width_measure(struct session *session, const struct hx_meter *meter,
                                     struct gen_encoder *encoder, struct ip_error *err) {
     struct gen_program program;
-    const struct gen_part part = {.form = NULL, .count = NOPS_LEAST};
+    const struct gen_part part = {.filler = session->filler, .count = NOPS_LEAST};
     gen_program_init(&program);
     size_t slot = 0;
     enum ip_status status = gen_mix_program(&program, &part, 1, err);
@@ -331,7 +333,7 @@ static enum ip_status glance_run(struct session *session, const struct hx_meter 
 enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                    struct isa_form *const *forms, const struct probe_throughput *throughputs,
                                    size_t count, struct probe_slots *results, struct ip_error *err) {
-    struct session session = {.mixes = calloc(count + 1, sizeof *session.mixes)};
+    struct session session = {.mixes = calloc(count + 1, sizeof *session.mixes), .filler = meter->filler};
     struct probe_slots *found = calloc(count + 1, sizeof *found);
     enum ip_status status = IP_OK;
     if (session.mixes == NULL || found == NULL) {

@@ -223,7 +223,8 @@ static enum ip_status room_add(const struct unit_finder *finder, const struct un
                                struct room *room, struct probe_batch *batch, struct ip_error *err) {
     struct gen_part parts[2] = {copies_of(subject, room)};
     double slots = room->copies * subject->cycles * finder->map->issue_width;
-    parts[1] = (struct gen_part){.form = NULL, .count = (unsigned)ceil(ISSUE_FILLED * slots)};
+    parts[1] =
+        (struct gen_part){.filler = finder->meter->filler, .count = (unsigned)ceil(ISSUE_FILLED * slots)};
     enum ip_status status = probe_mix_add(batch, parts, 2, &room->issue, err);
     return status == IP_OK ? ports_add(finder, subject, room, batch, err) : status;
 }

@@ -110,7 +110,7 @@ static enum ip_status mix_add(const struct probe_usage_session *session,
     for (unsigned p = 0; p < experiment->parts; p++) {
         unsigned instances = (unsigned)experiment->blocked[p].uops;
         parts[count] = experiment->target == 0
-                           ? (struct gen_part){.form = NULL, .count = instances}
+                           ? (struct gen_part){.filler = session->meter->filler, .count = instances}
                            : probe_port_part(&session->map->members[experiment->members[p]], instances);
         parts[count++].how.stride = between;
     }

@@ -124,7 +124,7 @@ static void test_no_mix(void **state) {
     (void)state;
     struct isa_form form = form_of("call r64");
     const struct gen_independence how = {0};
-    const struct gen_part parts[2] = {{.form = NULL, .count = 8}, {.form = &form, .count = 1}};
+    const struct gen_part parts[2] = {{.count = 8}, {.form = &form, .count = 1}};
     struct gen_program program;
     struct ip_error err = {0};
     assert_int_equal(gen_throughput_program(&program, &form, &how, 4, &err), IP_UNSUPPORTED);
