@@ -281,8 +281,10 @@ static enum ip_status attempt(const struct hx_meter *meter, struct gen_encoder *
         members_sort(&found);
         status = members_measure(&mapper, err);
     }
+    status = status == IP_OK ? probe_port_wide_measure(&mapper, err) : status;
     status = status == IP_OK ? probe_port_classes_form(&mapper, err) : status;
     status = status == IP_OK ? probe_port_sets_find(&mapper, err) : status;
+    probe_port_wide_blockers(&found);
     if (status == IP_OK && found.notes.failed) {
         status = ip_fail(err, IP_NO_MEMORY, "no memory for the notes of the port map");
     }

@@ -10,10 +10,14 @@ enum {
     TRIPLES_FIRST = 256,    /* that the pairs leave open */
     TRIPLES_PER_ROUND = 48, /* that decide between solutions */
     TRIPLE_ROUNDS = 4,
+    INSIDE_FEW = 4,     /* instances of the narrower class ... */
+    INSIDE_CYCLES = 12, /* ... beside so many cycles of the wider one */
     TRIPLES_MAX = TRIPLES_FIRST + TRIPLES_PER_ROUND * TRIPLE_ROUNDS,
 };
 
 static const double UNION_TOLERANCE = 0.12; /* of a union to an integer, ports */
+/* uops of each of the few that found no other ports: one, and what unlucky binding adds, or none. */
+static const double INSIDE_LEAST = 0.7, INSIDE_MOST = 1.5, OUTSIDE_MOST = 0.3;
 
 struct unions {
     const struct probe_mapper *mapper;
@@ -136,10 +140,54 @@ static enum ip_status some_pairs_measure(struct unions *unions, int only, bool m
     return status;
 }
 
+/* A core that binds uops to ports before it knows which are free loses cycles where two sets are full and one
+ * holds the other: the interleaving proves nothing then. A few of the narrower class beside so many of the
+ * wider that its ports are busy: do they find ports elsewhere? */
+static enum ip_status insides_measure(struct unions *unions, int only, struct ip_error *err) {
+    struct probe_portmap *map = unions->mapper->map;
+    struct probe_batch batch = {0};
+    size_t slots[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES];
+    enum ip_status status = IP_OK;
+    for (unsigned few = 0; few < map->class_count; few++) {
+        for (unsigned many = 0; many < map->class_count && status == IP_OK; many++) {
+            slots[few][many] = SIZE_MAX;
+            const unsigned classes[2] = {few, many};
+            int blockers[2];
+            unsigned width = map->classes[many].width;
+            if ((only >= 0 && (unsigned)only != few && (unsigned)only != many) ||
+                map->classes[few].width >= width || unions->pairs.together[few][many] != 0 ||
+                is_memory(&map->classes[few]) || is_memory(&map->classes[many]) ||
+                !probe_port_blockers_choose(map, classes, 2, blockers)) {
+                continue;
+            }
+            const struct gen_part parts[2] = {
+                probe_port_part(&map->members[blockers[0]], INSIDE_FEW),
+                probe_port_part(&map->members[blockers[1]], INSIDE_CYCLES * width)};
+            status = probe_mix_add(&batch, parts, 2, &slots[few][many], err);
+        }
+    }
+    status = status == IP_OK ? probe_mixes_measure(unions->mapper, &batch, err) : status;
+    for (unsigned few = 0; few < map->class_count && status == IP_OK; few++) {
+        for (unsigned many = 0; many < map->class_count; many++) {
+            unsigned width = map->classes[many].width;
+            double cycles = probe_mix_cycles(&batch, slots[few][many]);
+            double within = (cycles - INSIDE_CYCLES) * width / INSIDE_FEW; /* uops of each */
+            if (within >= INSIDE_LEAST && within <= INSIDE_MOST) {
+                pair_note(&unions->pairs, few, many, (struct reading){.exact = width, .at_least = width});
+            } else if (within <= OUTSIDE_MOST) {
+                pair_note(&unions->pairs, few, many, (struct reading){.at_least = width + 1});
+            }
+        }
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
 /* Measures the pairs with class `only`, or all of them when it is negative. */
 static enum ip_status pairs_measure(struct unions *unions, int only, struct ip_error *err) {
     enum ip_status status = some_pairs_measure(unions, only, false, err);
-    return status == IP_OK ? some_pairs_measure(unions, only, true, err) : status;
+    status = status == IP_OK ? some_pairs_measure(unions, only, true, err) : status;
+    return status == IP_OK ? insides_measure(unions, only, err) : status;
 }
 
 /* Removes class `gone` from what is known of pairs. */
@@ -239,6 +287,15 @@ static unsigned triples_choose(struct unions *unions, const unsigned *classes,
     return first;
 }
 
+/* Three classes have no fewer ports than two of them. */
+static unsigned pairs_least(const struct unions *unions, const struct probe_portset_triple *triple) {
+    const struct probe_portset_problem *pairs = &unions->pairs;
+    unsigned least = pairs->at_least[triple->a][triple->b];
+    unsigned others[2] = {pairs->at_least[triple->a][triple->c], pairs->at_least[triple->b][triple->c]};
+    least = others[0] > least ? others[0] : least;
+    return others[1] > least ? others[1] : least;
+}
+
 /* Measures those from `first` on, or of them those with class `only` when it is not negative. */
 static enum ip_status triples_measure(struct unions *unions, unsigned first, int only, struct ip_error *err) {
     struct probe_portmap *map = unions->mapper->map;
@@ -263,7 +320,8 @@ static enum ip_status triples_measure(struct unions *unions, unsigned first, int
         const unsigned classes[3] = {triple->a, triple->b, triple->c};
         if (only < 0 || instances[i] != 0) {
             double together = instances[i] / probe_mix_cycles(&batch, slots[i]);
-            triple->ports = (uint8_t)union_read(map, classes, 3, together).exact;
+            struct reading reading = union_read(map, classes, 3, together);
+            triple->ports = (uint8_t)(reading.exact >= pairs_least(unions, triple) ? reading.exact : 0);
         }
     }
     probe_batch_fini(&batch);
