@@ -17,13 +17,21 @@ enum {
     COPIES = 4,
     BATCHES = 4,
     ROUNDS = 11,
-    ATTEMPTS = 3, /* while a neighbour leaves it open */
+    VOTES = 3, /* at least, and two thirds of all, as long as the bench has patience */
 };
 
-/* A NOP that rides along costs nothing, the one behind it half a move more; a slot of its own costs as much
+/* A NOP that rides along costs nothing, the one behind it as much as a move; a slot of its own costs as much
  * as the move. */
-static const double FREE = 1.15;
-static const double COSTS = 1.35;
+static const double FREE = 1.15, COSTS = 1.35;
+/* Of a batch: where its shorter run was disturbed the difference comes out too small. */
+static const double UNREST_MOST = 0.03, GAP_MOST = 0.05;
+
+/* What batches of all kernels in a row said: in a row, because a neighbour may make any of them twice as
+ * long. */
+struct votes {
+    unsigned rides, costs;
+    bool runs; /* all kernels do */
+};
 
 /* Moves alone, of one register: where rename does not remove them they are a chain, which hides both NOPs. */
 static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder *encoder, unsigned nops,
@@ -44,9 +52,30 @@ static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder
     return status;
 }
 
-/* The least that a move takes in each kernel; infinite where it does not run. */
-static enum ip_status moves_measure(struct hx_bench *bench, const struct gen_kernel kernels[KERNELS],
-                                    struct hx_samples *samples, double least[KERNELS], struct ip_error *err) {
+/* Cycles of a move in that kernel; NaN: the batch was disturbed. */
+static double move_cycles(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                          const struct hx_samples *samples) {
+    struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, ROUNDS);
+    bool sound = !estimate.clock_moved && estimate.unrest <= UNREST_MOST && fabs(estimate.gap) <= GAP_MOST;
+    return sound ? estimate.cycles : NAN;
+}
+
+static void votes_take(struct votes *votes, const struct hx_bench *bench,
+                       const struct gen_kernel kernels[KERNELS], const struct hx_samples *samples) {
+    for (size_t i = 0; i < KERNELS; i++) {
+        votes->runs = votes->runs && samples[i].outcome == HX_OUTCOME_OK;
+    }
+    if (votes->runs) {
+        double none = move_cycles(bench, &kernels[0], &samples[0]);
+        double one = move_cycles(bench, &kernels[1], &samples[1]) / none;
+        double two = move_cycles(bench, &kernels[2], &samples[2]) / none;
+        votes->rides += one <= FREE && two >= COSTS;
+        votes->costs += (one >= COSTS && isfinite(two)) || (one <= COSTS && two <= FREE);
+    }
+}
+
+static enum ip_status batches_run(struct hx_bench *bench, const struct gen_kernel kernels[KERNELS],
+                                  struct hx_samples *samples, struct votes *votes, struct ip_error *err) {
     struct hx_job jobs[KERNELS * BATCHES];
     for (size_t i = 0; i < KERNELS * BATCHES; i++) {
         jobs[i] = (struct hx_job){.kernel = &kernels[i % KERNELS], .rounds = ROUNDS};
@@ -55,22 +84,14 @@ static enum ip_status moves_measure(struct hx_bench *bench, const struct gen_ker
     if (status == IP_OK && bench->recorder != NULL) {
         status = hx_recorder_add(bench->recorder, jobs, samples, KERNELS * BATCHES, err);
     }
-    for (size_t i = 0; i < KERNELS * BATCHES && status == IP_OK; i++) {
-        if (samples[i].outcome == HX_OUTCOME_OK) {
-            struct hx_estimate estimate =
-                hx_estimate_batch(jobs[i].kernel, &bench->references, &samples[i], ROUNDS);
-            least[i % KERNELS] = fmin(least[i % KERNELS], estimate.cycles);
-        }
+    for (size_t i = 0; i < BATCHES && status == IP_OK; i++) {
+        votes_take(votes, bench, kernels, &samples[i * KERNELS]);
     }
     return status;
 }
 
-/* Whether the moves fill the issue, and a NOP shares their slots. *clear: it could be told. */
-static bool nops_ride(const double least[KERNELS], bool *clear) {
-    double one = least[1] / least[0], two = least[2] / least[0];
-    bool ride = one <= FREE && two >= COSTS;
-    *clear = ride || one >= COSTS || two <= FREE || !isfinite(one) || !isfinite(two);
-    return ride;
+static bool are_plain(unsigned votes, unsigned against) {
+    return votes >= VOTES && votes > 2 * against;
 }
 
 static enum ip_status filler_measure(struct hx_bench *bench, const struct gen_kernel kernels[KERNELS],
@@ -84,13 +105,13 @@ static enum ip_status filler_measure(struct hx_bench *bench, const struct gen_ke
     for (size_t i = 0; i < KERNELS * BATCHES; i++) {
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * ROUNDS, ROUNDS);
     }
-    double least[KERNELS] = {INFINITY, INFINITY, INFINITY};
-    bool clear = false;
-    enum ip_status status = IP_OK;
-    for (int attempt = 0; attempt < ATTEMPTS && !clear && status == IP_OK; attempt++) {
-        status = moves_measure(bench, kernels, samples, least, err);
-        bench->filler = nops_ride(least, &clear) ? GEN_FILLER_MOVE : GEN_FILLER_NOP;
+    struct votes votes = {.runs = true};
+    enum ip_status status = batches_run(bench, kernels, samples, &votes, err);
+    while (status == IP_OK && votes.runs && !are_plain(votes.rides, votes.costs) &&
+           !are_plain(votes.costs, votes.rides) && hx_patience_wait(&bench->patience)) {
+        status = batches_run(bench, kernels, samples, &votes, err);
     }
+    bench->filler = votes.rides > votes.costs ? GEN_FILLER_MOVE : GEN_FILLER_NOP;
     free(values);
     return status;
 }

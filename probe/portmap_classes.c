@@ -136,6 +136,32 @@ enum ip_status probe_port_classes_form(const struct probe_mapper *mapper, struct
     return status;
 }
 
+const struct isa_form *probe_port_class_example(const struct probe_portmap *map, unsigned number) {
+    const int *blocker = map->classes[number].blocker;
+    int best = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
+    return map->members[best].form;
+}
+
+/* Closes the gap in the numbering; the members have left. */
+static void class_close(struct probe_portmap *map, unsigned gone) {
+    for (size_t i = 0; i < map->member_count; i++) {
+        map->members[i].class -= map->members[i].class > (int)gone;
+    }
+    map->class_count--;
+    for (unsigned c = gone; c < map->class_count; c++) {
+        map->classes[c] = map->classes[c + 1];
+    }
+}
+
+void probe_port_class_remove(struct probe_portmap *map, unsigned gone) {
+    for (size_t i = 0; i < map->member_count; i++) {
+        if (map->members[i].class == (int)gone) {
+            map->members[i].class = -1;
+        }
+    }
+    class_close(map, gone);
+}
+
 void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned gone) {
     struct probe_port_class *to = &map->classes[into];
     const struct probe_port_class *from = &map->classes[gone];
@@ -153,12 +179,8 @@ void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned
         if (*class == (int)gone) {
             *class = (int)into;
         }
-        *class -= *class > (int)gone;
     }
-    map->class_count--;
-    for (unsigned c = gone; c < map->class_count; c++) {
-        map->classes[c] = map->classes[c + 1];
-    }
+    class_close(map, gone);
 }
 
 bool probe_port_blockers_choose(const struct probe_portmap *map, const unsigned *classes, unsigned count,

@@ -18,13 +18,17 @@ enum {
 static const double UNION_TOLERANCE = 0.12; /* of a union to an integer, ports */
 /* uops of each of the few that found no other ports: one, and what unlucky binding adds, or none. */
 static const double INSIDE_LEAST = 0.7, INSIDE_MOST = 1.5, OUTSIDE_MOST = 0.3;
+/* What takes more than one of the others' is no one-uop form, or keeps them from their ports in some other
+ * way. */
+static const double HINDERS_LEAST = 1.7;
 
 struct unions {
     const struct probe_mapper *mapper;
     struct probe_portset_problem pairs;             /* over all classes; no triples */
     struct probe_portset_triple tried[TRIPLES_MAX]; /* ports 0: measured, but it says nothing */
     unsigned tried_count;
-    bool again[PROBE_PORTSET_CLASSES]; /* pairs with it were measured a second time */
+    bool again[PROBE_PORTSET_CLASSES];   /* pairs with it were measured a second time */
+    bool hinders[PROBE_PORTSET_CLASSES]; /* it takes more of others' ports than one uop can */
 };
 
 /* -- Reading a union ---------------------------------------------------------------------------------- */
@@ -176,6 +180,8 @@ static enum ip_status insides_measure(struct unions *unions, int only, struct ip
                 pair_note(&unions->pairs, few, many, (struct reading){.exact = width, .at_least = width});
             } else if (within <= OUTSIDE_MOST) {
                 pair_note(&unions->pairs, few, many, (struct reading){.at_least = width + 1});
+            } else if (within >= HINDERS_LEAST) {
+                unions->hinders[few] = true;
             }
         }
     }
@@ -199,6 +205,23 @@ static void pairs_close(struct probe_portset_problem *pairs, unsigned gone, unsi
     for (unsigned i = gone; i + 1 < count; i++) {
         memcpy(pairs->together[i], pairs->together[i + 1], sizeof pairs->together[i]);
         memcpy(pairs->at_least[i], pairs->at_least[i + 1], sizeof pairs->at_least[i]);
+    }
+}
+
+/* As a blocker it would keep forms from ports that it does not have. */
+static void hinderers_remove(struct unions *unions) {
+    struct probe_portmap *map = unions->mapper->map;
+    for (unsigned c = map->class_count; c-- > 0;) {
+        if (unions->hinders[c]) {
+            unsigned members = map->classes[c].members;
+            ip_lines_printf(
+                &map->notes,
+                "%u forms such as '%s' take more of others' time than one uop can: their ports are "
+                "not told",
+                members, probe_port_class_example(map, c)->syntax);
+            pairs_close(&unions->pairs, c, map->class_count);
+            probe_port_class_remove(map, c);
+        }
     }
 }
 
@@ -364,11 +387,9 @@ static void problem_make(const struct unions *unions, const unsigned *classes, u
 
 static void class_forget(struct unions *unions, unsigned number) {
     struct probe_portmap *map = unions->mapper->map;
-    const int *blocker = map->classes[number].blocker;
-    int named = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
     ip_lines_printf(&map->notes,
                     "the unions of '%s' with other classes contradict those of the others and are left out",
-                    map->members[named].form->syntax);
+                    probe_port_class_example(map, number)->syntax);
     map->classes[number].contradicted = true;
     for (unsigned other = 0; other < map->class_count; other++) {
         pair_note(&unions->pairs, number, other, (struct reading){0});
@@ -502,6 +523,7 @@ enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip
     if (status != IP_OK) {
         return status;
     }
+    hinderers_remove(&unions);
     equals_merge(&unions);
     unsigned core[PROBE_PORTSET_CLASSES], memory[PROBE_PORTSET_CLASSES];
     unsigned core_count = 0, memory_count = 0;

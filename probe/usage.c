@@ -301,9 +301,11 @@ static enum ip_status chunk_look(struct probe_usage_session *session, struct ip_
 
 /* -- All together ------------------------------------------------------------------------------------- */
 
-static void subject_begin(struct probe_usage_subject *subject, struct isa_form *form,
-                          const struct probe_throughput *throughput, struct probe_usage *result) {
+static void subject_begin(const struct probe_usage_session *session, struct probe_usage_subject *subject,
+                          struct isa_form *form, const struct probe_throughput *throughput,
+                          struct probe_usage *result) {
     probe_usage_subject_init(subject, form);
+    subject->binds_early = session->binds_early;
     subject->throughput = throughput;
     subject->result = result;
     *result = (struct probe_usage){.slots = NAN, .cycles = NAN, .expected_cycles = NAN};
@@ -330,7 +332,8 @@ static enum ip_status look_anew(struct probe_usage_session *session, enum probe_
     for (size_t i = 0; i < session->count; i++) {
         const struct probe_usage_subject *subject = &session->subjects[i];
         if (subject->result->verdict == verdict) {
-            subject_begin(&session->subjects[left++], subject->form, subject->throughput, subject->result);
+            subject_begin(session, &session->subjects[left++], subject->form, subject->throughput,
+                          subject->result);
         }
     }
     session->count = left;
@@ -383,7 +386,8 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
                 probe_usage_give_up(subject->result, PROBE_USAGE_UNKNOWN, "a glance did not tell");
             }
         } else if (!subject->settled) {
-            subject_begin(&session->subjects[left++], subject->form, subject->throughput, subject->result);
+            subject_begin(session, &session->subjects[left++], subject->form, subject->throughput,
+                          subject->result);
         }
     }
     session->count = left;
@@ -408,14 +412,15 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
                                           .subjects = subjects,
                                           .all_issue = throughputs == NULL};
     enum ip_status status = probe_usage_stores_measure(&session, err);
+    status = status == IP_OK ? probe_usage_binding_measure(&session, err) : status;
     for (size_t at = 0; at < count && status == IP_OK; at += CHUNK) {
         session.count = count - at < CHUNK ? count - at : CHUNK;
         if (throughputs == NULL) {
             status = probe_throughput_measure(meter, encoder, forms + at, session.count, own, err);
         }
         for (size_t i = 0; i < session.count; i++) {
-            subject_begin(&subjects[i], forms[at + i], throughputs != NULL ? &throughputs[at + i] : &own[i],
-                          &results[at + i]);
+            subject_begin(&session, &subjects[i], forms[at + i],
+                          throughputs != NULL ? &throughputs[at + i] : &own[i], &results[at + i]);
         }
         size_t chunk = session.count;
         status =

@@ -13,7 +13,10 @@ static const double INTEGER_WITHIN = 0.25; /* of a reading to an integer */
 static const double ERROR_MOST = 0.3;      /* uops: vaguer glances prove nothing */
 static const double RESIDUAL_MOST = 0.3;
 static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a set of all ports says */
+/* Where readings are upper bounds, and there were some: so far the least may be above the count. */
+static const double BOUND_WITHIN = 0.7;
 enum {
+    BOUND_READINGS = 5,
     GLANCES_MOST = 9,
     BESIDE_LEAST = 5, /* of a set that has uops beside others */
     ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
@@ -94,7 +97,11 @@ void probe_usage_glance_widest(struct probe_usage_subject *subject, const struct
 }
 
 static bool is_clear(const struct probe_usage_experiment *experiment, double within) {
-    double distance = fabs(experiment->confined - round(experiment->confined));
+    double above = experiment->confined - floor(experiment->confined + within);
+    double distance =
+        experiment->bounds && above <= BOUND_WITHIN && experiment->reading_count >= BOUND_READINGS
+            ? 0
+            : fabs(experiment->confined - round(experiment->confined));
     return experiment->reading_count > 0 && distance <= within && probe_usage_error(experiment) <= ERROR_MOST;
 }
 
@@ -110,10 +117,16 @@ static bool issue_is_clear(const struct probe_usage_experiment *issue) {
     return is_seen_twice(issue) && is_clear(issue, INTEGER_WITHIN);
 }
 
-static bool set_is_clear(const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+static bool set_is_clear(const struct probe_usage_subject *subject,
+                         const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     /* The widest's is held within the slots, whatever it is. */
     double within = probe_usage_is_widest(map, experiment) ? 0.5 : INTEGER_WITHIN;
     bool nothing_blocks = experiment->members[0] < 0;
+    /* Its uops may be such that could go elsewhere. */
+    bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map);
+    if (open && experiment->reading_count < BOUND_READINGS) {
+        return false;
+    }
     return experiment->implied || nothing_blocks || is_clear(experiment, within);
 }
 
@@ -207,7 +220,7 @@ static bool readings_fit(const struct probe_usage_subject *subject, const struct
     bool implied = false;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        if (!set_is_clear(experiment, map) || !top_fits(subject, experiment, map)) {
+        if (!set_is_clear(subject, experiment, map) || !top_fits(subject, experiment, map)) {
             return false;
         }
         implied = implied || experiment->implied;
@@ -246,7 +259,7 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
     subject->check_count = 0; /* they are chosen anew */
     for (unsigned e = 0; e < subject->count; e++) {
         struct probe_usage_experiment *experiment = &subject->experiments[e];
-        bool unclear = !set_is_clear(experiment, map) || !top_fits(subject, experiment, map);
+        bool unclear = !set_is_clear(subject, experiment, map) || !top_fits(subject, experiment, map);
         most = experiment->tries > most ? experiment->tries : most;
         least = experiment->reading_count < least ? experiment->reading_count : least;
         experiment->wanted = experiment->parts != 0 && (longer || unclear);

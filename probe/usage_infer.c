@@ -16,6 +16,11 @@ static const double RESIDUAL_MORE = 0.15;
  */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2, UNIT_RESIDUAL_MORE = 0.3;
 
+/* What unlucky binding of uops adds to a reading. */
+static const double EARLY_ABOVE = 0.75, EARLY_BELOW = 0.17;
+/* As a part of all readings, and uops. */
+static const double EARLY_SHARE = 0.6, EARLY_NEAR = 0.15;
+
 /* The widest set has all uops that the sets within it have. Beside few of them it is read so well that one
  * which it lacks was none (a slow rhythm). */
 static const double WIDEST_LACKS = 0.6, FEW_UOPS = 5;
@@ -109,6 +114,70 @@ static double least_confined(const struct probe_usage_subject *subject,
     return least;
 }
 
+/* The whole number that most readings are near; negative: there is none. */
+static double common_count(const struct probe_usage_experiment *experiment) {
+    const double *readings = experiment->readings;
+    unsigned count = experiment->reading_count;
+    for (unsigned i = 0; i < count; i++) {
+        double whole = fmax(round(readings[i]), 0);
+        unsigned near = 0;
+        for (unsigned k = 0; k < count; k++) {
+            near += fabs(readings[k] - whole) <= EARLY_NEAR;
+        }
+        if (near >= EARLY_SHARE * count) {
+            return whole;
+        }
+    }
+    return -1;
+}
+
+/* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
+ * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
+static double early_count(const struct probe_usage_subject *subject,
+                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map,
+                          double found) {
+    if (experiment->reading_count == 0) {
+        return 0;
+    }
+    double count = common_count(experiment);
+    count = count < 0 ? floor(experiment->readings[0] + EARLY_BELOW) : count;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *other = &subject->experiments[e];
+        bool holds = (experiment->target & ~other->target) == 0 && !probe_usage_is_widest(map, other);
+        count = holds && other->reading_count > 0 ? fmin(count, round(other->confined)) : count;
+    }
+    return fmax(count - found, 0);
+}
+
+/* Where 512 bits meet narrower vectors they may be executed in halves: what takes a port for two cycles shows
+ * as two uops in one slot. So may operations on masks, and what holds a unit. */
+static double slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                             const struct probe_portmap *map) {
+    bool meets = false, halves = subject->world == PROBE_PORTS_WIDE || result->slower;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        const int *blocker = map->classes[c].blocker;
+        meets = meets || (blocker[2] >= 0 && blocker[2] == blocker[1]);
+    }
+    for (unsigned i = 0; i < subject->form->operand_count; i++) {
+        halves = halves || subject->form->operands[i].reg_class == ISA_REG_MASK;
+    }
+    return meets && halves ? 2 : 1;
+}
+
+/* One uop that holds its port for two cycles holds one of the same set in both: what seems to be two sets, of
+ * which one holds the other, is the wider. */
+static void halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
+                        const struct probe_portmap *map) {
+    struct probe_usage_term *terms = result->terms;
+    bool nested = result->term_count == 2 && !terms[0].store && !terms[1].store &&
+                  (terms[0].ports & ~terms[1].ports) == 0;
+    if (nested && round(result->slots) == 1 && slot_uops_most(subject, result, map) > 1) {
+        terms[1].uops += terms[0].uops;
+        terms[0] = terms[1];
+        result->term_count = 1;
+    }
+}
+
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
                        const struct probe_portmap *map) {
     result->term_count = 0;
@@ -117,11 +186,13 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         if (!isfinite(experiment->confined) && !experiment->implied) {
             continue;
         }
-        double uops = subject->holds_unit ? least_confined(subject, experiment, map) : experiment->confined;
+        double uops = experiment->bounds ? least_confined(subject, experiment, map) : experiment->confined;
+        double found = 0;
         for (unsigned t = 0; t < result->term_count; t++) {
             bool inside = (result->terms[t].ports & ~experiment->target) == 0;
-            uops -= inside ? result->terms[t].uops : 0;
+            found += inside ? result->terms[t].uops : 0;
         }
+        uops -= found;
         uops = experiment->implied ? 0 : uops;
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
@@ -130,9 +201,10 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             uops = widest_count(subject->form, result, map, ports_in(experiment->target), nearest);
             /* Of a unit the slots, which are known, say more. */
             doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
-        } else if (unit) {
-            double nearest = fmax(ceil(uops - UNIT_ABOVE), 0);
-            doubtful = uops < -UNIT_ABOVE || uops > nearest + UNIT_BETWEEN;
+        } else if (experiment->bounds) {
+            double nearest =
+                unit ? fmax(ceil(uops - UNIT_ABOVE), 0) : early_count(subject, experiment, map, found);
+            doubtful = uops < -UNIT_ABOVE || (unit && uops > nearest + UNIT_BETWEEN);
             uops = doubtful ? uops : nearest;
         } else {
             doubtful = fabs(uops - round(uops)) > UOP_TOLERANCE || round(uops) < 0;
@@ -148,6 +220,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
                 .ports = experiment->target, .uops = round(uops), .store = experiment->store};
         }
     }
+    halves_join(subject, result, map);
 }
 
 /* What the terms and slots say that the experiment takes. */
@@ -168,27 +241,44 @@ static double predicted(const struct probe_usage *result, const struct probe_por
     return ports > issue ? ports : issue;
 }
 
+/* `early`: what an early binding adds is no contradiction. */
 static void residual_take(struct probe_usage *result, const struct probe_portmap *map,
-                          const struct probe_usage_experiment *experiment) {
+                          const struct probe_usage_experiment *experiment, bool early) {
     if (isfinite(experiment->cycles) && !experiment->store && !probe_usage_is_widest(map, experiment)) {
-        double distance = fabs(experiment->cycles - predicted(result, map, experiment)) *
-                          ports_in(experiment->target) / experiment->copies;
+        double more = (experiment->cycles - predicted(result, map, experiment)) *
+                      ports_in(experiment->target) / experiment->copies;
+        double above = EARLY_ABOVE * fmax(uops_of(result), 1);
+        double distance = early && more > 0 ? fmax(more - above, 0) : fabs(more);
         result->residual = distance > result->residual ? distance : result->residual;
     }
 }
 
 /* -- What the issue width hides ----------------------------------------------------------------------- */
 
-static uint32_t computing_ports(const struct probe_portmap *map) {
+/* The ports of all classes with a member of these worlds, but for those of memory. */
+static uint32_t computing_ports(const struct probe_portmap *map, unsigned worlds) {
     uint32_t all = 0;
     for (unsigned c = 0; c < map->class_count; c++) {
-        all |= map->classes[c].load || map->classes[c].store ? 0 : map->classes[c].ports;
+        const struct probe_port_class *class = &map->classes[c];
+        all |= class->load || class->store || (class->worlds & worlds) == 0 ? 0 : class->ports;
     }
     return all;
 }
 
+/* Scalar and vector instructions may have no port in common: each kind has what its own use. */
+static const unsigned KINDS[] = {PROBE_PORTS_SCALAR, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE};
+enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+
+static bool kind_is_narrow(const struct probe_portmap *map, unsigned kind) {
+    return ports_in(computing_ports(map, KINDS[kind])) >= round(map->issue_width);
+}
+
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
-    return ports_in(computing_ports(map)) >= round(map->issue_width);
+    bool narrow = false;
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+        narrow = narrow || kind_is_narrow(map, kind);
+    }
+    return narrow;
 }
 
 /* A NOP needs no port. */
@@ -204,13 +294,18 @@ static bool has_a_result(const struct isa_form *form) {
  * is, no form is known to have such a set: as of any other set, none is looked for. */
 uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
     static const double spare = 0.5; /* a port less than the issue width is seen */
-    bool any = false;
-    for (size_t i = 0; i < map->member_count; i++) {
-        const struct probe_port_member *member = &map->members[i];
-        bool fast = member->cycles * (round(map->issue_width) - spare) < 1;
-        any = any || (fast && member->class < 0 && has_a_result(member->form));
+    uint32_t hidden = 0;
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+        bool any = false;
+        for (size_t i = 0; i < map->member_count; i++) {
+            const struct probe_port_member *member = &map->members[i];
+            bool fast = member->cycles * (round(map->issue_width) - spare) < 1;
+            any = any || (fast && member->class < 0 && (member->world & KINDS[kind]) != 0 &&
+                          has_a_result(member->form));
+        }
+        hidden |= any && kind_is_narrow(map, kind) ? computing_ports(map, KINDS[kind]) : 0;
     }
-    return any && probe_usage_issue_is_narrow(map) ? computing_ports(map) : 0;
+    return hidden;
 }
 
 /* uops in issue slots that no other term needs: none, or as many as there are such slots. A load may share
@@ -301,9 +396,10 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     result->hidden_ports = 0;
     result->hidden_most = 0;
     for (unsigned e = 0; e < subject->count; e++) {
-        residual_take(result, map, &subject->experiments[e]);
+        residual_take(result, map, &subject->experiments[e], subject->binds_early);
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        bool read = isfinite(experiment->cycles) && !probe_usage_disagrees(experiment);
+        bool read =
+            isfinite(experiment->cycles) && (subject->binds_early || !probe_usage_disagrees(experiment));
         bool by_slots = probe_usage_is_widest(map, experiment) && subject->holds_unit;
         bool known = read || experiment->implied || by_slots;
         measured += known;
@@ -312,7 +408,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     unsigned checked = 0;
     for (unsigned i = 0; i < subject->check_count; i++) {
         if (probe_usage_believed(&subject->checks[i])) {
-            residual_take(result, map, &subject->checks[i]);
+            residual_take(result, map, &subject->checks[i], subject->binds_early);
             checked++;
         }
     }
@@ -346,7 +442,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 &&
-               uops > result->slots + 0.5 + probe_usage_error(&subject->issue)) {
+               uops > slot_uops_most(subject, result, map) * result->slots + 0.5 +
+                          probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
     } else if (subject->many && !isfinite(subject->issue.confined)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,

@@ -61,9 +61,10 @@ struct probe_usage_subject {
     double alone; /* cycles of an instance in a kernel of its own */
     double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
     double uops;  /* of an instance, as far as they were found; 0: none yet */
-    bool many;    /* uops: its mixes are as long as what was `found` asks for */
-    bool holds_unit; /* of its own for most of its time. Its uops come in bursts beside blockers, and what
-                        these lose to a burst looks like a part of a uop more, the more blockers the more */
+    bool binds_early; /* of the session */
+    bool many;        /* uops: its mixes are as long as what was `found` asks for */
+    bool holds_unit;  /* of its own for most of its time. Its uops come in bursts beside blockers, and what
+                         these lose to a burst looks like a part of a uop more, the more blockers the more */
     struct probe_usage_term found[PROBE_USAGE_TERMS];
     unsigned found_count; /* 0: nothing yet */
     double chain; /* cycles of as many instances as stand beside blockers, which the next of them wait for:
@@ -85,8 +86,10 @@ struct probe_usage_session {
     const struct probe_portmap *map;
     double bias[PROBE_USAGE_KINDS]; /* cycles that are read for one that is taken, by blockers alone; 0: not
                                        known yet */
-    double store_cycles;            /* of a store that shares its line with none before or behind it */
-    bool all_issue;                 /* the issue slots are a result that is wanted, too */
+    bool binds_early; /* uops get their ports before it is known which are free: one that could go elsewhere
+                         may wait for a blocked port, so that each reading is an upper bound */
+    double store_cycles; /* of a store that shares its line with none before or behind it */
+    bool all_issue;      /* the issue slots are a result that is wanted, too */
     struct probe_usage_subject *subjects;
     size_t count;
 };
@@ -132,6 +135,9 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
 /* The bias of a kind of readings. */
 IP_CHECK enum ip_status probe_usage_bias_measure(struct probe_usage_session *session,
                                                  enum probe_usage_kind kind, struct ip_error *err);
+/* Whether uops are bound to ports early. */
+IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *session,
+                                                    struct ip_error *err);
 IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err);
 
 /* -- probe/usage_mixes.c: kernels of forms and blockers, and what is read from them --------------------- */
