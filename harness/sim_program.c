@@ -245,6 +245,9 @@ static void rows_check(const struct hx_sim_program *program, struct hx_sim_verdi
 static void fusions_mark(struct hx_sim_program *program, const struct hx_sim_description *description) {
     for (size_t i = 0; i + 1 < program->count; i++) {
         const struct hx_sim_op *first = program->ops[i], *second = program->ops[i + 1];
+        if (i > 0 && program->fused[i - 1]) {
+            continue; /* it shares its slot already */
+        }
         for (size_t f = 0; f < description->fusions_count && !first->loads && !first->stores; f++) {
             if (hx_sim_pattern_matches(description->fusions[f].first, first->syntax) &&
                 hx_sim_pattern_matches(description->fusions[f].second, second->syntax)) {

@@ -58,7 +58,7 @@ struct probe_portmap {
     bool more_solutions;
     struct probe_portset_solution alternatives;
     double issue_width;
-    bool wide_meets; /* 512-bit instructions take nothing from narrower vectors but their ports */
+    bool halves; /* 512-bit instructions take each port for two cycles, and close none for narrower vectors */
     bool confirmed; /* two attempts found the same sets: without it nothing should be told that stands on them
                      */
     char names[PROBE_PORTSET_PORTS + 1]; /* one character per port */

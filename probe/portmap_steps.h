@@ -34,11 +34,10 @@ IP_CHECK enum ip_status probe_mixes_measure_carefully(const struct probe_mapper 
 /* `count` instances of a member, for a mix. */
 struct gen_part probe_port_part(const struct probe_port_member *member, unsigned count);
 
-/* probe/portmap_wide.c: sets map->wide_meets, and where it is true takes the 512-bit members out: those of
- * narrower vectors find the same ports, and a core that executes 512 bits in two halves would show half of
- * them. */
+/* probe/portmap_wide.c: sets map->halves, and where it is true takes the 512-bit members out: they would show
+ * half as many ports as there are, which those of narrower vectors show, and these they may meet. */
 IP_CHECK enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct ip_error *err);
-/* Where they may meet the blockers of narrower vectors serve 512-bit forms, too. */
+/* There the blockers of narrower vectors serve 512-bit forms, too. */
 void probe_port_wide_blockers(struct probe_portmap *map);
 
 /* probe/portmap_classes.c: sorts members into classes of equal port sets, by measured unions. */

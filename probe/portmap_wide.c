@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/portmap_wide.c - what 512-bit instructions in flight mean for narrower vectors. */
+/* probe/portmap_wide.c - are 512-bit instructions executed in two halves? */
 #include <math.h>
 
 #include "probe/portmap_steps.h"
 
-enum { NARROW_INSTANCES = 24 };
+enum { NARROW_INSTANCES = 24, WIDE_INSTANCES = 4 };
 
-/* One 512-bit instruction among so many others adds a twelfth of their time, or less; where it takes a port
- * from them, half as much again and more. */
-static const double BESIDE_MORE = 1.25;
+/* Each of the 512-bit instructions takes so many cycles of a narrower vector's ports. Where they close a port
+ * for these, or have it for themselves, it is more, or less. */
+static const double HALVES_LEAST = 1.6, HALVES_MOST = 2.4;
 
 /* The member of the world with the widest set, the best of these; -1: none. Members are sorted. */
 static int widest_of(const struct probe_portmap *map, unsigned world) {
@@ -44,20 +44,23 @@ static void wide_leave_out(struct probe_portmap *map) {
 enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     int narrow = widest_of(map, PROBE_PORTS_VECTOR), wide = widest_of(map, PROBE_PORTS_WIDE);
-    map->wide_meets = false;
+    map->halves = false;
     if (narrow < 0 || wide < 0) {
         return IP_OK;
     }
     const struct gen_part parts[2] = {probe_port_part(&map->members[narrow], NARROW_INSTANCES),
-                                      probe_port_part(&map->members[wide], 1)};
+                                      probe_port_part(&map->members[wide], WIDE_INSTANCES)};
     struct probe_batch batch = {0};
     size_t alone = SIZE_MAX, beside = SIZE_MAX;
     enum ip_status status = probe_mix_add(&batch, parts, 1, &alone, err);
     status = status == IP_OK ? probe_mix_add(&batch, parts, 2, &beside, err) : status;
     status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
-    if (status == IP_OK &&
-        probe_mix_cycles(&batch, beside) <= BESIDE_MORE * probe_mix_cycles(&batch, alone)) {
-        map->wide_meets = true;
+    if (status == IP_OK) {
+        double more = probe_mix_cycles(&batch, beside) - probe_mix_cycles(&batch, alone);
+        double each = more * map->members[narrow].width / WIDE_INSTANCES;
+        map->halves = each >= HALVES_LEAST && each <= HALVES_MOST;
+    }
+    if (map->halves) {
         wide_leave_out(map);
     }
     probe_batch_fini(&batch);
@@ -65,7 +68,7 @@ enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct
 }
 
 void probe_port_wide_blockers(struct probe_portmap *map) {
-    for (unsigned c = 0; map->wide_meets && c < map->class_count; c++) {
+    for (unsigned c = 0; map->halves && c < map->class_count; c++) {
         struct probe_port_class *class = &map->classes[c];
         if (class->blocker[2] < 0 && class->blocker[1] >= 0) {
             class->blocker[2] = class->blocker[1];

@@ -186,7 +186,8 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         if (!isfinite(experiment->confined) && !experiment->implied) {
             continue;
         }
-        double uops = experiment->bounds ? least_confined(subject, experiment, map) : experiment->confined;
+        bool bound = subject->holds_unit || (subject->binds_early && experiment->bounds);
+        double uops = bound ? least_confined(subject, experiment, map) : experiment->confined;
         double found = 0;
         for (unsigned t = 0; t < result->term_count; t++) {
             bool inside = (result->terms[t].ports & ~experiment->target) == 0;
@@ -201,7 +202,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             uops = widest_count(subject->form, result, map, ports_in(experiment->target), nearest);
             /* Of a unit the slots, which are known, say more. */
             doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
-        } else if (experiment->bounds) {
+        } else if (bound) {
             double nearest =
                 unit ? fmax(ceil(uops - UNIT_ABOVE), 0) : early_count(subject, experiment, map, found);
             doubtful = uops < -UNIT_ABOVE || (unit && uops > nearest + UNIT_BETWEEN);

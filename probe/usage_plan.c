@@ -225,7 +225,8 @@ static bool loads_of_other_kind(const struct probe_usage_subject *subject,
     for (unsigned c = 0; c < map->class_count; c++) {
         const struct probe_port_class *other = &map->classes[c];
         bool within = (other->ports & ~class->ports) == 0 && other->ports != class->ports;
-        own = own || (other->load && within && (other->worlds & PROBE_PORTS_VECTOR) != 0);
+        own = own || (other->load && within && (other->worlds & PROBE_PORTS_VECTOR) != 0 &&
+                      probe_usage_blocker(subject, map, c) >= 0);
     }
     return class->load && vector && own && map->members[member].world == PROBE_PORTS_SCALAR;
 }
@@ -272,7 +273,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->rhythms =
                 !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
             experiment->bounds =
-                !experiment->widest && (subject->holds_unit || (subject->binds_early && !class->store));
+                !experiment->widest && (subject->holds_unit || (subject->binds_early && !memory));
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }
     }

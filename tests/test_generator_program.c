@@ -400,12 +400,9 @@ static void resources(void **state) {
     (void)state;
     static const struct {
         const char *line;
-        bool memory, issue;
-    } cases[] = {{"add rax, rbx", false, false},
-                 {"add rax, [r14]", true, false},
-                 {"mov [r14+8], eax", true, false},
-                 {"lea rax, [r14+rbx]", false, false},
-                 {GEN_LONG_NOP, false, true}};
+        bool memory;
+    } cases[] = {{"add rax, rbx", false},       {"add rax, [r14]", true}, {"mov [r14+8], eax", true},
+                 {"lea rax, [r14+rbx]", false}, {GEN_FILLER_NOP, false},  {GEN_FILLER_MOVE, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int block = 0; block < 2; block++) {
             struct gen_program program;
@@ -418,11 +415,33 @@ static void resources(void **state) {
             ip_lines_add(&program.unit, cases[i].line);
             assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 0, &err), IP_OK);
             assert_int_equal(kernel.touches_memory, cases[i].memory && block == 0);
-            assert_int_equal(kernel.fills_issue, cases[i].issue);
+            assert_false(kernel.fills_issue);
             gen_kernel_fini(&kernel);
             gen_encoder_fini(&encoder);
             gen_program_fini(&program);
         }
+    }
+}
+
+/* A part without a form is made of fillers, and the kernel is known to leave no issue slots. */
+static void fillers(void **state) {
+    (void)state;
+    static const char *const texts[] = {NULL, GEN_FILLER_MOVE};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const struct gen_part part = {.filler = texts[i], .count = 5};
+        struct gen_program program;
+        struct gen_encoder encoder = {0};
+        struct gen_kernel kernel = {0};
+        struct ip_error err = {0};
+        assert_int_equal(gen_mix_program(&program, &part, 1, &err), IP_OK);
+        assert_int_equal(program.unit.count, 5);
+        assert_string_equal(program.unit.items[4], texts[i] != NULL ? texts[i] : GEN_FILLER_NOP);
+        assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 0, &err), IP_OK);
+        assert_true(kernel.fills_issue);
+        assert_false(kernel.touches_memory);
+        gen_kernel_fini(&kernel);
+        gen_encoder_fini(&encoder);
+        gen_program_fini(&program);
     }
 }
 
@@ -431,7 +450,7 @@ int main(void) {
         cmocka_unit_test(printed),        cmocka_unit_test(frames),         cmocka_unit_test(large_gpr_fill),
         cmocka_unit_test(default_copies), cmocka_unit_test(rejected_line),  cmocka_unit_test(misuse),
         cmocka_unit_test(encoded_once),   cmocka_unit_test(builtin_sample), cmocka_unit_test(one_loop),
-        cmocka_unit_test(resources),
+        cmocka_unit_test(resources),      cmocka_unit_test(fillers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "generator/shapes.h"
 #include "isa/decode.h"
 #include "probe/slots.h"
 #include "tests/port_machine.h"
@@ -77,6 +78,37 @@ static void slots_are_what_the_description_says(const char *core, double off) {
     machine_close(&machine);
 }
 
+/* The filler's own kernel is the sentinel: where NOPs share slots it must be something else, too. */
+static void the_filler_takes_a_slot(void **state) {
+    (void)state;
+    static const struct cast moves[] = {{"mov r64, r64", "none eliminated latency 0"}, {"", ""}};
+    static const struct {
+        const char *core, *filler;
+        double width;
+    } cores[] = {{CORE("6", "0156"), GEN_FILLER_NOP, 6},
+                 {CORE("6", "0156") "fuse \"nop *\" \"*\"\n", GEN_FILLER_MOVE, 6},
+                 {CORE("4", "0156") "fuse \"nop *\" \"*\"\n", GEN_FILLER_MOVE, 4}};
+    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+        struct machine machine;
+        machine_open(&machine, cores[i].core, moves);
+        assert_string_equal(machine.bench.filler, cores[i].filler);
+        assert_float_equal(machine.bench.sentinel_cycles, 1 / cores[i].width, 1e-6);
+        machine_close(&machine);
+    }
+    struct machine without; /* moves that are executed hide the NOPs in a chain */
+    static const struct cast none[] = {{"mov r64, r64", "0156"}, {"", ""}};
+    machine_open(&without, CORE("6", "0156") "fuse \"nop *\" \"*\"\n", none);
+    assert_string_equal(without.bench.filler, GEN_FILLER_NOP);
+    machine_close(&without);
+}
+
+static void nops_that_share_slots(void **state) {
+    (void)state;
+    slots_are_what_the_description_says(CORE("6", "0156") "rob 512\nfuse \"nop *\" \"*\"\n"
+                                                          "form \"mov r64, r64\" eliminated\n",
+                                        0.3);
+}
+
 static void six_wide(void **state) {
     (void)state;
     slots_are_what_the_description_says(CORE("6", "0156") "rob 512\n", 0.3);
@@ -118,6 +150,8 @@ static void what_cannot_be_measured_says_why(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(six_wide),
+        cmocka_unit_test(the_filler_takes_a_slot),
+        cmocka_unit_test(nops_that_share_slots),
         cmocka_unit_test(four_wide_with_noise),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_cannot_be_measured_says_why),
