@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/usage_infer.c - from what blockers took to counts of µops, and the checks of these counts. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -270,16 +271,8 @@ static uint32_t computing_ports(const struct probe_portmap *map, unsigned worlds
 static const unsigned KINDS[] = {PROBE_PORTS_SCALAR, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE};
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
-static bool kind_is_narrow(const struct probe_portmap *map, unsigned kind) {
-    return ports_in(computing_ports(map, KINDS[kind])) >= round(map->issue_width);
-}
-
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
-    bool narrow = false;
-    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
-        narrow = narrow || kind_is_narrow(map, kind);
-    }
-    return narrow;
+    return ports_in(computing_ports(map, UINT_MAX)) >= round(map->issue_width);
 }
 
 /* A NOP needs no port. */
@@ -304,7 +297,8 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
             any = any || (fast && member->class < 0 && (member->world & KINDS[kind]) != 0 &&
                           has_a_result(member->form));
         }
-        hidden |= any && kind_is_narrow(map, kind) ? computing_ports(map, KINDS[kind]) : 0;
+        uint32_t ports = computing_ports(map, KINDS[kind]);
+        hidden |= any && ports_in(ports) >= round(map->issue_width) ? ports : 0;
     }
     return hidden;
 }
