@@ -148,8 +148,8 @@ static void operands_choose(struct first *first, unsigned condition) {
 
 /* One instance: the destination set anew, CF cleared, the instruction, its jump (condition -1: none), NOPs.
  */
-static void instance_lines(const struct first *first, int value, int source, int condition,
-                           struct ip_lines *lines) {
+static void instance_lines(const struct core_session *session, const struct first *first, int value,
+                           int source, int condition, struct ip_lines *lines) {
     ip_lines_printf(lines, "mov %s, %s", kinds[first->kind].memory ? "[r14+128]" : "rcx",
                     value_registers[value]);
     ip_lines_add(lines, "test rdx, rdx");
@@ -157,7 +157,7 @@ static void instance_lines(const struct first *first, int value, int source, int
     if (condition >= 0) {
         ip_lines_printf(lines, "%s short $+2", probe_fusion_jumps[condition]);
     }
-    core_nops(lines, 8, NOPS);
+    core_fillers(session, lines, 8, NOPS);
 }
 
 static void program_begin(const struct first *first, struct gen_program *program) {
@@ -182,7 +182,7 @@ static enum ip_status jumps_add(struct core_session *session, struct first *firs
     program_begin(first, &program);
     for (int c = 0; c < CORE_CONDITIONS; c++) {
         if ((condition >= 0 ? c == condition : c / 2 == group) && first->value[c] >= 0) {
-            instance_lines(first, first->value[c], first->source[c], c, &program.unit);
+            instance_lines(session, first, first->value[c], first->source[c], c, &program.unit);
             count++;
         }
     }
@@ -203,7 +203,7 @@ static enum ip_status jumps_add(struct core_session *session, struct first *firs
 static enum ip_status bare_add(struct core_session *session, struct first *first, struct ip_error *err) {
     struct gen_program program;
     program_begin(first, &program);
-    instance_lines(first, 1, 0, -1, &program.unit);
+    instance_lines(session, first, 1, 0, -1, &program.unit);
     return core_add(session, &program, &first->bare, err);
 }
 

@@ -16,8 +16,8 @@ enum ip_status core_width_measure(struct core_session *session, struct ip_error 
     size_t slots[LENGTHS];
     for (unsigned i = 0; i < LENGTHS; i++) {
         struct gen_program program;
-        core_program_init(&program, "core: NOPs of %u bytes", lengths[i]);
-        core_nops(&program.unit, lengths[i], 16);
+        core_program_init(&program, "core: fillers of %u bytes", lengths[i]);
+        core_fillers(session, &program.unit, lengths[i], 16);
         program.forms_per_unit = 16;
         enum ip_status status = core_add(session, &program, &slots[i], err);
         if (status != IP_OK) {
@@ -43,8 +43,10 @@ enum ip_status core_width_measure(struct core_session *session, struct ip_error 
                           core_stat(session, slots[0])->why);
     }
     session->width = core_near_integer(1 / least, 0.04 / least);
+    const char *what =
+        core_nops_ride(session) ? "NOPs share slots; moves of a register to itself" : "long NOPs";
     status =
-        core_learn(session, "issue_width", session->width, spread, err, "long NOPs: %.3f cycles each", least);
+        core_learn(session, "issue_width", session->width, spread, err, "%s: %.3f cycles each", what, least);
     return status == IP_OK ? core_learn(session, "retire_width", NAN, NAN, err,
                                         "not seen: no less than issue, and no faster stream can be made")
                            : status;
@@ -360,7 +362,7 @@ static enum ip_status micro_add(struct core_session *session, const struct micro
     core_lines(&program.init, "xor ebx, ebx", 1);
     for (unsigned copy = 0; copy < MICRO_COPIES; copy++) {
         micro_line(&program.unit, micro, copy, index);
-        core_nops(&program.unit, 4, nops);
+        core_fillers(session, &program.unit, 4, nops);
     }
     program.forms_per_unit = MICRO_COPIES;
     return core_add(session, &program, slot, err);

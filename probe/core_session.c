@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generator/shapes.h"
+
 void core_program_init(struct gen_program *program, const char *title, ...) {
     gen_program_init(program);
     va_list args;
@@ -47,6 +49,22 @@ void core_nops(struct ip_lines *lines, unsigned bytes, unsigned count) {
     }
     for (unsigned i = 0; i < count; i++) {
         ip_lines_printf(lines, "db %s%s", prefixes, shortest[bytes < PLAIN ? bytes - 1 : PLAIN - 1]);
+    }
+}
+
+bool core_nops_ride(const struct core_session *session) {
+    const char *filler = session->meter->filler;
+    return filler != NULL && strcmp(filler, GEN_FILLER_NOP) != 0;
+}
+
+void core_fillers(const struct core_session *session, struct ip_lines *lines, unsigned bytes,
+                  unsigned count) {
+    if (!core_nops_ride(session)) {
+        core_nops(lines, bytes, count);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        ip_lines_add(lines, session->meter->filler);
     }
 }
 

@@ -32,6 +32,11 @@ void core_memory_fill(struct gen_program *program, uint64_t value);
 /* Appends `count` NOPs of `bytes` (1 to 15) each. */
 void core_nops(struct ip_lines *lines, unsigned bytes, unsigned count);
 
+/* Does something else than NOPs fill issue slots on this core (harness/filler.h)? */
+bool core_nops_ride(const struct core_session *session);
+/* Appends `count` instructions that take an issue slot each and nothing else: such NOPs where these do. */
+void core_fillers(const struct core_session *session, struct ip_lines *lines, unsigned bytes, unsigned count);
+
 /* Adds a kernel to the batch and takes the program over. */
 IP_CHECK enum ip_status core_add(struct core_session *session, struct gen_program *program, size_t *slot,
                                  struct ip_error *err);

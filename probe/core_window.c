@@ -41,10 +41,12 @@ struct filler {
     const char *how;
 };
 
+#define A_NOP "nop dword [rax]"
+
 /* The reorder buffer holds the fillers, the last instruction of one chain and the first of the other, the
  * others only hold fillers. */
 static const struct filler fillers[] = {
-    {"rob_slots", {"nop dword [rax]"}, 1040, 1, "NOPs"},
+    {"rob_slots", {A_NOP}, 1040, 1, "NOPs"},
     {"load_buffer", {"mov rax, [r14]", "mov rcx, [r14+8]"}, 400, -1, "loads"},
     {"store_buffer", {"mov [r14], r13", "mov [r14+8], r13"}, 240, -1, "stores"},
     {"gpr_file", {"lea rax, [r14+r13]", "lea rcx, [r14+r13]", "lea rdx, [r14+r13]"}, 720, -1, "LEAs"},
@@ -63,6 +65,7 @@ static const struct filler fillers[] = {
 enum { FILLERS = sizeof fillers / sizeof fillers[0] };
 
 struct kernel {
+    const struct core_session *session;
     const struct filler *filler;
     const char *slow;
     unsigned links; /* of each chain */
@@ -75,8 +78,17 @@ static void vectors_fill(struct gen_program *program) {
     program->uses = GEN_USES_XMM;
 }
 
-static void filler_lines(struct ip_lines *lines, const struct filler *filler, unsigned chain,
-                         unsigned count) {
+/* Where NOPs share slots moves stand for them. */
+static bool is_replaced(const struct core_session *session, const struct filler *filler) {
+    return strcmp(filler->lines[0], A_NOP) == 0 && core_nops_ride(session);
+}
+
+static void filler_lines(const struct core_session *session, struct ip_lines *lines,
+                         const struct filler *filler, unsigned chain, unsigned count) {
+    if (is_replaced(session, filler)) {
+        core_fillers(session, lines, 0, count);
+        return;
+    }
     unsigned kinds = 1;
     while (kinds < 4 && filler->lines[kinds] != NULL) {
         kinds++;
@@ -101,7 +113,7 @@ static void kernel_write(const void *self, unsigned x, struct gen_program *progr
         for (unsigned i = 0; i < kernel->links; i++) {
             ip_lines_printf(&program->unit, "%s xmm%u, xmm%u", kernel->slow, chain, chain);
         }
-        filler_lines(&program->unit, kernel->filler, chain, x);
+        filler_lines(kernel->session, &program->unit, kernel->filler, chain, x);
     }
 }
 
@@ -129,7 +141,7 @@ static enum ip_status speeds_add(struct core_session *session, size_t chains[SLO
     for (unsigned i = 0; i < FILLERS && status == IP_OK; i++) {
         core_program_init(&program, "core: fillers alone (%s)", fillers[i].key);
         vectors_fill(&program);
-        filler_lines(&program.unit, &fillers[i], 0, ALONE);
+        filler_lines(session, &program.unit, &fillers[i], 0, ALONE);
         program.forms_per_unit = ALONE;
         status = core_add(session, &program, &fills[i], err);
     }
@@ -158,8 +170,9 @@ static enum ip_status speeds_measure(struct core_session *session, struct speeds
 static enum ip_status capacity_measure(struct core_session *session, const struct speeds *speeds,
                                        unsigned number, struct core_curve *curve, struct ip_error *err) {
     const struct filler *filler = &fillers[number];
-    struct kernel links = {.filler = filler, .slow = speeds->slow}, *kernel = &links;
+    struct kernel links = {.session = session, .filler = filler, .slow = speeds->slow}, *kernel = &links;
     double latency = speeds->latency;
+    const char *how = is_replaced(session, filler) ? "moves" : filler->how;
     const struct core_sweep sweep = {.write = kernel_write, .self = kernel};
     double alone = 2 * filler->most * speeds->cycles[number];
     kernel->links = (unsigned)fmin(LINKS_MAX, ceil(CHAIN_SHARE * alone / latency) + 1);
@@ -175,7 +188,7 @@ static enum ip_status capacity_measure(struct core_session *session, const struc
     size_t at = probe_jump(curve->points, curve->count);
     if (!(curve->points[at + 2].y - curve->points[at].y > RISE_MIN * chain)) {
         return core_learn(session, filler->key, NAN, NAN, err, "not seen: up to %u %s the chains overlap",
-                          filler->most, filler->how);
+                          filler->most, how);
     }
     double middle = curve->points[at + 1].x;
     unsigned low = middle > FINE ? (unsigned)middle - FINE : 1;
@@ -192,11 +205,11 @@ static enum ip_status capacity_measure(struct core_session *session, const struc
     double capacity = curve->points[apart].x + filler->offset;
     if (fabs(capacity - rob) < 0.02 * rob + 3) {
         return core_learn(session, filler->key, NAN, NAN, err,
-                          "not seen: the reorder buffer is full of %s first, at %.0f", filler->how, capacity);
+                          "not seen: the reorder buffer is full of %s first, at %.0f", how, capacity);
     }
     return core_learn(session, filler->key, capacity,
                       (curve->points[apart].x - curve->points[apart - 1].x) / capacity, err,
-                      "so many %s keep two chains of %s from overlapping", filler->how, kernel->slow);
+                      "so many %s keep two chains of %s from overlapping", how, kernel->slow);
 }
 
 enum ip_status core_window_measure(struct core_session *session, struct ip_error *err) {
