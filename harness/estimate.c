@@ -53,27 +53,12 @@ static bool chain_moved(const double *clocks, uint32_t rounds) {
     return !(high - low <= CHAIN_QUARTILES_MAX * hx_quantile(sorted, rounds, 0.5));
 }
 
-/* What a coarse clock shows of one and the same time are its two steps around it, as often as each is near:
- * their mean is the time. */
-static double mean_near(const double *values, uint32_t count, double low, double step) {
-    const double rounding = 1.2; /* the round's clock, by which samples are divided, has steps, too */
-    double sum = 0.0;
-    uint32_t near = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (fabs(values[i] - low) <= rounding * step) {
-            sum += values[i];
-            near++;
-        }
-    }
-    return near > 0 ? sum / near : low;
-}
-
 /* The low quantile of the samples of one length, in units of the chain's difference, over the rounds whose
  * chain was not hit by an interrupt. Whatever disturbs a run makes it longer; within a round (some
  * microseconds) the clock stands still, within a batch it may not. *unrest: see estimate.h; NULL: not wanted.
  */
 static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds,
-                            double step, double *unrest) {
+                            double *unrest) {
     double values[HX_ROUNDS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < rounds; i++) {
@@ -86,8 +71,7 @@ static double low_in_clocks(const double *samples, const double *clocks, double 
         double least = hx_quantile(values, count, 0.0);
         *unrest = (hx_quantile(values, count, 0.5) - least) / least;
     }
-    double low = hx_quantile(values, count, LOW_QUANTILE);
-    return step > 0.0 ? mean_near(values, count, low, step / clock) : low;
+    return hx_quantile(values, count, LOW_QUANTILE);
 }
 
 /* How far `cycles` lies outside of low .. high, relative to the nearer end. Which instructions have to wake a
@@ -101,7 +85,6 @@ static double gap_to(double cycles, double low, double high) {
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
                                      const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = {.cycles = NAN, .sentinel_cycles = NAN};
-    const double step = references->clock_step;
     double clocks[HX_ROUNDS_MAX];
     clocks_of_rounds(samples, rounds, clocks);
     double clock = median_of(clocks, rounds);
@@ -115,21 +98,21 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     }
     const struct gen_kernel *sentinel = &references->sentinels[hx_references_sentinel(references, kernel)];
     double beside = units_apart(sentinel, samples->sentinel_iterations) * sentinel->forms_per_unit;
-    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, step, NULL) -
-                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, step, NULL)) *
+    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, NULL) -
+                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, NULL)) *
                                chain_cycles / beside;
     if (kernel == NULL) {
         return estimate;
     }
     double unrest_longer, unrest_shorter;
-    double longer = low_in_clocks(samples->longer, clocks, clock, rounds, step, &unrest_longer);
-    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds, step, &unrest_shorter);
+    double longer = low_in_clocks(samples->longer, clocks, clock, rounds, &unrest_longer);
+    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds, &unrest_shorter);
     double forms = units_apart(kernel, samples->iterations) * kernel->forms_per_unit;
     estimate.cycles = (longer - shorter) * chain_cycles / forms;
     /* The overhead of a call: what the chain takes at length zero. */
     double copies = (double)references->chain.shorter.copies /
                     (references->chain.longer.copies - references->chain.shorter.copies);
-    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds, step, NULL) - copies;
+    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds, NULL) - copies;
     double extra = kernel->wakes_vectors ? references->vector_call_cycles / chain_cycles : 0.0;
     double unit_cycles =
         chain_cycles / ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);

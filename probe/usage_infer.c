@@ -352,6 +352,18 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
     return known && !seen && memory != NULL && memory->read;
 }
 
+/* A form of vectors that touches no memory has no loads (of general registers microcode may: LAR). What seems
+ * to be some is time in which its microcode keeps all others from being issued, and its other counts are as
+ * wrong. */
+static bool load_absurd(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                        const struct probe_portmap *map) {
+    bool vector = subject->legacy || subject->world != PROBE_PORTS_SCALAR, seen = false;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        seen = seen || probe_usage_is_load(map, result->terms[t].ports);
+    }
+    return vector && seen && isa_form_memory_operand(subject->form) < 0;
+}
+
 /* The same of a form that writes memory, and a store. */
 static bool store_missing(const struct isa_form *form, const struct probe_usage *result,
                           const struct probe_portmap *map) {
@@ -426,6 +438,11 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no port was seen busy, and what it takes could not be measured");
     } else if (load_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
+    } else if (load_absurd(subject, result, map)) {
+        probe_usage_give_up(
+            result, PROBE_USAGE_INCONSISTENT,
+            "it reads no memory, and loads were kept from their ports: nothing else is issued "
+            "beside its microcode");
     } else if (store_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it writes memory, and no store was seen");
     } else if (result->residual > residual_most(subject, uops)) {

@@ -261,6 +261,32 @@ static void test_time_is_limited(void **state) {
     machine_close(&machine);
 }
 
+/* Two uops in one issue slot look like a port of their own, and keep others from theirs: they are found out.
+ */
+static void test_no_one_uop_form(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"bzhi r64, r64, r64", "2*p06 slots 1"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    const struct probe_portmap *map = &machine.map;
+    for (size_t i = 0; i < map->member_count; i++) {
+        bool out = strcmp(map->members[i].form->mnemonic, "bzhi") == 0;
+        assert_int_equal(map->members[i].class < 0, out);
+    }
+    assert_true(map->confirmed && !map->halves);
+    assert_int_equal(map->notes.count, 1);
+    assert_non_null(strstr(map->notes.items[0], "'bzhi r64, r64, r64' take more of others' time"));
+    assert_int_equal(class_of(map, "shlx r64, r64, r64")->width, 2);
+    machine_close(&machine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake),
@@ -271,6 +297,7 @@ int main(void) {
         cmocka_unit_test(test_lonely_port),
         cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_ambiguous),
+        cmocka_unit_test(test_no_one_uop_form),
         cmocka_unit_test(test_nothing_to_find),
         cmocka_unit_test(test_time_is_limited),
     };

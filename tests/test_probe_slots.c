@@ -102,6 +102,21 @@ static void the_filler_takes_a_slot(void **state) {
     machine_close(&without);
 }
 
+/* Where it advances in steps of ten nanoseconds runs must be longer. */
+static void the_clock_has_steps(void **state) {
+    (void)state;
+    static const struct cast none[] = {{"", ""}};
+    static const char *const cores[] = {CORE("6", "0156"), CORE("6", "0156") "resolution 2\n",
+                                        CORE("6", "0156") "resolution 26\nnoise 0.001\n"};
+    static const double steps[] = {0, 0, 26};
+    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+        struct machine machine;
+        machine_open(&machine, cores[i], none);
+        assert_float_equal(machine.bench.references.clock_step, steps[i], 0);
+        machine_close(&machine);
+    }
+}
+
 static void nops_that_share_slots(void **state) {
     (void)state;
     slots_are_what_the_description_says(CORE("6", "0156") "rob 512\nfuse \"nop *\" \"*\"\n"
@@ -151,6 +166,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(six_wide),
         cmocka_unit_test(the_filler_takes_a_slot),
+        cmocka_unit_test(the_clock_has_steps),
         cmocka_unit_test(nops_that_share_slots),
         cmocka_unit_test(four_wide_with_noise),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),

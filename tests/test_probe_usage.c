@@ -196,6 +196,76 @@ static void test_bursts_of_a_unit(void **state) {
     assert_int_equal(other.verdict, PROBE_USAGE_INCONSISTENT);
 }
 
+/* What a core that binds uops early shows (Zen 4): one that could go to a fourth port seems to be a part of
+ * one that cannot, another part in each mix; what is confined shows itself in all. */
+static void test_readings_of_early_binding(void **state) {
+    (void)state;
+    static const struct {
+        double three[5], four[5]; /* on {2 3 4}, and {2 3 4 5} */
+        uint32_t ports;
+        double uops;
+    } read[] = {{{0.50, 0.59, 0.63, 0.76, 0.98}, {0.93, 0.95, 0.97, 0.97, 1.03}, 0x3c, 1},
+                {{0.92, 0.95, 0.99, 0.99, 1.05}, {0.99, 0.99, 1.00, 1.03, 1.05}, 0x1c, 1},
+                {{-0.02, 0.49, 0.50, 0.50, 0.51}, {0.98, 0.99, 1.00, 1.00, 1.01}, 0x3c, 1},
+                {{0.79, 1.07, 1.19, 1.30, 1.47}, {1.93, 2.00, 2.05, 2.05, 2.07}, 0x3c, 2},
+                {{1.95, 2.02, 2.03, 2.03, 2.10}, {1.96, 1.98, 2.00, 2.02, 2.05}, 0x1c, 2}};
+    const struct probe_portmap map = {.issue_width = 6};
+    for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage_subject subject = {.count = 2, .binds_early = true};
+        for (unsigned e = 0; e < 2; e++) {
+            struct probe_usage_experiment *experiment = &subject.experiments[e];
+            *experiment = (struct probe_usage_experiment){
+                .target = e == 0 ? 0x1c : 0x3c, .bounds = true, .copies = 8, .parts = 1};
+            for (unsigned r = 0; r < 5; r++) {
+                probe_usage_reading_add(experiment, e == 0 ? read[i].three[r] : read[i].four[r], e + 3);
+            }
+        }
+        struct probe_usage usage = {.slots = read[i].uops, .cycles = 1};
+        probe_usage_infer(&subject, &usage, &map);
+        assert_int_equal(usage.verdict, PROBE_USAGE_OK);
+        assert_int_equal(usage.term_count, 1);
+        assert_int_equal(usage.terms[0].ports, read[i].ports);
+        assert_true(usage.terms[0].uops == read[i].uops);
+    }
+}
+
+/* 512 bits in halves: blockers of 256 bits show each port taken for two cycles, in one issue slot. */
+static void test_halves(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"movsxd r64, r32", "012"},
+                                       {"vpermd ymm, ymm, ymm", "4"},
+                                       {"vaddpd ymm, ymm, ymm", "45"},
+                                       {"vandpd ymm, ymm, ymm", "3456"},
+                                       {"vandpd zmm, zmm, zmm", "2*p3456 slots 1"},
+                                       {"vaddpd zmm, zmm, zmm", "2*p45 slots 1"},
+                                       {"vpermd zmm, zmm, zmm", "2*p4 slots 1"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "012"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    assert_true(machine.map.halves && machine.map.confirmed);
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
+    for (size_t i = 0; i < machine.table.count; i++) {
+        struct isa_form *form = &machine.table.forms[i];
+        struct probe_usage usage;
+        bool wide = strstr(form->syntax, "zmm") != NULL;
+        if (strncmp(form->mnemonic, "vpermd", 6) != 0 && strncmp(form->mnemonic, "vandpd", 6) != 0) {
+            continue;
+        }
+        assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+        assert_int_equal(
+            probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, &form, NULL, 1, &usage, &err),
+            IP_OK);
+        assert_string_equal(usage.why, "");
+        assert_int_equal(usage.term_count, 1);
+        assert_true(usage.terms[0].uops == (wide ? 2 : 1));
+        assert_int_equal(__builtin_popcount(usage.terms[0].ports), form->mnemonic[1] == 'p' ? 1 : 4);
+    }
+    machine_close(&machine);
+}
+
 /* µops of the widest set that `form` is given, of which a load and `widest` µops on five ports were read, and
  * `slots` issue slots. */
 static double widest_of(const char *form, double widest, double slots) {
@@ -457,6 +527,8 @@ int main(void) {
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_bursts_of_a_unit),
+        cmocka_unit_test(test_readings_of_early_binding),
+        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_widest_lacks_a_uop),
         cmocka_unit_test(test_inconsistent),
