@@ -172,7 +172,9 @@ static void halves_join(const struct probe_usage_subject *subject, struct probe_
     struct probe_usage_term *terms = result->terms;
     bool nested = result->term_count == 2 && !terms[0].store && !terms[1].store &&
                   (terms[0].ports & ~terms[1].ports) == 0;
-    if (nested && round(result->slots) == 1 && slot_uops_most(subject, result, map) > 1) {
+    bool one_slot = !(result->slots >= 1.5); /* or not known */
+    if (nested && one_slot && subject->world == PROBE_PORTS_WIDE &&
+        slot_uops_most(subject, result, map) > 1) {
         terms[1].uops += terms[0].uops;
         terms[0] = terms[1];
         result->term_count = 1;
