@@ -4,6 +4,7 @@
 
 #include "cli/bench.h"
 #include "cli/output.h"
+#include "generator/shapes.h"
 #include "harness/host.h"
 #include "harness/port_events.h"
 #include "isa/assemble.h"
@@ -137,6 +138,21 @@ static void timer_name(char *check, size_t size, const char *name) {
     (void)snprintf(check, size, "timer %.40s", name);
 }
 
+/* What is peculiar to this core or this machine, each behind a semicolon. */
+static void extras_print(const struct hx_bench *bench, char *text, size_t size) {
+    size_t used = 0;
+    if (bench->references.clock_step > 0) {
+        used = (size_t)snprintf(text, size, "; it advances in steps of %.0f, so runs are longer",
+                                bench->references.clock_step);
+    }
+    if (used < size && strcmp(bench->filler, GEN_FILLER_NOP) != 0) {
+        used += (size_t)snprintf(text + used, size - used, "; NOPs share issue slots: moves fill them");
+    }
+    if (used < size && bench->companion.pid != 0) {
+        (void)snprintf(text + used, size - used, "; a companion keeps CPU %d", bench->companion.cpu);
+    }
+}
+
 /* Opens the timer as a measurement would, with its validation. */
 static bool timer_line(struct doctor *doctor, const char *specification) {
     char check[48];
@@ -152,12 +168,10 @@ static bool timer_line(struct doctor *doctor, const char *specification) {
              bench.bench.timer.ops->summary);
     } else if (status == IP_OK) {
         const struct hx_bench *bare = &bench.bench;
-        char companion[48] = "";
-        if (bare->companion.pid != 0) {
-            (void)snprintf(companion, sizeof companion, "; a companion keeps CPU %d", bare->companion.cpu);
-        }
+        char more[160] = "";
+        extras_print(bare, more, sizeof more);
         line(doctor, check, "ok", "", "%s; %.4f %s per cycle, spread %.2f %%%s", bare->timer.ops->summary,
-             bare->ticks_per_cycle, bare->timer.ops->unit, 100.0 * bare->chain_spread, companion);
+             bare->ticks_per_cycle, bare->timer.ops->unit, 100.0 * bare->chain_spread, more);
     } else {
         line(doctor, check, "missing", "", "%s", err.text);
     }

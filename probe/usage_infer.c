@@ -17,10 +17,8 @@ static const double RESIDUAL_MORE = 0.15;
  */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2, UNIT_RESIDUAL_MORE = 0.3;
 
-/* What unlucky binding of uops adds to a reading. */
-static const double EARLY_ABOVE = 0.75, EARLY_BELOW = 0.17;
-/* As a part of all readings, and uops. */
-static const double EARLY_SHARE = 0.6, EARLY_NEAR = 0.15;
+/* What unlucky binding of uops adds to a reading, at most. */
+static const double EARLY_ABOVE = 0.75;
 
 /* The widest set has all uops that the sets within it have. Beside few of them it is read so well that one
  * which it lacks was none (a slow rhythm). */
@@ -115,72 +113,6 @@ static double least_confined(const struct probe_usage_subject *subject,
     return least;
 }
 
-/* The whole number that most readings are near; negative: there is none. */
-static double common_count(const struct probe_usage_experiment *experiment) {
-    const double *readings = experiment->readings;
-    unsigned count = experiment->reading_count;
-    for (unsigned i = 0; i < count; i++) {
-        double whole = fmax(round(readings[i]), 0);
-        unsigned near = 0;
-        for (unsigned k = 0; k < count; k++) {
-            near += fabs(readings[k] - whole) <= EARLY_NEAR;
-        }
-        if (near >= EARLY_SHARE * count) {
-            return whole;
-        }
-    }
-    return -1;
-}
-
-/* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
- * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
-static double early_count(const struct probe_usage_subject *subject,
-                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map,
-                          double found) {
-    if (experiment->reading_count == 0) {
-        return 0;
-    }
-    double count = common_count(experiment);
-    count = count < 0 ? floor(experiment->readings[0] + EARLY_BELOW) : count;
-    for (unsigned e = 0; e < subject->count; e++) {
-        const struct probe_usage_experiment *other = &subject->experiments[e];
-        bool holds = (experiment->target & ~other->target) == 0 && !probe_usage_is_widest(map, other);
-        count = holds && other->reading_count > 0 ? fmin(count, round(other->confined)) : count;
-    }
-    return fmax(count - found, 0);
-}
-
-/* Where 512 bits meet narrower vectors they may be executed in halves: what takes a port for two cycles shows
- * as two uops in one slot. So may operations on masks, and what holds a unit. */
-static double slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
-                             const struct probe_portmap *map) {
-    bool meets = false, halves = subject->world == PROBE_PORTS_WIDE || result->slower;
-    for (unsigned c = 0; c < map->class_count; c++) {
-        const int *blocker = map->classes[c].blocker;
-        meets = meets || (blocker[2] >= 0 && blocker[2] == blocker[1]);
-    }
-    for (unsigned i = 0; i < subject->form->operand_count; i++) {
-        halves = halves || subject->form->operands[i].reg_class == ISA_REG_MASK;
-    }
-    return meets && halves ? 2 : 1;
-}
-
-/* One uop that holds its port for two cycles holds one of the same set in both: what seems to be two sets, of
- * which one holds the other, is the wider. */
-static void halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
-                        const struct probe_portmap *map) {
-    struct probe_usage_term *terms = result->terms;
-    bool nested = result->term_count == 2 && !terms[0].store && !terms[1].store &&
-                  (terms[0].ports & ~terms[1].ports) == 0;
-    bool one_slot = !(result->slots >= 1.5); /* or not known */
-    if (nested && one_slot && subject->world == PROBE_PORTS_WIDE &&
-        slot_uops_most(subject, result, map) > 1) {
-        terms[1].uops += terms[0].uops;
-        terms[0] = terms[1];
-        result->term_count = 1;
-    }
-}
-
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
                        const struct probe_portmap *map) {
     result->term_count = 0;
@@ -206,8 +138,8 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             /* Of a unit the slots, which are known, say more. */
             doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
         } else if (bound) {
-            double nearest =
-                unit ? fmax(ceil(uops - UNIT_ABOVE), 0) : early_count(subject, experiment, map, found);
+            double nearest = unit ? fmax(ceil(uops - UNIT_ABOVE), 0)
+                                  : probe_usage_early_count(subject, experiment, map, found);
             doubtful = uops < -UNIT_ABOVE || (unit && uops > nearest + UNIT_BETWEEN);
             uops = doubtful ? uops : nearest;
         } else {
@@ -224,7 +156,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
                 .ports = experiment->target, .uops = round(uops), .store = experiment->store};
         }
     }
-    halves_join(subject, result, map);
+    probe_usage_halves_join(subject, result, map);
 }
 
 /* What the terms and slots say that the experiment takes. */
@@ -456,7 +388,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 &&
-               uops > slot_uops_most(subject, result, map) * result->slots + 0.5 +
+               uops > probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
                           probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
     } else if (subject->many && !isfinite(subject->issue.confined)) {

@@ -231,19 +231,6 @@ static bool loads_of_other_kind(const struct probe_usage_subject *subject,
     return class->load && vector && own && map->members[member].world == PROBE_PORTS_SCALAR;
 }
 
-/* Beside blockers of this class, has what another class may do one port left? On a core that binds uops early
- * it then waits for the others now and then; with two left it does not. */
-static bool leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class) {
-    for (unsigned c = 0; c < map->class_count; c++) {
-        const struct probe_port_class *other = &map->classes[c];
-        if (!other->load && !other->store && (class->ports & ~other->ports) == 0 &&
-            ports_in(other->ports) == ports_in(class->ports) + 1) {
-            return !class->load && !class->store;
-        }
-    }
-    return false;
-}
-
 static void experiment_init(struct probe_usage_experiment *experiment, uint32_t target, int member) {
     *experiment = (struct probe_usage_experiment){.target = target,
                                                   .parts = member >= 0 || target == 0,
@@ -287,7 +274,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
                 !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
             experiment->bounds =
                 !experiment->widest &&
-                (subject->holds_unit || (subject->binds_early && leaves_one_port(map, class)));
+                (subject->holds_unit || (subject->binds_early && probe_usage_leaves_one_port(map, class)));
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }
     }

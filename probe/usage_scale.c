@@ -14,13 +14,9 @@ enum {
     BIAS_TIMES = 5,
     STORE_READINGS = 8,
     STORE_RETRIES = 12,
-    BINDING_CYCLES = 6,
-    BINDING_PAIRS = 12, /* of classes of which one holds the other */
-    BINDING_PART = 8,   /* one in so many is enough */
 };
 
 static const double BIAS_MOST = 0.03;
-static const double BINDING_SLOWER = 1.12;
 static const double STORES_AGREE = 0.02, STORES_WHOLE = 0.04;
 static const double STORE_SECONDS = 3; /* of retries, where noise lets nothing through */
 
@@ -69,55 +65,6 @@ enum ip_status probe_usage_bias_measure(struct probe_usage_session *session, enu
     }
     double bias = status == IP_OK ? middle(ratios, count, BIAS_CLASSES_LEAST * BIAS_TIMES) : NAN;
     session->bias[kind] = isfinite(bias) ? bias : 1;
-    probe_batch_fini(&batch);
-    return status;
-}
-
-/* Classes of which the second holds the first, from `pair` on. False: there are no more. */
-static bool nested_next(const struct probe_portmap *map, unsigned *pair, unsigned classes[2]) {
-    unsigned count = map->class_count;
-    for (; *pair < count * count; ++*pair) {
-        const struct probe_port_class *inner = &map->classes[*pair / count],
-                                      *outer = &map->classes[*pair % count];
-        bool memory = inner->load || inner->store || outer->load || outer->store;
-        if (!memory && inner->width < outer->width && (inner->ports & ~outer->ports) == 0 &&
-            outer->width + 1 < map->issue_width) {
-            classes[0] = *pair / count;
-            classes[1] = *pair % count;
-            ++*pair;
-            return true;
-        }
-    }
-    return false;
-}
-
-enum ip_status probe_usage_binding_measure(struct probe_usage_session *session, struct ip_error *err) {
-    const struct probe_portmap *map = session->map;
-    struct probe_batch batch = {0};
-    size_t slots[BINDING_PAIRS];
-    double least[BINDING_PAIRS]; /* cycles that ports alone allow */
-    unsigned count = 0, pair = 0, classes[2];
-    enum ip_status status = IP_OK;
-    while (status == IP_OK && count < BINDING_PAIRS && nested_next(map, &pair, classes)) {
-        int blockers[2];
-        if (!probe_port_blockers_choose(map, classes, 2, blockers)) {
-            continue;
-        }
-        const unsigned widths[2] = {map->classes[classes[0]].width, map->classes[classes[1]].width};
-        const struct gen_part parts[2] = {
-            probe_port_part(&map->members[blockers[0]], BINDING_CYCLES * widths[0]),
-            probe_port_part(&map->members[blockers[1]], BINDING_CYCLES * widths[1])};
-        least[count] = BINDING_CYCLES * (1.0 + (double)widths[0] / widths[1]);
-        status = probe_mix_add(&batch, parts, 2, &slots[count++], err);
-    }
-    status = status == IP_OK ? probe_usage_batch_run(session, &batch, PROBE_USAGE_LOOKED, err) : status;
-    unsigned slower = 0, known = 0;
-    for (unsigned i = 0; i < count && status == IP_OK; i++) {
-        double cycles = probe_mix_cycles(&batch, slots[i]);
-        known += isfinite(cycles);
-        slower += cycles > BINDING_SLOWER * least[i];
-    }
-    session->binds_early = slower * BINDING_PART >= known && slower > 0;
     probe_batch_fini(&batch);
     return status;
 }

@@ -140,6 +140,32 @@ IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *
                                                     struct ip_error *err);
 IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err);
 
+/* -- probe/usage_early.c: where uops are bound to ports early ------------------------------------------- */
+
+/* Sets session->binds_early: do classes of which one holds the other take longer together than their ports
+ * do? */
+IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *session,
+                                                    struct ip_error *err);
+/* Beside blockers of this class, has what another class may do one port left? On a core that binds uops early
+ * it then waits for the others now and then; with two left it does not. */
+bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class);
+/* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
+ * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
+double probe_usage_early_count(const struct probe_usage_subject *subject,
+                               const struct probe_usage_experiment *experiment,
+                               const struct probe_portmap *map, double found);
+
+/* -- probe/usage_halves.c: where 512 bits are executed in halves ---------------------------------------- */
+
+/* Where 512 bits meet narrower vectors they may be executed in halves: what takes a port for two cycles shows
+ * as two uops in one slot. So may operations on masks, and what holds a unit. */
+double probe_usage_slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                  const struct probe_portmap *map);
+/* One uop that holds its port for two cycles holds one of the same set in both: what seems to be two sets, of
+ * which one holds the other, is the wider. */
+void probe_usage_halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
+                             const struct probe_portmap *map);
+
 /* -- probe/usage_mixes.c: kernels of forms and blockers, and what is read from them --------------------- */
 
 /* Measures the batch, if anything is in it, as this kind of reading wants it. */
