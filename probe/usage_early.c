@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_early.c - cores that bind uops to ports before it is known which will be free (Zen 4). One that
+ * could go elsewhere may wait behind blockers: a reading is an upper bound then. docs/ports.md, "What binds
+ * early". */
+#include <math.h>
+
+#include "probe/portmap_steps.h"
+#include "probe/usage_steps.h"
+
+enum {
+    CYCLES = 6,
+    PAIRS = 12, /* of classes of which one holds the other */
+    PART = 8,   /* one in so many is enough */
+    TIMES = 3,  /* they are looked at */
+};
+
+static const double SLOWER = 1.12;
+
+/* What a reading near a whole number is off by, and what noise takes off one that is not; as a part of all
+ * readings, how many must be near. */
+static const double NEAR = 0.15, NOISE = 0.17, SHARE = 0.6;
+
+/* Classes of which the second holds the first, from `pair` on. False: there are no more. */
+static bool nested_next(const struct probe_portmap *map, unsigned *pair, unsigned classes[2]) {
+    unsigned count = map->class_count;
+    for (; *pair < count * count; ++*pair) {
+        const struct probe_port_class *inner = &map->classes[*pair / count],
+                                      *outer = &map->classes[*pair % count];
+        bool memory = inner->load || inner->store || outer->load || outer->store;
+        if (!memory && inner->width < outer->width && (inner->ports & ~outer->ports) == 0 &&
+            outer->width + 1 < map->issue_width) {
+            classes[0] = *pair / count;
+            classes[1] = *pair % count;
+            ++*pair;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Once: the classes of each pair in proportion, so that all ports of the wider are full. Lowers slower[pair],
+ * how many times as long as their ports take. */
+static enum ip_status pairs_look(const struct probe_usage_session *session, double slower[PAIRS],
+                                 struct ip_error *err) {
+    const struct probe_portmap *map = session->map;
+    struct probe_batch batch = {0};
+    size_t slots[PAIRS];
+    double least[PAIRS];
+    unsigned count = 0, pair = 0, classes[2];
+    enum ip_status status = IP_OK;
+    while (status == IP_OK && count < PAIRS && nested_next(map, &pair, classes)) {
+        int blockers[2];
+        if (!probe_port_blockers_choose(map, classes, 2, blockers)) {
+            continue;
+        }
+        const unsigned widths[2] = {map->classes[classes[0]].width, map->classes[classes[1]].width};
+        const struct gen_part parts[2] = {probe_port_part(&map->members[blockers[0]], CYCLES * widths[0]),
+                                          probe_port_part(&map->members[blockers[1]], CYCLES * widths[1])};
+        least[count] = CYCLES * (1.0 + (double)widths[0] / widths[1]);
+        status = probe_mix_add(&batch, parts, 2, &slots[count++], err);
+    }
+    status = status == IP_OK ? probe_usage_batch_run(session, &batch, PROBE_USAGE_LOOKED, err) : status;
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        slower[i] = fmin(slower[i], probe_mix_cycles(&batch, slots[i]) / least[i]); /* fmin leaves NaN out */
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
+enum ip_status probe_usage_binding_measure(struct probe_usage_session *session, struct ip_error *err) {
+    double slower[PAIRS];
+    unsigned known = 0, slow = 0;
+    for (unsigned i = 0; i < PAIRS; i++) {
+        slower[i] = NAN;
+    }
+    enum ip_status status = IP_OK;
+    for (unsigned time = 0; time < TIMES && status == IP_OK; time++) { /* a neighbour comes and goes */
+        status = pairs_look(session, slower, err);
+    }
+    for (unsigned i = 0; i < PAIRS; i++) {
+        known += isfinite(slower[i]);
+        slow += slower[i] > SLOWER;
+    }
+    session->binds_early = slow > 0 && slow * PART >= known;
+    return status;
+}
+
+bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class) {
+    for (unsigned c = 0; c < map->class_count; c++) {
+        const struct probe_port_class *other = &map->classes[c];
+        if (!other->load && !other->store && (class->ports & ~other->ports) == 0 &&
+            ports_in(other->ports) == ports_in(class->ports) + 1) {
+            return !class->load && !class->store;
+        }
+    }
+    return false;
+}
+
+/* The whole number that most readings are near; negative: there is none. */
+static double common_count(const struct probe_usage_experiment *experiment) {
+    const double *readings = experiment->readings;
+    unsigned count = experiment->reading_count;
+    for (unsigned i = 0; i < count; i++) {
+        double whole = fmax(round(readings[i]), 0);
+        unsigned near = 0;
+        for (unsigned k = 0; k < count; k++) {
+            near += fabs(readings[k] - whole) <= NEAR;
+        }
+        if (near >= SHARE * count) {
+            return whole;
+        }
+    }
+    return -1;
+}
+
+double probe_usage_early_count(const struct probe_usage_subject *subject,
+                               const struct probe_usage_experiment *experiment,
+                               const struct probe_portmap *map, double found) {
+    if (experiment->reading_count == 0) {
+        return 0;
+    }
+    double count = common_count(experiment);
+    count = count < 0 ? floor(experiment->readings[0] + NOISE) : count;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *other = &subject->experiments[e];
+        bool holds = (experiment->target & ~other->target) == 0 && !probe_usage_is_widest(map, other);
+        count = holds && other->reading_count > 0 ? fmin(count, round(other->confined)) : count;
+    }
+    return fmax(count - found, 0);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_halves.c - cores that execute 512 bits in two halves (Zen 4): one uop holds its port for two
+ * cycles. */
+#include <math.h>
+
+#include "probe/usage_steps.h"
+
+double probe_usage_slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                  const struct probe_portmap *map) {
+    bool meets = false, halves = subject->world == PROBE_PORTS_WIDE || result->slower;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        const int *blocker = map->classes[c].blocker;
+        meets = meets || (blocker[2] >= 0 && blocker[2] == blocker[1]);
+    }
+    for (unsigned i = 0; i < subject->form->operand_count; i++) {
+        halves = halves || subject->form->operands[i].reg_class == ISA_REG_MASK;
+    }
+    return meets && halves ? 2 : 1;
+}
+
+void probe_usage_halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
+                             const struct probe_portmap *map) {
+    struct probe_usage_term *terms = result->terms;
+    bool nested = result->term_count == 2 && !terms[0].store && !terms[1].store &&
+                  (terms[0].ports & ~terms[1].ports) == 0;
+    bool one_slot = !(result->slots >= 1.5); /* or not known */
+    if (nested && one_slot && subject->world == PROBE_PORTS_WIDE &&
+        probe_usage_slot_uops_most(subject, result, map) > 1) {
+        terms[1].uops += terms[0].uops;
+        terms[0] = terms[1];
+        result->term_count = 1;
+    }
+}
