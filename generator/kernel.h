@@ -35,7 +35,7 @@ struct gen_kernel {
                           */
     bool touches_memory; /* by an operand of its unit; of a user's block it is not known */
     bool fills_issue;    /* almost no issue slots are left, or fillers take them: whatever takes slots from it
-                            shows    in its time */
+                            shows in its time */
     bool fine;           /* a small part of the result tells what is wanted: it is to be run for longer */
     bool once;           /* one undisturbed batch says enough: others check what it says */
     bool forwards;       /* a chain whose values are stored and loaded again */

@@ -65,14 +65,14 @@ static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_enco
     return program_build(kernel, &program, encoder, copies, err);
 }
 
-/* The chain must be one that no core removes at rename: `add r, r`, not `add r, imm`, `lea`, `inc` or `mov`.
- * The NOPs are of a length with which neither the micro-op cache nor the decoders limit them
- * (docs/method.md). */
+/* NOPs are of a length with which neither the micro-op cache nor the decoders limit them (docs/method.md). */
 static enum ip_status filler_build(struct hx_bench *bench, struct ip_error *err) {
     return reference_build(&bench->references.sentinels[HX_SENTINEL_NOPS], &bench->encoder,
                            "sentinel: fillers, the issue width", bench->filler, SENTINEL_COPIES, 0, err);
 }
 
+/* The chain must be one that no core removes at rename: `add r, r`, not `add r, imm`, `lea`, `inc` or `mov`.
+ */
 static enum ip_status references_build(struct hx_bench *bench, struct ip_error *err) {
     enum ip_status status =
         reference_build(&bench->references.chain, &bench->encoder, "reference: dependent add, one cycle each",

@@ -11,8 +11,7 @@
 #include "harness/record.h"
 
 enum {
-    NOPS_MOST = 2, /* behind each move */
-    KERNELS = NOPS_MOST + 1,
+    KERNELS = 3, /* no NOP behind each move, one, and two */
     MOVES = 12,
     COPIES = 4,
     BATCHES = 4,
