@@ -11,6 +11,8 @@
 
 /* Kernels per call of the meter: bounds the memory that machine code takes (about 1 KiB a kernel). */
 #define BATCH_CHUNK 4096u
+/* Of earlier batches: each form brings some 400 of its own, which no other form needs. */
+#define LINES_KEPT 50000u
 
 void probe_batch_fini(struct probe_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
@@ -233,6 +235,9 @@ enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_me
                                    struct gen_encoder *encoder, struct ip_error *err) {
     if (batch->count == 0) {
         return IP_OK;
+    }
+    if (encoder->count > LINES_KEPT) {
+        gen_encoder_fini(encoder);
     }
     for (size_t i = 0; i < batch->count; i++) {
         enum ip_status status = gen_encoder_program_add(encoder, &batch->programs[i], err);
