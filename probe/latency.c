@@ -110,7 +110,9 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
             }
         }
     }
-    latency->pairs = pairs;
+    /* A scan keeps those of thousands of forms. */
+    struct probe_latency_pair *fitting = realloc(pairs, (count + 1) * sizeof *pairs);
+    latency->pairs = fitting != NULL ? fitting : pairs;
     latency->count = count;
     return IP_OK;
 }
