@@ -343,8 +343,9 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
 /* Chain, NOPs and the calls of vector kernels. */
 static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *samples, struct ip_error *err) {
     /* A neighbour may go away: a calibration that looks shared is repeated. */
+    const double known_step = bench->references.clock_step;
     enum ip_status status = calibration_take(bench, samples, err);
-    if (status == IP_OK && bench->references.clock_step > 0.0 && bench->recorder == NULL) {
+    if (status == IP_OK && bench->references.clock_step > known_step && bench->recorder == NULL) {
         status = calibration_take(bench, samples, err); /* now with runs long enough for a coarse clock */
     }
     while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {

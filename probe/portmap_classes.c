@@ -136,10 +136,10 @@ enum ip_status probe_port_classes_form(const struct probe_mapper *mapper, struct
     return status;
 }
 
-const struct isa_form *probe_port_class_example(const struct probe_portmap *map, unsigned number) {
+const struct probe_port_member *probe_port_class_best(const struct probe_portmap *map, unsigned number) {
     const int *blocker = map->classes[number].blocker;
     int best = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
-    return map->members[best].form;
+    return best >= 0 ? &map->members[best] : NULL;
 }
 
 /* Closes the gap in the numbering; the members have left. */

@@ -46,8 +46,8 @@ IP_CHECK enum ip_status probe_port_classes_form(const struct probe_mapper *mappe
 void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned gone);
 /* Its members are in no class then. */
 void probe_port_class_remove(struct probe_portmap *map, unsigned gone);
-/* Its best member. */
-const struct isa_form *probe_port_class_example(const struct probe_portmap *map, unsigned number);
+/* Its best member, a scalar one before others. NULL: it has none. */
+const struct probe_port_member *probe_port_class_best(const struct probe_portmap *map, unsigned number);
 /* Members that can stand in one kernel, one of each class. False when there are none. */
 bool probe_port_blockers_choose(const struct probe_portmap *map, const unsigned *classes, unsigned count,
                                 int *blockers);

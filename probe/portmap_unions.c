@@ -218,7 +218,7 @@ static void hinderers_remove(struct unions *unions) {
                 &map->notes,
                 "%u forms such as '%s' take more of others' time than one uop can: their ports are "
                 "not told",
-                members, probe_port_class_example(map, c)->syntax);
+                members, probe_port_class_best(map, c)->form->syntax);
             pairs_close(&unions->pairs, c, map->class_count);
             probe_port_class_remove(map, c);
         }
@@ -389,7 +389,7 @@ static void class_forget(struct unions *unions, unsigned number) {
     struct probe_portmap *map = unions->mapper->map;
     ip_lines_printf(&map->notes,
                     "the unions of '%s' with other classes contradict those of the others and are left out",
-                    probe_port_class_example(map, number)->syntax);
+                    probe_port_class_best(map, number)->form->syntax);
     map->classes[number].contradicted = true;
     for (unsigned other = 0; other < map->class_count; other++) {
         pair_note(&unions->pairs, number, other, (struct reading){0});

@@ -38,11 +38,10 @@ static enum ip_status bias_batch(const struct probe_usage_session *session, stru
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < BIAS_TIMES * map->class_count && status == IP_OK; i++) {
         const struct probe_port_class *class = &map->classes[i % map->class_count];
-        const int *blocker = class->blocker;
-        int member = blocker[0] >= 0 ? blocker[0] : blocker[1] >= 0 ? blocker[1] : blocker[2];
+        const struct probe_port_member *member = probe_port_class_best(map, i % map->class_count);
         slots[i] = SIZE_MAX;
-        if (member >= 0 && !class->load && !class->store) {
-            const struct gen_part part = probe_port_part(&map->members[member], BIAS_CYCLES * class->width);
+        if (member != NULL && !class->load && !class->store) {
+            const struct gen_part part = probe_port_part(member, BIAS_CYCLES * class->width);
             status = probe_mix_add(batch, &part, 1, &slots[i], err);
         }
     }
