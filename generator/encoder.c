@@ -195,11 +195,6 @@ enum ip_status gen_encoder_program_add(struct gen_encoder *encoder, const struct
     char count[GEN_FRAME_LINE_MAX];
     gen_frame_count(program, count);
     frame_line_add(&adder, count, NULL);
-    if (program->one_loop) {
-        char twice[GEN_FRAME_LINE_MAX];
-        gen_frame_double(program, twice);
-        frame_line_add(&adder, twice, NULL);
-    }
     if (adder.failed) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory while noting the lines of kernel '%s'",
                        program->title);

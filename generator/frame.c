@@ -127,14 +127,6 @@ void gen_frame_count(const struct gen_program *program, char line[GEN_FRAME_LINE
     }
 }
 
-void gen_frame_double(const struct gen_program *program, char line[GEN_FRAME_LINE_MAX]) {
-    if (program->counter >= 0) {
-        (void)snprintf(line, GEN_FRAME_LINE_MAX, "shl %s, 1", gpr((unsigned)program->counter));
-    } else {
-        (void)snprintf(line, GEN_FRAME_LINE_MAX, "shl qword [abs 0x%x], 1", GEN_ARENA_COUNTER);
-    }
-}
-
 void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call, void *self) {
     const struct sink sink = {call, self};
     /* Without this fence the epilogue runs in the shadow of the loop's last chain if the loop's exit was

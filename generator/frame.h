@@ -18,9 +18,6 @@ typedef void gen_frame_sink(void *self, const char *line, const char *comment);
 void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *call, void *self);
 /* The instruction that counts one iteration and sets ZF at the last. */
 void gen_frame_count(const struct gen_program *program, char line[GEN_FRAME_LINE_MAX]);
-/* The instruction that doubles the iterations, for the longer run of a program with one loop; it stands last
- * before the loop. */
-void gen_frame_double(const struct gen_program *program, char line[GEN_FRAME_LINE_MAX]);
 /* The instructions after the loop, `ret` included. */
 void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call, void *self);
 

@@ -43,12 +43,11 @@ static void gather_lines(struct gatherer *gatherer, const struct ip_lines *lines
 
 /* The parts of a kernel in the order of their bytes; the loop is unit, counting and a jump. */
 struct parts {
-    struct gatherer head, twice, unit, count, epilogue; /* `twice` is empty without one_loop */
+    struct gatherer head, unit, count, epilogue;
 };
 
 static void parts_fini(struct parts *parts) {
     ip_text_fini(&parts->head.bytes);
-    ip_text_fini(&parts->twice.bytes);
     ip_text_fini(&parts->unit.bytes);
     ip_text_fini(&parts->count.bytes);
     ip_text_fini(&parts->epilogue.bytes);
@@ -57,7 +56,7 @@ static void parts_fini(struct parts *parts) {
 static enum ip_status parts_gather(struct parts *parts, const struct gen_program *program,
                                    const struct gen_encoder *encoder, struct ip_error *err) {
     const struct gatherer empty = {.encoder = encoder, .status = IP_OK, .err = err};
-    *parts = (struct parts){empty, empty, empty, empty, empty};
+    *parts = (struct parts){empty, empty, empty, empty};
     const struct gen_frame_code *frame = gen_encoder_frame_find(encoder, program);
     if (frame != NULL) {
         ip_text_append_bytes(&parts->head.bytes, frame->prologue.data, frame->prologue.length);
@@ -65,13 +64,7 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
         gen_frame_prologue(program, gather, &parts->head);
     }
     gather_lines(&parts->head, &program->init);
-    parts->twice.status = parts->head.status;
-    if (program->one_loop) {
-        char twice[GEN_FRAME_LINE_MAX];
-        gen_frame_double(program, twice);
-        gather(&parts->twice, twice, NULL);
-    }
-    parts->unit.status = parts->twice.status;
+    parts->unit.status = parts->head.status;
     gather_lines(&parts->unit, &program->unit);
     parts->count.status = parts->unit.status;
     char count[GEN_FRAME_LINE_MAX];
@@ -86,21 +79,19 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
     if (parts->epilogue.status != IP_OK) {
         return parts->epilogue.status;
     }
-    if (parts->head.bytes.failed || parts->twice.bytes.failed || parts->unit.bytes.failed ||
-        parts->count.bytes.failed || parts->epilogue.bytes.failed) {
+    if (parts->head.bytes.failed || parts->unit.bytes.failed || parts->count.bytes.failed ||
+        parts->epilogue.bytes.failed) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory while building kernel '%s'", program->title);
     }
     return IP_OK;
 }
 
-/* With `twice` the loop runs twice for each iteration asked for. */
 static enum ip_status code_build(struct gen_code *code, const struct parts *parts, uint32_t copies,
-                                 bool twice, const char *title, struct ip_error *err) {
+                                 uint32_t passes, const char *title, struct ip_error *err) {
     enum { JNZ_BYTES = 6, ONE_BYTE_NOP = 0x90 };
     const struct ip_text *head = &parts->head.bytes, *unit = &parts->unit.bytes;
     const struct ip_text *count = &parts->count.bytes, *epilogue = &parts->epilogue.bytes;
-    size_t before = head->length + (twice ? parts->twice.bytes.length : 0);
-    size_t loop = (before + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN;
+    size_t loop = (head->length + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN;
     size_t length = loop + copies * unit->length + count->length + JNZ_BYTES + epilogue->length;
     if (length > CODE_MAX) {
         return ip_fail(err, IP_UNSUPPORTED,
@@ -114,9 +105,6 @@ static enum ip_status code_build(struct gen_code *code, const struct parts *part
     uint8_t *next = bytes;
     memcpy(next, head->data, head->length);
     memset(next + head->length, ONE_BYTE_NOP, loop - head->length);
-    if (twice) {
-        memcpy(next + loop - parts->twice.bytes.length, parts->twice.bytes.data, parts->twice.bytes.length);
-    }
     next += loop;
     for (uint32_t i = 0; i < copies; i++) {
         memcpy(next, unit->data, unit->length);
@@ -132,7 +120,6 @@ static enum ip_status code_build(struct gen_code *code, const struct parts *part
         *next++ = (uint8_t)(distance >> (8 * i));
     }
     memcpy(next, epilogue->data, epilogue->length);
-    uint32_t passes = twice ? 2 : 1;
     *code = (struct gen_code){
         .bytes = bytes, .length = length, .loop_offset = loop, .copies = passes * copies, .passes = passes};
     return IP_OK;
@@ -183,11 +170,11 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
         built.unit_bytes = parts.unit.bytes.length;
         copies = copies != 0 ? copies : program->copies;
         copies = copies != 0 ? copies : copies_choose(program->unit.count, parts.unit.bytes.length);
-        status = code_build(&built.shorter, &parts, copies, false, program->title, err);
+        status = code_build(&built.shorter, &parts, copies, 1, program->title, err);
     }
     if (status == IP_OK) {
-        uint32_t longer = program->one_loop ? copies : 2 * copies;
-        status = code_build(&built.longer, &parts, longer, program->one_loop, program->title, err);
+        uint32_t passes = program->one_loop ? 2 : 1, longer = 2 * copies / passes;
+        status = code_build(&built.longer, &parts, longer, passes, program->title, err);
     }
     parts_fini(&parts);
     if (status != IP_OK) {

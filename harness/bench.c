@@ -56,11 +56,12 @@ static enum ip_status program_build(struct gen_kernel *kernel, struct gen_progra
 
 static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_encoder *encoder,
                                       const char *title, const char *line, uint32_t copies, unsigned uses,
-                                      struct ip_error *err) {
+                                      bool one_loop, struct ip_error *err) {
     struct gen_program program;
     gen_program_init(&program);
     (void)snprintf(program.title, sizeof program.title, "%s", title);
     program.uses = uses;
+    program.one_loop = one_loop;
     ip_lines_add(&program.unit, line);
     return program_build(kernel, &program, encoder, copies, err);
 }
@@ -68,7 +69,8 @@ static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_enco
 /* NOPs are of a length with which neither the micro-op cache nor the decoders limit them (docs/method.md). */
 static enum ip_status filler_build(struct hx_bench *bench, struct ip_error *err) {
     return reference_build(&bench->references.sentinels[HX_SENTINEL_NOPS], &bench->encoder,
-                           "sentinel: fillers, the issue width", bench->filler, SENTINEL_COPIES, 0, err);
+                           "sentinel: fillers, the issue width", bench->filler, SENTINEL_COPIES, 0, false,
+                           err);
 }
 
 /* The chain must be one that no core removes at rename: `add r, r`, not `add r, imm`, `lea`, `inc` or `mov`.
@@ -76,7 +78,7 @@ static enum ip_status filler_build(struct hx_bench *bench, struct ip_error *err)
 static enum ip_status references_build(struct hx_bench *bench, struct ip_error *err) {
     enum ip_status status =
         reference_build(&bench->references.chain, &bench->encoder, "reference: dependent add, one cycle each",
-                        "add rax, rax", CHAIN_COPIES, 0, err);
+                        "add rax, rax", CHAIN_COPIES, 0, true, err);
     if (status == IP_OK) {
         bench->filler = GEN_FILLER_NOP;
         status = filler_build(bench, err);
@@ -84,7 +86,7 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
     if (status == IP_OK && __builtin_cpu_supports("avx") != 0) {
         status = reference_build(&bench->references.vector, &bench->encoder,
                                  "reference: the chain, vectors filled first", "add rax, rax", CHAIN_COPIES,
-                                 GEN_USES_YMM, err);
+                                 GEN_USES_YMM, false, err);
     }
     return status;
 }
@@ -212,7 +214,7 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
     if (status != IP_OK) {
         return status;
     }
-    double step = clock_step_of(samples, CALIBRATION_BATCHES, CALIBRATION_ROUNDS);
+    bench->references.clock_step = clock_step_of(samples, CALIBRATION_BATCHES, CALIBRATION_ROUNDS);
     double chains[CALIBRATION_BATCHES];
     double sentinels[CALIBRATION_BATCHES];
     size_t grown = 0;
@@ -237,7 +239,6 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
                        "leave the machine idle",
                        bench->timer.ops->name);
     }
-    bench->references.clock_step = step;
     const double known = bench->sentinel_suspect ? 0.0 : bench->sentinel_cycles;
     const double known_calibrated = bench->sentinel_calibrated;
     bench->sentinel_cycles = bench->sentinel_calibrated = sentinel_agreed(sentinels);

@@ -14,6 +14,7 @@ enum {
     COARSE_REFERENCE_TIMES = 4,
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,
+    CHAIN_WARM_ITERATIONS = 4,
 };
 
 static void pattern_fill(void *to, size_t bytes, const uint8_t pattern[64]) {
@@ -46,16 +47,29 @@ static void vectors_reset(void) {
     __asm__ volatile("xrstor %0" : : "m"(initial), "a"(components), "d"(0) : "memory");
 }
 
+/* Where the clock is coarse, and its step a whole number of core cycles (a Zen 4's 26 ticks are 37), runs of
+ * one length begin at the same moment of a step again and again and are all rounded alike. So each begins
+ * somewhat later than the one before, by the golden section of some steps: no two, and no seventh, alike. */
+static void step_dither(struct hx_child *child) {
+    const double steps = 4.0, golden = 0.6180339887498949;
+    if (child->references->clock_step > 0.0) {
+        child->dither = fmod(child->dither + golden, 1.0);
+        uint64_t cycles = (uint64_t)(child->dither * steps * child->references->clock_step) + 1;
+        __asm__ volatile("1: subq $1, %0\n\tjnz 1b" : "+r"(cycles) : : "cc");
+    }
+}
+
 /* One sample. A block that stores changes the memory that its next run reads: renew it, so that every run is
  * the same run. */
-static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t iterations, bool on_demand,
+static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t iterations,
                             const struct gen_kernel *kernel, uint32_t *wreck) {
-    if (on_demand) {
+    if (kernel->map_on_demand) {
         pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
     }
     if (child->avx) {
         vectors_reset();
     }
+    step_dither(child);
     uint64_t begin = child->clock.begin(&child->clock);
     uint64_t wrecked = hx_call(entry, iterations);
     uint64_t end = child->clock.end(&child->clock);
@@ -75,16 +89,28 @@ struct run {
     uint32_t wreck;
 };
 
-static uint64_t kernel_take(struct run *run, uintptr_t entry, uint32_t iterations) {
-    return sample_take(run->child, entry, iterations, run->kernel->map_on_demand, run->kernel, &run->wreck);
+enum length { SHORTER, LONGER };
+
+/* One sample of one length of a kernel. */
+static uint64_t length_take(struct run *run, const struct gen_kernel *kernel, const struct hx_placed *placed,
+                            enum length length, uint32_t iterations) {
+    const struct gen_code *code = length == LONGER ? &kernel->longer : &kernel->shorter;
+    uintptr_t entry = length == LONGER ? placed->longer : placed->shorter;
+    uint32_t passes = code->passes > 1 ? code->passes : 1;
+    return sample_take(run->child, entry, passes * iterations, kernel, &run->wreck);
 }
 
-static uint64_t chain_take(struct run *run, uintptr_t entry, uint32_t iterations) {
-    return sample_take(run->child, entry, iterations, false, &run->child->references->chain, &run->wreck);
+static uint64_t kernel_take(struct run *run, enum length length, uint32_t iterations) {
+    return length_take(run, run->kernel, run->placed, length, iterations);
 }
 
-static uint64_t sentinel_take(struct run *run, uintptr_t entry, uint32_t iterations) {
-    return sample_take(run->child, entry, iterations, false, run->sentinel, &run->wreck);
+static uint64_t chain_take(struct run *run, enum length length, uint32_t iterations) {
+    const struct hx_child *child = run->child;
+    return length_take(run, &child->references->chain, &child->reference, length, iterations);
+}
+
+static uint64_t sentinel_take(struct run *run, enum length length, uint32_t iterations) {
+    return length_take(run, run->sentinel, run->beside, length, iterations);
 }
 
 /* Runs the kernel until two runs in a row agree (caches, branch predictors, the power licence of wide
@@ -92,11 +118,10 @@ static uint64_t sentinel_take(struct run *run, uintptr_t entry, uint32_t iterati
  * are near enough for that. */
 static uint32_t iterations_choose(struct run *run, uint32_t target) {
     enum { FEW = 2, MORE = 10, TIMES = 2, LONG_PARTS = 8 };
-    uintptr_t longer = run->placed->longer;
-    (void)kernel_take(run, run->placed->shorter, FEW);
-    uint64_t few = kernel_take(run, longer, FEW), before = few;
+    (void)kernel_take(run, SHORTER, FEW);
+    uint64_t few = kernel_take(run, LONGER, FEW), before = few;
     for (int i = 0; i < WARM_RUNS_MAX; i++) {
-        uint64_t now = kernel_take(run, longer, FEW);
+        uint64_t now = kernel_take(run, LONGER, FEW);
         uint64_t difference = now > before ? now - before : before - now;
         before = now;
         few = now < few ? now : few;
@@ -115,7 +140,7 @@ static uint32_t iterations_choose(struct run *run, uint32_t target) {
         /* The first run of so many iterations may still touch new pages, and any may be disturbed. */
         uint64_t more = UINT64_MAX;
         for (int i = 0; i < TIMES; i++) {
-            uint64_t now = kernel_take(run, longer, MORE);
+            uint64_t now = kernel_take(run, LONGER, MORE);
             more = now < more ? now : more;
         }
         per_iteration = more > few ? (double)(more - few) / (MORE - FEW) : per_iteration;
@@ -131,32 +156,33 @@ static void references_warm(struct run *run) {
     if (run->kernel->longer.length < LARGE_BYTES) {
         return;
     }
-    (void)chain_take(run, run->child->reference.longer, WARM_ITERATIONS);
-    (void)chain_take(run, run->child->reference.shorter, WARM_ITERATIONS);
-    (void)sentinel_take(run, run->beside->longer, WARM_ITERATIONS);
-    (void)sentinel_take(run, run->beside->shorter, WARM_ITERATIONS);
+    (void)chain_take(run, LONGER, WARM_ITERATIONS);
+    (void)chain_take(run, SHORTER, WARM_ITERATIONS);
+    (void)sentinel_take(run, LONGER, WARM_ITERATIONS);
+    (void)sentinel_take(run, SHORTER, WARM_ITERATIONS);
 }
 
-/* One round: a sample of each length, with or without those of the references. After the chain's scalar code
- * the vector units take a while to wake. If the shorter run alone paid for that, the difference would come
- * out up to 5 % too small. */
+/* One round: a sample of each length, with or without those of the references. The first run of a chain after
+ * other code takes some 40 cycles more, whichever length it is: neither shall pay for that. After its scalar
+ * code the vector units take a while to wake. If the shorter run alone paid for that, the difference would
+ * come out up to 5 % too small. */
 static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_KINDS]) {
-    const struct hx_child *child = run->child;
     const struct hx_job_result *result = run->result;
     if (references) {
         references_warm(run);
-        ticks[2] = chain_take(run, child->reference.shorter, result->reference_iterations);
-        ticks[3] = chain_take(run, child->reference.longer, result->reference_iterations);
-        (void)kernel_take(run, run->placed->shorter, result->iterations / 2 + 2);
+        (void)chain_take(run, SHORTER, CHAIN_WARM_ITERATIONS);
+        ticks[2] = chain_take(run, SHORTER, result->reference_iterations);
+        ticks[3] = chain_take(run, LONGER, result->reference_iterations);
+        (void)kernel_take(run, SHORTER, result->iterations / 2 + 2);
     }
     /* The longer first, so that each sample has one of the other length before it: a shorter run behind
      * another one takes up to 1 % less than behind a longer one. */
-    ticks[1] = kernel_take(run, run->placed->longer, result->iterations);
-    ticks[0] = kernel_take(run, run->placed->shorter, result->iterations);
+    ticks[1] = kernel_take(run, LONGER, result->iterations);
+    ticks[0] = kernel_take(run, SHORTER, result->iterations);
     if (references) {
         references_warm(run);
-        ticks[4] = sentinel_take(run, run->beside->shorter, result->sentinel_iterations);
-        ticks[5] = sentinel_take(run, run->beside->longer, result->sentinel_iterations);
+        ticks[4] = sentinel_take(run, SHORTER, result->sentinel_iterations);
+        ticks[5] = sentinel_take(run, LONGER, result->sentinel_iterations);
     }
 }
 
@@ -164,15 +190,12 @@ static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_
  * which other kernels may have driven out of the caches. */
 static void warm(struct run *run) {
     enum { WARM_ITERATIONS = 4 };
-    const struct hx_child *child = run->child;
-    const uintptr_t chains[] = {child->reference.shorter, child->reference.longer};
-    const uintptr_t sentinels[] = {run->beside->shorter, run->beside->longer};
-    for (unsigned i = 0; i < 2; i++) {
-        (void)chain_take(run, chains[i], WARM_ITERATIONS);
-        (void)sentinel_take(run, sentinels[i], WARM_ITERATIONS);
+    for (enum length length = SHORTER; length <= LONGER; length++) {
+        (void)chain_take(run, length, WARM_ITERATIONS);
+        (void)sentinel_take(run, length, WARM_ITERATIONS);
     }
-    (void)kernel_take(run, run->placed->shorter, run->result->iterations);
-    (void)kernel_take(run, run->placed->longer, run->result->iterations);
+    (void)kernel_take(run, SHORTER, run->result->iterations);
+    (void)kernel_take(run, LONGER, run->result->iterations);
 }
 
 /* A sample of one kind, or of a pair of kinds, in the place of the longest, if it is shorter: whatever

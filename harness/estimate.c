@@ -16,6 +16,9 @@ static const double CLOCK_MAX = 0.04;
  * slow mode (ports bound unluckily for a whole run) in up to half of its runs; not the least, which has the
  * luckiest noise. */
 static const double LOW_QUANTILE = 0.25;
+/* Steps of a coarse clock by which runs of one kernel differ though they take the same: one, and some for
+ * what the clock of the core adds. */
+static const double STEPS_NEAR = 1.2;
 /* A batch whose two lengths disagree by more is taken again. Loops of a hundred instructions and more lose
  * less at their branch. */
 static const double GAP_MAX = 0.015;
@@ -31,17 +34,39 @@ static double units_apart(const struct gen_kernel *kernel, uint32_t iterations) 
     return (double)(kernel->longer.copies - kernel->shorter.copies) * iterations;
 }
 
-/* Ticks of the chain's difference in each round: the clock of that round. */
-static void clocks_of_rounds(const struct hx_samples *samples, uint32_t rounds, double *clocks) {
-    for (uint32_t i = 0; i < rounds; i++) {
-        clocks[i] = samples->reference_longer[i] - samples->reference_shorter[i];
-    }
-}
-
 static double median_of(const double *values, uint32_t count) {
     double sorted[HX_ROUNDS_MAX];
     memcpy(sorted, values, count * sizeof sorted[0]);
     return hx_median(sorted, count);
+}
+
+/* What a coarse clock rounds: the mean of the values that are no more than `near` from `middle`. The runs
+ * begin at all moments of the clock's step (child_job.c), so that the mean is free of it, where each value
+ * and each quantile is off by up to a step. */
+static double mean_near(const double *values, uint32_t count, double middle, double near) {
+    double sum = 0.0;
+    uint32_t within = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (fabs(values[i] - middle) <= near) {
+            sum += values[i];
+            within++;
+        }
+    }
+    return within > 0 ? sum / within : middle;
+}
+
+/* Ticks of the chain's difference in each round: the clock of that round. Those that a coarse clock's step
+ * makes differ, it being in both lengths, have one clock in common. */
+static void clocks_of_rounds(const struct hx_samples *samples, uint32_t rounds, double step, double *clocks) {
+    for (uint32_t i = 0; i < rounds; i++) {
+        clocks[i] = samples->reference_longer[i] - samples->reference_shorter[i];
+    }
+    double middle = median_of(clocks, rounds);
+    double near = STEPS_NEAR * 2.0 * step;
+    double mean = mean_near(clocks, rounds, middle, near);
+    for (uint32_t i = 0; i < rounds && step > 0.0; i++) {
+        clocks[i] = fabs(clocks[i] - middle) <= near ? mean : clocks[i];
+    }
 }
 
 static bool chain_moved(const double *clocks, uint32_t rounds) {
@@ -55,10 +80,10 @@ static bool chain_moved(const double *clocks, uint32_t rounds) {
 
 /* The low quantile of the samples of one length, in units of the chain's difference, over the rounds whose
  * chain was not hit by an interrupt. Whatever disturbs a run makes it longer; within a round (some
- * microseconds) the clock stands still, within a batch it may not. *unrest: see estimate.h; NULL: not wanted.
- */
+ * microseconds) the clock stands still, within a batch it may not. `step`: by how many ticks the clock
+ * advances, or 0. *unrest: see estimate.h; NULL: not wanted. */
 static double low_in_clocks(const double *samples, const double *clocks, double clock, uint32_t rounds,
-                            double *unrest) {
+                            double step, double *unrest) {
     double values[HX_ROUNDS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < rounds; i++) {
@@ -71,7 +96,8 @@ static double low_in_clocks(const double *samples, const double *clocks, double 
         double least = hx_quantile(values, count, 0.0);
         *unrest = (hx_quantile(values, count, 0.5) - least) / least;
     }
-    return hx_quantile(values, count, LOW_QUANTILE);
+    double low = hx_quantile(values, count, LOW_QUANTILE);
+    return step > 0.0 ? mean_near(values, count, low, STEPS_NEAR * step / clock) : low;
 }
 
 /* How far `cycles` lies outside of low .. high, relative to the nearer end. Which instructions have to wake a
@@ -86,7 +112,8 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
                                      const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = {.cycles = NAN, .sentinel_cycles = NAN};
     double clocks[HX_ROUNDS_MAX];
-    clocks_of_rounds(samples, rounds, clocks);
+    const double step = references->clock_step;
+    clocks_of_rounds(samples, rounds, step, clocks);
     double clock = median_of(clocks, rounds);
     /* The chain takes a cycle for each of its forms. */
     double chain_cycles =
@@ -98,21 +125,21 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     }
     const struct gen_kernel *sentinel = &references->sentinels[hx_references_sentinel(references, kernel)];
     double beside = units_apart(sentinel, samples->sentinel_iterations) * sentinel->forms_per_unit;
-    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, NULL) -
-                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, NULL)) *
+    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, step, NULL) -
+                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, step, NULL)) *
                                chain_cycles / beside;
     if (kernel == NULL) {
         return estimate;
     }
     double unrest_longer, unrest_shorter;
-    double longer = low_in_clocks(samples->longer, clocks, clock, rounds, &unrest_longer);
-    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds, &unrest_shorter);
+    double longer = low_in_clocks(samples->longer, clocks, clock, rounds, step, &unrest_longer);
+    double shorter = low_in_clocks(samples->shorter, clocks, clock, rounds, step, &unrest_shorter);
     double forms = units_apart(kernel, samples->iterations) * kernel->forms_per_unit;
     estimate.cycles = (longer - shorter) * chain_cycles / forms;
     /* The overhead of a call: what the chain takes at length zero. */
     double copies = (double)references->chain.shorter.copies /
                     (references->chain.longer.copies - references->chain.shorter.copies);
-    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds, NULL) - copies;
+    double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds, step, NULL) - copies;
     double extra = kernel->wakes_vectors ? references->vector_call_cycles / chain_cycles : 0.0;
     double unit_cycles =
         chain_cycles / ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);

@@ -31,6 +31,11 @@ static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen
         return placed;
     }
     memcpy(code + *at, kernel->shorter.bytes, kernel->shorter.length);
+    if (kernel->longer.passes > 1) { /* the same code, and then at the same place */
+        placed.longer = placed.shorter;
+        *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
+        return placed;
+    }
     *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
     placed.longer = GEN_CODE_ADDRESS + *at;
     memcpy(code + *at, kernel->longer.bytes, kernel->longer.length);
