@@ -262,5 +262,6 @@ struct hx_meter res_pending_meter(struct res_pending *pending) {
                              .screen = pending_screen,
                              .hold = pending_hold,
                              .release = pending_release,
+                             .filler = pending->inner.filler,
                              .self = pending};
 }

@@ -39,8 +39,10 @@ static struct gen_kernel kernel_make(const char *unit) {
 static void test_log(void **state) {
     struct place *place = *state;
     size_t measured = 0;
-    struct res_log log = {.inner = {.measure = scripted, .self = &measured}};
+    static const char filler[] = "mov r14, r14";
+    struct res_log log = {.inner = {.measure = scripted, .self = &measured, .filler = filler}};
     struct hx_meter meter = res_log_meter(&log);
+    assert_ptr_equal(meter.filler, filler); /* else a scan's slots are those among NOPs */
     struct gen_kernel kernels[4] = {kernel_make("\x48\x01\xc0"), kernel_make("\x48\x01\xc1"),
                                     kernel_make("\x48\x01\xc0"), kernel_make("\x48\x01\xc0")};
     kernels[3].memory_fill[5] = 7; /* the same code on other values is another kernel */
@@ -98,8 +100,10 @@ static void test_log_grows(void **state) {
     (void)state;
     enum { COUNT = 3000 };
     size_t measured = 0;
-    struct res_log log = {.inner = {.measure = scripted, .self = &measured}};
+    static const char filler[] = "mov r14, r14";
+    struct res_log log = {.inner = {.measure = scripted, .self = &measured, .filler = filler}};
     struct hx_meter meter = res_log_meter(&log);
+    assert_ptr_equal(meter.filler, filler); /* else a scan's slots are those among NOPs */
     struct gen_kernel kernel = kernel_make("\x48\x01\xc0");
     const struct gen_kernel *pointer = &kernel;
     uint64_t *hashes = calloc(COUNT, sizeof *hashes);

@@ -54,5 +54,6 @@ struct hx_meter bench_timed_meter(struct bench_timed *timed) {
                              .screen = timed_screen,
                              .hold = timed_hold,
                              .release = timed_release,
+                             .filler = timed->inner->filler,
                              .self = timed};
 }
