@@ -13,6 +13,8 @@
 #define BATCH_CHUNK 4096u
 /* Of earlier batches: each form brings some 400 of its own, which no other form needs. */
 #define LINES_KEPT 50000u
+/* A kernel that spreads so often though nobody disturbs it does so by itself. */
+enum { UNSTABLE_MANY = 8 };
 
 void probe_batch_fini(struct probe_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
@@ -76,10 +78,11 @@ static bool is_again(const struct hx_stat *stat, bool whole) {
     return is_void(stat) || (whole && stat->verdict == HX_VERDICT_OK && unwhole(stat) > within);
 }
 
-/* Measures again what noise spoilt; `again` and `fresh` are scratch of `count`. */
+/* Measures again what noise spoilt, and counts in `unstable` what was undisturbed and spread; `again` and
+ * `fresh` are scratch of `count`. */
 static enum ip_status void_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
                                    bool whole, const struct gen_kernel **again, struct hx_stat *fresh,
-                                   const struct hx_meter *meter, struct ip_error *err) {
+                                   unsigned *unstable, const struct hx_meter *meter, struct ip_error *err) {
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         if (pointers[i] != NULL && is_again(&stats[i], whole)) {
@@ -91,6 +94,7 @@ static enum ip_status void_measure(const struct gen_kernel **pointers, size_t co
         struct hx_stat *stat = &stats[i - 1];
         if (pointers[i - 1] != NULL && is_again(stat, whole)) {
             left--;
+            unstable[i - 1] += fresh[left].verdict == HX_VERDICT_UNSTABLE;
             bool better = is_void(stat) || unwhole(&fresh[left]) < unwhole(stat);
             *stat = fresh[left].verdict == HX_VERDICT_OK && better ? fresh[left] : *stat;
         }
@@ -98,11 +102,12 @@ static enum ip_status void_measure(const struct gen_kernel **pointers, size_t co
     return status;
 }
 
-static size_t voids_count(const struct gen_kernel *const *pointers, size_t count,
-                          const struct hx_stat *stats) {
+/* Those void for which a neighbour may be to blame. */
+static size_t voids_count(const struct gen_kernel *const *pointers, size_t count, const struct hx_stat *stats,
+                          const unsigned *unstable) {
     size_t voids = 0;
     for (size_t i = 0; i < count; i++) {
-        voids += pointers[i] != NULL && is_void(&stats[i]);
+        voids += pointers[i] != NULL && is_void(&stats[i]) && unstable[i] < UNSTABLE_MANY;
     }
     return voids;
 }
@@ -112,19 +117,21 @@ static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t c
                                     struct ip_error *err) {
     const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
     struct hx_stat *fresh = calloc(count, sizeof *fresh);
-    enum ip_status status = again == NULL || fresh == NULL
+    unsigned *unstable = calloc(count, sizeof *unstable);
+    enum ip_status status = again == NULL || fresh == NULL || unstable == NULL
                                 ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
                                 : IP_OK;
     double begun = hx_seconds(meter);
     bool more = batch->retries > 0;
     for (unsigned r = 0; more && status == IP_OK; r++) {
-        status = void_measure(pointers, count, stats, batch->whole, again, fresh, meter, err);
+        status = void_measure(pointers, count, stats, batch->whole, again, fresh, unstable, meter, err);
         double passed = hx_seconds(meter) - begun;
-        more = r + 1 < batch->retries ||
-               (passed > 0 && passed < batch->retry_seconds && voids_count(pointers, count, stats) > 0);
+        size_t voids = voids_count(pointers, count, stats, unstable);
+        more = r + 1 < batch->retries || (passed > 0 && passed < batch->retry_seconds && voids > 0);
     }
     free(again);
     free(fresh);
+    free(unstable);
     return status;
 }
 

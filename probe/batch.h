@@ -26,7 +26,8 @@ struct probe_batch {
     size_t count, capacity;
     unsigned retries; /* what came out unstable or disturbed is measured so many times more: noise comes and
                          goes */
-    double retry_seconds; /* ... and, on the silicon, for so long at least */
+    double retry_seconds; /* ... and, on the silicon, for so long at least, but for what is unstable each time
+                           */
     bool whole;           /* measured again is also what took no whole number of cycles; the nearest counts */
     unsigned looks; /* more than 0: no measurement, but so many cheap looks (hx_screen) at most, until two of
                        them agree; no rivals, no retries */

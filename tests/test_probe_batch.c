@@ -12,9 +12,9 @@
 
 #include "probe/batch.h"
 
-enum { CALLS = 8 };
+enum { CALLS = 16 };
 
-/* What the one kernel takes from call to call; 0: the call is void. */
+/* What the one kernel takes from call to call; 0: the call is void; below 0: it is unstable. */
 struct script {
     double cycles[CALLS];
     unsigned calls;
@@ -28,8 +28,9 @@ static enum ip_status script_measure(void *self, const struct gen_kernel *const 
     assert_int_equal(count, 1);
     assert_true(script->calls < CALLS);
     double cycles = script->cycles[script->calls++];
-    stats[0] = (struct hx_stat){.verdict = cycles > 0 ? HX_VERDICT_OK : HX_VERDICT_DISTURBED,
-                                .cycles = cycles > 0 ? cycles : NAN};
+    enum hx_verdict bad = cycles < 0 ? HX_VERDICT_UNSTABLE : HX_VERDICT_DISTURBED;
+    stats[0] =
+        (struct hx_stat){.verdict = cycles > 0 ? HX_VERDICT_OK : bad, .cycles = cycles > 0 ? cycles : NAN};
     return IP_OK;
 }
 
@@ -78,6 +79,21 @@ static void voids_are_measured_for_a_while(void **state) {
     assert_int_equal(script.calls, 2);
 }
 
+/* ... nor what spreads by itself: that does not last as long as there is time. */
+static void what_spreads_by_itself_is_let_be(void **state) {
+    (void)state;
+    const struct probe_batch batch = {.retries = 2, .retry_seconds = 1000};
+    struct script script = {.seconds_per_call = 1};
+    for (size_t i = 0; i < CALLS; i++) {
+        script.cycles[i] = -13.8;
+    }
+    assert_int_equal(run(&script, batch).verdict, HX_VERDICT_UNSTABLE);
+    assert_in_range(script.calls, 4, 12);
+    /* A neighbour's turns among its own are no reason to stop earlier. */
+    struct script neighbour = {.cycles = {-13.8, 0, 0, 0, -13.8, 0, 0, 0, 0, 13.5}, .seconds_per_call = 1};
+    assert_true(run(&neighbour, batch).cycles == 13.5);
+}
+
 static void the_nearest_to_a_whole_number_counts(void **state) {
     (void)state;
     const struct probe_batch batch = {.retries = 4, .whole = true};
@@ -93,6 +109,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(voids_are_measured_again),
         cmocka_unit_test(voids_are_measured_for_a_while),
+        cmocka_unit_test(what_spreads_by_itself_is_let_be),
         cmocka_unit_test(the_nearest_to_a_whole_number_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
