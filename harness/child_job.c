@@ -11,7 +11,7 @@ enum {
     TARGET_CYCLES = 6000,
     BLOCK_CYCLES_MAX = 6000, /* a block whose addresses move on touches the more pages the longer it runs */
     COARSE_KERNEL_TIMES = 2, /* where the clock is coarse: so many times as long as asked for */
-    COARSE_REFERENCE_TIMES = 4,
+    COARSE_REFERENCE_TIMES = 6,
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,
     CHAIN_WARM_ITERATIONS = 4,

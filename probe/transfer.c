@@ -18,6 +18,8 @@ enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 
 enum { CALIBRATION_RETRIES = 12, CALIBRATION_SECONDS = 10 };
 /* So near to a whole number the latency of a transfer is one. */
 #define WHOLE_TOLERANCE 0.02
+/* By so much, in cycles, a chain of transfers alone may be slower than they are. */
+#define CONTENDED_CYCLES 0.35
 
 /* One row of the list of transfers. `own`: the source operand through which the instruction can be chained to
  * itself (-1: it cannot). Where `own` differs from `src`, one µop reads both, and a µop is taken to have one
@@ -452,6 +454,17 @@ static double whole_cycles(double cycles) {
     return fabs(cycles - nearest) <= WHOLE_TOLERANCE * nearest ? nearest : cycles;
 }
 
+/* As whole_cycles, of a chain of one transfer alone. Where a port is slower than what it computes the chain
+ * waits for itself now and then: a shuffle of 512 bits in two halves takes 1.13 cycles on a Zen 4, 1 among
+ * others. Taken as measured it made three others in a chain 0.4 cycle too short. What stores and loads take
+ * need not be whole. */
+static double alone_cycles(const struct probe_transfer *transfer, double cycles) {
+    double whole = whole_cycles(cycles), below = floor(cycles);
+    bool contended =
+        whole == cycles && !through_memory(transfer) && below >= 1.0 && cycles - below <= CONTENDED_CYCLES;
+    return contended ? below : whole;
+}
+
 /* Reads what the chains gave. */
 static void chains_read(struct probe_transfers *transfers, const struct hx_stat *stats) {
     /* First those that chain to themselves: their latency is exact. */
@@ -472,7 +485,7 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
             transfer->cycles = 0.0; /* nothing was seen that speaks against it */
         }
         if (transfer->partner < 0 && stat_good(stat) && stat->cycles >= LEAST_CHAIN_CYCLES) {
-            transfer->cycles = whole_cycles(stat->cycles);
+            transfer->cycles = alone_cycles(transfer, stat->cycles);
             transfer->pinned = true;
         }
     }
