@@ -273,7 +273,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     if (status != IP_OK) {
         return status;
     }
-    size_t left = 0, void_count = 0, taken = chunk->open_count;
+    size_t left = 0, void_count = 0, disturbed = 0, taken = chunk->open_count;
     for (size_t i = 0; i < taken; i++) {
         size_t number = chunk->open[i];
         struct hx_samples *samples = &chunk->store.samples[i];
@@ -285,6 +285,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         sentinel_learn(bench, chunk->kernels[number], &estimate);
         bool accepted = batch_is_accepted(bench, chunk->kernels[number], &estimate);
         void_count += !accepted;
+        disturbed += !accepted && references_disturbed(bench, chunk->kernels[number], &estimate);
         hx_tally_add(&chunk->tallies[number], &estimate, accepted);
         const struct hx_plan its = plan_for(bench, chunk->kernels[number]);
         if (!hx_tally_settle(&chunk->tallies[number], &its, &chunk->stats[number]) &&
@@ -296,8 +297,9 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     if (bench->timer.ops->on_silicon) {
         hx_patience_earn(&bench->patience, taken - void_count);
     }
-    /* A time of which most was disturbed does not count against the limit while there is patience. */
-    if (left > 0 && 2 * void_count > taken && chunk->naps < NAPS_MAX && !bench->sentinel_suspect &&
+    /* A time of which most was disturbed does not count against the limit while there is patience: what ran
+     * beside the kernels says it, for some kernels are never calm, and at last only those are open. */
+    if (left > 0 && 2 * disturbed > taken && chunk->naps < NAPS_MAX && !bench->sentinel_suspect &&
         hx_patience_wait(&bench->patience)) {
         chunk->naps++;
     }
