@@ -4,8 +4,8 @@
  *
  * Two lengths (u and about 2u copies of the unit in the loop), because the difference of their times is free
  * of the loop's and the call's overhead. With `one_loop` (generator/program.h) both are the same code, which
- * the longer one runs for twice as many iterations: only the call's overhead goes, all of it. Built by copying encodings that NASM made once (struct
- * gen_encoder). */
+ * the longer one runs for twice as many iterations: only the call's overhead goes, all of it. Built by
+ * copying encodings that NASM made once (struct gen_encoder). */
 #ifndef ISAPROBE_GENERATOR_KERNEL_H
 #define ISAPROBE_GENERATOR_KERNEL_H
 
@@ -63,7 +63,8 @@ IP_CHECK enum ip_status gen_encoder_program_add(struct gen_encoder *encoder,
 IP_CHECK enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *err);
 
 /* How many copies to use: `copies` 0 takes the program's, and if that is 0 the builder chooses (short loop:
- * about 128 instructions, at least 2 copies). The long one has twice as many, or is called with twice the iterations. */
+ * about 128 instructions, at least 2 copies). The long one has twice as many, or is called with twice the
+ * iterations. */
 IP_CHECK enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
                                          const struct gen_encoder *encoder, uint32_t copies,
                                          struct ip_error *err);

@@ -167,7 +167,8 @@ static void references_warm(struct run *run) {
  * other code takes some 40 cycles more, whichever length it is, and the first of a sentinel after some
  * vector instructions hundreds (with the shorter run paying for that a core of six issues was taken for one
  * of seven, and all that came after for disturbed). After the chain's scalar code the vector units take a
- * while to wake. If the shorter run alone paid for that, the difference would come out up to 5 % too small. */
+ * while to wake. If the shorter run alone paid for that, the difference would come out up to 5 % too small.
+ */
 static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_KINDS]) {
     const struct hx_job_result *result = run->result;
     if (references) {
