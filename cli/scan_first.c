@@ -25,19 +25,14 @@ const struct scan_first *scan_first_find(struct scan *scan, const struct isa_for
     return found ? &scan->first[scan->first_next++] : NULL;
 }
 
-static bool throughput_steady(const struct probe_throughput *throughput) {
-    const double spread = 0.02;
-    return throughput->measured && throughput->verdict == HX_VERDICT_OK && throughput->spread <= spread;
-}
-
 static bool pair_is_content(const struct probe_latency_pair *pair) {
     return pair->measured && pair->verdict == HX_VERDICT_OK && pair->path == PROBE_PATH_CONTENT;
 }
 
 void scan_first_use(const struct scan_first *first, struct probe_throughput *throughput,
                     struct probe_latency *latency) {
-    bool both =
-        throughput != NULL && throughput_steady(&first->throughput) && throughput->verdict == HX_VERDICT_OK;
+    bool both = throughput != NULL && probe_throughput_is_steady(&first->throughput) &&
+                throughput->verdict == HX_VERDICT_OK;
     if (both && first->throughput.cycles < throughput->cycles) {
         *throughput = first->throughput;
     }

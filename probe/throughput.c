@@ -339,6 +339,11 @@ static void result_doubt(const struct session *session, size_t first, size_t cou
     }
 }
 
+bool probe_throughput_is_steady(const struct probe_throughput *throughput) {
+    return throughput->measured && throughput->verdict == HX_VERDICT_OK &&
+           throughput->spread <= STEADY_SPREAD;
+}
+
 bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
     enum { PORTS_MOST = 6 };
     const double near = 0.015;

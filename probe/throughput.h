@@ -27,6 +27,8 @@ struct probe_throughput {
  * way? Where they are not, a slow mode may have lasted for all batches: loads with 256 bits of arithmetic
  * took 0.50 or 0.56 cycle for milliseconds at a time. False: nothing was measured. */
 bool probe_throughput_is_plain(const struct probe_throughput *throughput);
+/* Do the batches agree on it, within 2 %? False: nothing was measured. */
+bool probe_throughput_is_steady(const struct probe_throughput *throughput);
 
 IP_CHECK enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                                  struct isa_form *const *forms, size_t count,

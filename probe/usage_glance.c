@@ -76,10 +76,9 @@ struct sums {
 };
 
 static struct sums sums_of(const struct probe_usage *result, const struct probe_portmap *map) {
-    struct sums sums = {0};
+    struct sums sums = {.uops = probe_usage_terms_uops(result->terms, result->term_count)};
     for (unsigned t = 0; t < result->term_count; t++) {
         const struct probe_usage_term *term = &result->terms[t];
-        sums.uops += term->uops;
         sums.loads += probe_usage_is_load(map, term->ports) ? term->uops : 0;
         sums.stores += term->store ? term->uops : 0;
     }
@@ -87,7 +86,7 @@ static struct sums sums_of(const struct probe_usage *result, const struct probe_
 }
 
 void probe_usage_glance_widest(struct probe_usage_subject *subject, const struct probe_portmap *map) {
-    subject->uops = sums_of(subject->result, map).uops + 1;
+    subject->uops = probe_usage_terms_uops(subject->result->terms, subject->result->term_count) + 1;
     for (unsigned e = 0; e < subject->count; e++) {
         struct probe_usage_experiment *experiment = &subject->experiments[e];
         if (probe_usage_is_widest(map, experiment)) {

@@ -69,11 +69,7 @@ double probe_usage_widest_most(const struct probe_usage *result, const struct pr
 }
 
 static double uops_of(const struct probe_usage *result) {
-    double uops = 0;
-    for (unsigned t = 0; t < result->term_count; t++) {
-        uops += result->terms[t].uops;
-    }
-    return uops;
+    return probe_usage_terms_uops(result->terms, result->term_count);
 }
 
 /* Something is made of what is loaded, or merged with it: a load alone cannot do it. */

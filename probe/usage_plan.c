@@ -89,6 +89,14 @@ bool probe_usage_holds_unit(double cycles, double slots) {
     return slots <= UNIT_SLOTS_MOST && cycles >= fmax(SLOW_CYCLES, UNIT_CYCLES_PER_SLOT * slots);
 }
 
+double probe_usage_terms_uops(const struct probe_usage_term *terms, unsigned count) {
+    double uops = 0;
+    for (unsigned t = 0; t < count; t++) {
+        uops += terms[t].uops;
+    }
+    return uops;
+}
+
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result) {
     bool whole = true;
     for (unsigned e = 0; e < subject->count; e++) {
@@ -96,11 +104,8 @@ void probe_usage_found_use(struct probe_usage_subject *subject, const struct pro
     }
     subject->found_count = whole ? result->term_count : 0;
     memcpy(subject->found, result->terms, sizeof subject->found);
-    subject->uops = 0;
-    for (unsigned t = 0; t < subject->found_count; t++) {
-        subject->uops += subject->found[t].uops;
-    }
-    subject->uops = fmin(subject->uops, subject->slots); /* NaN: not known */
+    /* NaN slots: not known */
+    subject->uops = fmin(probe_usage_terms_uops(subject->found, subject->found_count), subject->slots);
 }
 
 /* Cycles in which ports that are not blocked take the uops of one instance that may go there: at most those

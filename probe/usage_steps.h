@@ -118,6 +118,8 @@ unsigned probe_usage_copies(double cycles);
 /* Does a form that takes so many cycles alone, and so many issue slots (NaN: not known), hold a unit all the
  * time, as a division does? */
 bool probe_usage_holds_unit(double cycles, double slots);
+/* µops of all terms together. */
+double probe_usage_terms_uops(const struct probe_usage_term *terms, unsigned count);
 /* From here on mixes are as long as these terms ask for, if all sets were read. */
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result);
 /* The experiment that finds the issue slots. */
