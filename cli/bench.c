@@ -60,10 +60,9 @@ enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings
         plan->spread_limit /= 2;
     }
     bench->inner = hx_bench_meter(&bench->bench);
-    bench->meter = (struct hx_meter){.measure = measure_interruptibly,
-                                     .screen = screen_interruptibly,
-                                     .self = bench,
-                                     .filler = bench->inner.filler};
+    bench->meter = hx_meter_before(&bench->inner, bench);
+    bench->meter.measure = measure_interruptibly;
+    bench->meter.screen = screen_interruptibly;
     bench->progress = !settings->quiet && isatty(STDERR_FILENO) != 0;
     bench->begin_s = ip_clock_seconds();
     return IP_OK;

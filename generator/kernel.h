@@ -24,6 +24,11 @@ struct gen_code {
     uint32_t passes;    /* how many times the iterations asked for it is to be called with; 0 counts as 1 */
 };
 
+/* Iterations to call the code with where so many are asked for. */
+static inline uint32_t gen_code_iterations(const struct gen_code *code, uint32_t asked) {
+    return (code->passes > 1 ? code->passes : 1) * asked;
+}
+
 struct gen_kernel {
     struct gen_code shorter, longer;
     uint32_t forms_per_unit; /* divides cycles per unit into cycles per form */

@@ -97,8 +97,7 @@ static uint64_t length_take(struct run *run, const struct gen_kernel *kernel, co
                             enum length length, uint32_t iterations) {
     const struct gen_code *code = length == LONGER ? &kernel->longer : &kernel->shorter;
     uintptr_t entry = length == LONGER ? placed->longer : placed->shorter;
-    uint32_t passes = code->passes > 1 ? code->passes : 1;
-    return sample_take(run->child, entry, passes * iterations, kernel, &run->wreck);
+    return sample_take(run->child, entry, gen_code_iterations(code, iterations), kernel, &run->wreck);
 }
 
 static uint64_t kernel_take(struct run *run, enum length length, uint32_t iterations) {

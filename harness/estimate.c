@@ -61,10 +61,13 @@ static void clocks_of_rounds(const struct hx_samples *samples, uint32_t rounds, 
     for (uint32_t i = 0; i < rounds; i++) {
         clocks[i] = samples->reference_longer[i] - samples->reference_shorter[i];
     }
+    if (!(step > 0.0)) {
+        return;
+    }
     double middle = median_of(clocks, rounds);
     double near = STEPS_NEAR * 2.0 * step;
     double mean = mean_near(clocks, rounds, middle, near);
-    for (uint32_t i = 0; i < rounds && step > 0.0; i++) {
+    for (uint32_t i = 0; i < rounds; i++) {
         clocks[i] = fabs(clocks[i] - middle) <= near ? mean : clocks[i];
     }
 }

@@ -569,6 +569,10 @@ struct hx_meter hx_bench_meter(struct hx_bench *bench) {
                              .self = bench};
 }
 
+struct hx_meter hx_meter_before(const struct hx_meter *inner, void *self) {
+    return (struct hx_meter){.filler = inner->filler, .self = self};
+}
+
 enum ip_status hx_hold(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,
                        struct ip_error *err) {
     return meter->hold != NULL ? meter->hold(meter->self, kernels, count, err) : IP_OK;

@@ -83,6 +83,10 @@ struct hx_meter {
                            GEN_FILLER_NOP */
 };
 
+/* A meter that stands before `inner` and has its own state: without functions yet, with all that is true of
+ * the machine whoever asks. */
+struct hx_meter hx_meter_before(const struct hx_meter *inner, void *self);
+
 struct hx_held; /* harness/holding.h */
 
 /* The kernels that the timer holds; all-zero: none. */

@@ -187,13 +187,13 @@ static enum ip_status sample(struct sim *sim, struct runnable *runnable, uint32_
         }
     }
     const struct hx_sim_cost *cost = &runnable->cost[neighbour];
-    double passes = runnable->code->passes > 1 ? runnable->code->passes : 1;
+    double called = gen_code_iterations(runnable->code, iterations);
     if (sim->description.counted_ports != 0) {
-        *ticks = passes * iterations * cost->uops_per_iteration;
+        *ticks = called * cost->uops_per_iteration;
         return IP_OK;
     }
     *ticks = hx_sim_noise_ticks(&sim->noise, &sim->description,
-                                cost->fixed_cycles + passes * iterations * cost->cycles_per_iteration);
+                                cost->fixed_cycles + called * cost->cycles_per_iteration);
     return IP_OK;
 }
 

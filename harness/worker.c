@@ -21,8 +21,14 @@ static size_t aligned(size_t value, size_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
 
+/* Both lengths are the same code, which then lies at one place. */
+static bool is_one_code(const struct gen_kernel *kernel) {
+    return kernel->longer.passes > 1;
+}
+
 static size_t kernel_bytes(const struct gen_kernel *kernel) {
-    return aligned(kernel->shorter.length, CODE_ALIGNMENT) + aligned(kernel->longer.length, CODE_ALIGNMENT);
+    size_t longer = is_one_code(kernel) ? 0 : aligned(kernel->longer.length, CODE_ALIGNMENT);
+    return aligned(kernel->shorter.length, CODE_ALIGNMENT) + longer;
 }
 
 static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen_kernel *kernel) {
@@ -31,12 +37,11 @@ static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen
         return placed;
     }
     memcpy(code + *at, kernel->shorter.bytes, kernel->shorter.length);
-    if (kernel->longer.passes > 1) { /* the same code, and then at the same place */
+    *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
+    if (is_one_code(kernel)) {
         placed.longer = placed.shorter;
-        *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
         return placed;
     }
-    *at += aligned(kernel->shorter.length, CODE_ALIGNMENT);
     placed.longer = GEN_CODE_ADDRESS + *at;
     memcpy(code + *at, kernel->longer.bytes, kernel->longer.length);
     *at += aligned(kernel->longer.length, CODE_ALIGNMENT);

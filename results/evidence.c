@@ -144,10 +144,10 @@ static void log_release(void *self) {
 }
 
 struct hx_meter res_log_meter(struct res_log *log) {
-    return (struct hx_meter){.measure = log_measure,
-                             .screen = log_screen,
-                             .hold = log_hold,
-                             .release = log_release,
-                             .filler = log->inner.filler,
-                             .self = log};
+    struct hx_meter meter = hx_meter_before(&log->inner, log);
+    meter.measure = log_measure;
+    meter.screen = log_screen;
+    meter.hold = log_hold;
+    meter.release = log_release;
+    return meter;
 }

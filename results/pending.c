@@ -258,10 +258,10 @@ static void pending_release(void *self) {
 }
 
 struct hx_meter res_pending_meter(struct res_pending *pending) {
-    return (struct hx_meter){.measure = pending_measure,
-                             .screen = pending_screen,
-                             .hold = pending_hold,
-                             .release = pending_release,
-                             .filler = pending->inner.filler,
-                             .self = pending};
+    struct hx_meter meter = hx_meter_before(&pending->inner, pending);
+    meter.measure = pending_measure;
+    meter.screen = pending_screen;
+    meter.hold = pending_hold;
+    meter.release = pending_release;
+    return meter;
 }

@@ -309,51 +309,55 @@ static void without_the_chain_of_the_form_alone_a_pair_is_marked(void **state) {
     }
 }
 
-/* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
-static enum ip_status direct_sooner_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                            struct hx_stat *stats, struct ip_error *err) {
-    const struct hx_meter *inner = self;
-    enum ip_status status = hx_measure(inner, kernels, count, stats, err);
+/* What chains of a form alone, without other links, take on another core than the simulated one. */
+struct otherwise {
+    struct hx_meter inner;
+    double (*cycles)(const struct gen_kernel *alone, double cycles);
+};
+
+static enum ip_status otherwise_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    const struct otherwise *otherwise = self;
+    enum ip_status status = hx_measure(&otherwise->inner, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         bool alone = kernels[i] != NULL && kernels[i]->unit_instructions == kernels[i]->forms_per_unit;
-        stats[i].cycles -= alone && stats[i].cycles > 10 ? 0.8 : 0.0;
+        stats[i].cycles = alone ? otherwise->cycles(kernels[i], stats[i].cycles) : stats[i].cycles;
     }
     return status;
 }
 
+static void measure_otherwise(struct machine *machine, double (*cycles)(const struct gen_kernel *, double),
+                              const char *syntax, struct isa_form *form, struct probe_latency *latency) {
+    struct otherwise otherwise = {machine->meter, cycles};
+    machine->meter = (struct hx_meter){.measure = otherwise_measure, .self = &otherwise};
+    measure(machine, syntax, form, latency);
+    machine->meter = otherwise.inner;
+}
+
+/* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
+static double sooner(const struct gen_kernel *alone, double cycles) {
+    (void)alone;
+    return cycles > 10 ? cycles - 0.8 : cycles;
+}
+
 static void a_chain_that_is_a_cycle_shorter_tells_something_else(void **state) {
-    struct machine *machine = *state;
-    struct hx_meter inner = machine->meter;
-    machine->meter = (struct hx_meter){.measure = direct_sooner_measure, .self = &inner};
     struct isa_form form;
     struct probe_latency latency;
-    measure(machine, "crc32 r64, r64", &form, &latency);
-    machine->meter = inner;
+    measure_otherwise(*state, sooner, "crc32 r64, r64", &form, &latency);
     check_exact(&form, &latency, "op2", "op1", 15);
     assert_float_equal(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 14.2, 0.05);
     probe_latency_fini(&latency);
 }
 
 /* A core whose shuffles wait for themselves where nothing else is in their chain. */
-static enum ip_status contended_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                        struct hx_stat *stats, struct ip_error *err) {
-    const struct hx_meter *inner = self;
-    enum ip_status status = hx_measure(inner, kernels, count, stats, err);
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        bool alone = kernels[i] != NULL && kernels[i]->unit_instructions == kernels[i]->forms_per_unit;
-        stats[i].cycles *= alone && kernels[i]->wakes_vectors && stats[i].cycles < 1.5 ? 1.13 : 1.0;
-    }
-    return status;
+static double contended(const struct gen_kernel *alone, double cycles) {
+    return alone->wakes_vectors && cycles < 1.5 ? 1.13 * cycles : cycles;
 }
 
 static void transfers_that_wait_for_themselves_make_nothing_shorter(void **state) {
-    struct machine *machine = *state;
-    struct hx_meter inner = machine->meter;
-    machine->meter = (struct hx_meter){.measure = contended_measure, .self = &inner};
     struct isa_form form;
     struct probe_latency latency;
-    measure(machine, "vaddpd xmm{k}, xmm, xmm", &form, &latency);
-    machine->meter = inner;
+    measure_otherwise(*state, contended, "vaddpd xmm{k}, xmm, xmm", &form, &latency);
     check_exact(&form, &latency, "op2", "op1", 6);
     check_exact(&form, &latency, "op3", "op1", 4);
     probe_latency_fini(&latency);

@@ -50,10 +50,10 @@ static void timed_release(void *self) {
 }
 
 struct hx_meter bench_timed_meter(struct bench_timed *timed) {
-    return (struct hx_meter){.measure = timed_measure,
-                             .screen = timed_screen,
-                             .hold = timed_hold,
-                             .release = timed_release,
-                             .filler = timed->inner->filler,
-                             .self = timed};
+    struct hx_meter meter = hx_meter_before(timed->inner, timed);
+    meter.measure = timed_measure;
+    meter.screen = timed_screen;
+    meter.hold = timed_hold;
+    meter.release = timed_release;
+    return meter;
 }

@@ -30,7 +30,8 @@ static void run_measure(struct tool *tool, struct isa_form *const *forms, size_t
     struct ip_error err = {0};
     struct bench_timed timed = {.inner = &tool->meter};
     /* It cannot look cheaply: all kernels are measured and compared. */
-    const struct hx_meter meter = {.measure = bench_timed_meter(&timed).measure, .self = &timed};
+    struct hx_meter meter = hx_meter_before(&tool->meter, &timed);
+    meter.measure = bench_timed_meter(&timed).measure;
     run->latencies = tool_alloc(tool, count, sizeof *run->latencies);
     run->throughputs = tool_alloc(tool, count, sizeof *run->throughputs);
     double begin = ip_clock_seconds();
