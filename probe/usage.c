@@ -12,6 +12,7 @@ enum {
     GLANCES = 10,      /* at a form, before it is looked at closely */
     GLANCES_ALONE = 5, /* before that is left for later */
     ISSUE_GLANCES = 2,
+    GLANCES_SAME = 3,  /* after as many more, a contradiction that stays is looked at */
     MANY_READINGS = 2, /* at least, of the short mixes of forms of many uops */
 };
 
@@ -20,6 +21,7 @@ static const double SLOTS_ASSUMED = 2;
 static const double SLOTS_VAGUE = 4;                    /* at least: a form of few has clear ones */
 static const double MANY_SLOTS = 6;                     /* beside so many blockers stand long */
 static const double SLOTS_WHOLE = 0.25, SLOTS_MANY = 8; /* more are known to a part only */
+static const double SAME_RESIDUAL = 0.15;               /* uops */
 
 /* -- Steps that both ways have in common -------------------------------------------------------------- */
 
@@ -63,14 +65,31 @@ static void sets_plan(struct probe_usage_session *session, enum probe_usage_kind
     unknown_leave(session);
 }
 
-/* Infers from what the experiments say, and chooses mixes that were not used for it. */
+static bool is_open(const struct probe_usage_subject *subject) {
+    return subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled;
+}
+
+static void subject_infer(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    subject->result->verdict = PROBE_USAGE_OK;
+    subject->result->why[0] = '\0';
+    subject->check_count = 0;
+    probe_usage_infer(subject, subject->result, map);
+}
+
+/* Infers from what the experiments say. */
 static void usages_infer(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
+        if (is_open(&session->subjects[i])) {
+            subject_infer(&session->subjects[i], session->map);
+        }
+    }
+}
+
+/* And chooses mixes that were not used for it. */
+static void checks_choose(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled) {
-            subject->result->verdict = PROBE_USAGE_OK;
-            subject->result->why[0] = '\0';
-            probe_usage_infer(subject, subject->result, session->map);
+        if (is_open(subject)) {
             probe_usage_checks_choose(subject, subject->result, session->map);
         }
     }
@@ -79,7 +98,7 @@ static void usages_infer(struct probe_usage_session *session) {
 static void usages_verify(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled) {
+        if (is_open(subject)) {
             probe_usage_verify(subject, subject->result, session->map);
         }
     }
@@ -128,6 +147,22 @@ static enum ip_status sets_glance(struct probe_usage_session *session, want *som
     return glance(session, PROBE_USAGE_SETS, err);
 }
 
+static bool same_terms(const struct probe_usage *one, const struct probe_usage *other) {
+    bool same = one->term_count == other->term_count;
+    for (unsigned t = 0; t < one->term_count && same; t++) {
+        same = one->terms[t].ports == other->terms[t].ports && one->terms[t].uops == other->terms[t].uops;
+    }
+    return same;
+}
+
+/* Most sets, which could not be read, or what the others tell. */
+static bool same_contradiction(const struct probe_usage *one, const struct probe_usage *other) {
+    bool both = one->verdict == PROBE_USAGE_INCONSISTENT && other->verdict == PROBE_USAGE_INCONSISTENT;
+    bool blind = one->unread > one->read && other->unread > other->read;
+    return both &&
+           (blind || (same_terms(one, other) && fabs(one->residual - other->residual) <= SAME_RESIDUAL));
+}
+
 /* Nothing more is wanted of it. */
 static void subject_leave(struct probe_usage_subject *subject) {
     subject->issue.wanted = false;
@@ -137,21 +172,48 @@ static void subject_leave(struct probe_usage_subject *subject) {
     }
 }
 
+/* Of those whose sets fit together, or would with the issue slots: does what was not used to infer it fit,
+ * too? */
+static enum ip_status glances_check(struct probe_usage_session *session, struct ip_error *err) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (is_open(subject) && (probe_usage_glance_fits(subject, session->map) ||
+                                 probe_usage_glance_asks_issue(subject, session->map))) {
+            subject_infer(subject, session->map);
+            probe_usage_checks_choose(subject, subject->result, session->map);
+            if (subject->check_count == 0) {
+                probe_usage_verify(subject, subject->result, session->map);
+            }
+        }
+    }
+    enum ip_status status = glance(session, PROBE_USAGE_CHECKING, err);
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (is_open(subject) && subject->check_count > 0) {
+            probe_usage_verify(subject, subject->result, session->map);
+        }
+    }
+    return status;
+}
+
 /* What the sets that were read leave for the widest, then the answer and its checks. Settles what fits. */
 static enum ip_status glances_end(struct probe_usage_session *session, struct ip_error *err) {
     usages_infer(session);
     enum ip_status status = sets_glance(session, probe_usage_glance_widest, err);
     usages_infer(session);
-    status = status == IP_OK ? glance(session, PROBE_USAGE_CHECKING, err) : status;
+    usages_verify(session);
+    status = status == IP_OK ? glances_check(session, err) : status;
     if (status != IP_OK) {
         return status;
     }
-    usages_verify(session);
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         subject->settled = subject->settled || probe_usage_glance_fits(subject, session->map);
         subject->asks_issue = !subject->settled && probe_usage_glance_asks_issue(subject, session->map);
-        if (subject->settled || subject->asks_issue || !probe_usage_glance_again(subject, session->map)) {
+        subject->times = same_contradiction(&subject->before, subject->result) ? subject->times + 1 : 0;
+        subject->before = *subject->result;
+        if (subject->settled || subject->asks_issue || subject->times == GLANCES_SAME ||
+            !probe_usage_glance_again(subject, session->map)) {
             subject_leave(subject);
         }
     }
@@ -221,11 +283,24 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
 
 /* -- Closely ------------------------------------------------------------------------------------------ */
 
+/* What does not fit together in the same way as before is no noise: no third look would tell more. */
+static void contradictions_settle(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (same_contradiction(&subject->before, subject->result)) {
+            subject->settled = true;
+            subject_leave(subject);
+        }
+    }
+}
+
 static enum ip_status usages_check(struct probe_usage_session *session, struct ip_error *err) {
     usages_infer(session);
+    checks_choose(session);
     enum ip_status status = stage_run(session, PROBE_USAGE_CHECKING, err);
     if (status == IP_OK) {
         usages_verify(session);
+        contradictions_settle(session);
     }
     return status;
 }
@@ -269,7 +344,9 @@ static enum ip_status many_glance(struct probe_usage_session *session, struct ip
     return status;
 }
 
-static enum ip_status chunk_look(struct probe_usage_session *session, struct ip_error *err) {
+/* `careful`: more readings where they do not fit together, and not only of many uops, of which each may be
+ * wrong by one. */
+static enum ip_status chunk_look(struct probe_usage_session *session, bool careful, struct ip_error *err) {
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_LOOKED, err);
     issue_plan(session, PROBE_USAGE_LOOKED);
     status = status == IP_OK ? stage_run(session, PROBE_USAGE_ISSUE, err) : status;
@@ -282,11 +359,13 @@ static enum ip_status chunk_look(struct probe_usage_session *session, struct ip_
     /* What does not fit together is looked at again, from the slots on. */
     bool again = false;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
-        if (session->subjects[i].result->verdict == PROBE_USAGE_INCONSISTENT) {
-            if (session->subjects[i].many) { /* anew, with sizes from better readings than the glances */
-                probe_usage_found_use(&session->subjects[i], session->subjects[i].result);
-            }
-            again = probe_usage_look_again(&session->subjects[i]) || again;
+        struct probe_usage_subject *subject = &session->subjects[i];
+        bool open = subject->result->verdict == PROBE_USAGE_INCONSISTENT && !subject->settled;
+        if (open && subject->many) { /* anew, with sizes from better readings than the glances */
+            probe_usage_found_use(subject, subject->result);
+        }
+        if (open && (careful || subject->many)) {
+            again = probe_usage_look_again(subject) || again;
         }
     }
     if (status != IP_OK || !again) {
@@ -325,27 +404,27 @@ static void slots_clear(struct probe_usage *result, const struct probe_portmap *
     }
 }
 
-/* Looks at those subjects of the session anew whose result has this verdict, and leaves the others out. */
+/* Begins the subject anew, with what was found of it so far, at this place of the session. */
+static void subject_renew(struct probe_usage_session *session, size_t place,
+                          const struct probe_usage_subject *subject) {
+    const struct probe_usage found = *subject->result;
+    subject_begin(session, &session->subjects[place], subject->form, subject->throughput, subject->result);
+    session->subjects[place].before = found;
+}
+
+/* Looks at those subjects of the session anew whose result has this verdict and may be another, and leaves
+ * the others out. */
 static enum ip_status look_anew(struct probe_usage_session *session, enum probe_usage_verdict verdict,
                                 struct ip_error *err) {
     size_t left = 0;
     for (size_t i = 0; i < session->count; i++) {
         const struct probe_usage_subject *subject = &session->subjects[i];
-        if (subject->result->verdict == verdict) {
-            subject_begin(session, &session->subjects[left++], subject->form, subject->throughput,
-                          subject->result);
+        if (subject->result->verdict == verdict && !subject->settled) {
+            subject_renew(session, left++, subject);
         }
     }
     session->count = left;
-    return left > 0 ? chunk_look(session, err) : IP_OK;
-}
-
-static bool same_terms(const struct probe_usage *one, const struct probe_usage *other) {
-    bool same = one->term_count == other->term_count;
-    for (unsigned t = 0; t < one->term_count && same; t++) {
-        same = one->terms[t].ports == other->terms[t].ports && one->terms[t].uops == other->terms[t].uops;
-    }
-    return same;
+    return left > 0 ? chunk_look(session, true, err) : IP_OK;
 }
 
 /* What disturbed a whole look is often over when it ends: those that nothing made consistent begin once more.
@@ -386,12 +465,11 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
                 probe_usage_give_up(subject->result, PROBE_USAGE_UNKNOWN, "a glance did not tell");
             }
         } else if (!subject->settled) {
-            subject_begin(session, &session->subjects[left++], subject->form, subject->throughput,
-                          subject->result);
+            subject_renew(session, left++, subject);
         }
     }
     session->count = left;
-    status = status == IP_OK && left > 0 ? chunk_look(session, err) : status;
+    status = status == IP_OK && left > 0 ? chunk_look(session, false, err) : status;
     return status == IP_OK ? inconsistent_look(session, err) : status;
 }
 

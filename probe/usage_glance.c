@@ -176,11 +176,14 @@ static bool widest_fits(const struct probe_usage_subject *subject, const struct 
 
 /* A load or a store for the operand in memory, and no more: whatever disturbs loads disturbs all of them, and
  * no other set would show it. */
-static bool memory_fits(const struct isa_form *form, const struct sums *sums) {
+static bool memory_fits(const struct probe_usage_subject *subject, const struct sums *sums,
+                        const struct probe_portmap *map) {
+    const struct isa_form *form = subject->form;
     int operand = isa_form_memory_operand(form);
     bool reads = operand >= 0 && form->operands[operand].read;
     bool writes = operand >= 0 && form->operands[operand].write;
-    return sums->loads <= reads && sums->stores <= writes;
+    double halves = probe_usage_slot_uops_most(subject, subject->result, map);
+    return sums->loads <= reads * halves && sums->stores <= writes * halves;
 }
 
 /* Are all uops but those of memory seen by one set that holds their ports, and no others? */
@@ -207,7 +210,8 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
                      const struct probe_portmap *map) {
     double slots = round(subject->result->slots);
     if (isfinite(slots) || probe_usage_glance_needs_issue(map)) { /* a load may go with another uop */
-        return issue_is_clear(&subject->issue) && slots <= sums->uops && slots >= sums->uops - sums->loads;
+        double least = (sums->uops - sums->loads) / probe_usage_slot_uops_most(subject, subject->result, map);
+        return issue_is_clear(&subject->issue) && slots <= sums->uops && slots >= least;
     }
     return sums->uops > 0 && widest_fits(subject, sums, map) && all_seen(subject, sums, map);
 }
@@ -232,7 +236,7 @@ static bool readings_fit(const struct probe_usage_subject *subject, const struct
     /* One that takes longer than its ports may have uops where nobody looked. */
     double computing = sums->uops - sums->loads - sums->stores;
     return result->verdict == PROBE_USAGE_OK && result->residual <= RESIDUAL_MOST &&
-           memory_fits(subject->form, sums) && computing <= subject->slots && !(result->slower && implied);
+           memory_fits(subject, sums, map) && computing <= subject->slots && !(result->slower && implied);
 }
 
 bool probe_usage_glance_fits(const struct probe_usage_subject *subject, const struct probe_portmap *map) {

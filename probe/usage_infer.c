@@ -342,6 +342,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
         measured += known;
         missing += !known && subject->experiments[e].members[0] >= 0;
     }
+    result->read = measured;
+    result->unread = missing;
     unsigned checked = 0;
     for (unsigned i = 0; i < subject->check_count; i++) {
         if (probe_usage_believed(&subject->checks[i])) {

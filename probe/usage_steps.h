@@ -75,8 +75,10 @@ struct probe_usage_subject {
     unsigned count;
     struct probe_usage_experiment checks[PROBE_USAGE_CHECKS]; /* not used to infer */
     unsigned check_count;
-    bool settled;    /* its result stands */
-    bool asks_issue; /* it would, if the issue slots were known */
+    struct probe_usage before; /* what an earlier look at it found, from readings of its own, or glances */
+    unsigned times;            /* that glances found the same contradiction, one after the other */
+    bool settled;              /* its result stands */
+    bool asks_issue;           /* it would, if the issue slots were known */
 };
 
 /* What the steps share. */

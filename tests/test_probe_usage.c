@@ -250,7 +250,7 @@ static void test_halves(void **state) {
     for (size_t i = 0; i < machine.table.count; i++) {
         struct isa_form *form = &machine.table.forms[i];
         struct probe_usage usage;
-        bool wide = strstr(form->syntax, "zmm") != NULL;
+        bool wide = strstr(form->syntax, "zmm") != NULL, settled = false;
         if (strncmp(form->mnemonic, "vpermd", 6) != 0 && strncmp(form->mnemonic, "vandpd", 6) != 0) {
             continue;
         }
@@ -261,8 +261,30 @@ static void test_halves(void **state) {
         assert_string_equal(usage.why, "");
         assert_int_equal(usage.term_count, 1);
         assert_true(usage.terms[0].uops == (wide ? 2 : 1));
+        assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, &form, NULL, 1,
+                                            &usage, &settled, &err),
+                         IP_OK);
+        assert_true(settled); /* two uops in one slot are no reason for a closer look */
         assert_int_equal(__builtin_popcount(usage.terms[0].ports), form->mnemonic[1] == 'p' ? 1 : 4);
     }
+    machine_close(&machine);
+}
+
+/* What contradicts itself each time in the same way is not looked at again and again. */
+static void test_contradictions_end(void **state) {
+    (void)state;
+    enum { FIRST = 8 };
+    static const struct cast cast[] = {CLASSES, {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01 slots 1"}, {"", ""}};
+    struct machine machine;
+    struct probe_usage result;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    uint64_t before = machine.bench.kernels_run;
+    forms_use(&machine, cast + FIRST, &result, 1);
+    assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);
+    assert_string_equal(result.why, "it has fewer issue slots than uops");
+    assert_in_range(machine.bench.kernels_run - before, 1, 600);
     machine_close(&machine);
 }
 
@@ -529,6 +551,7 @@ int main(void) {
         cmocka_unit_test(test_bursts_of_a_unit),
         cmocka_unit_test(test_readings_of_early_binding),
         cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_widest_lacks_a_uop),
         cmocka_unit_test(test_inconsistent),
