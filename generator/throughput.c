@@ -10,11 +10,14 @@
 #include "generator/x87.h"
 
 enum {
-    LOADS_APART = 8,        /* loads walk through so many places from the base on, all banks of the L1 cache:
-                               more would only be more lines to assemble ... */
-    WINDOW_BYTES = 0x800,   /* ... stores through so many bytes ... */
-    STORE_DISP = -0x1800,   /* ... from here on: other page offsets, so that they do not alias */
-    STRIDE_MIN = 32,        /* at 64 loads would meet in one bank of the L1 cache */
+    LOADS_APART = 8,      /* loads walk through so many places from the base on, all banks of the L1 cache:
+                             more would only be more lines to assemble ... */
+    WINDOW_BYTES = 0x800, /* ... stores through so many bytes ... */
+    STORE_DISP =
+        -0x1600,         /* ... from here on, every other half of 1 KiB: at no page offset of a load, where */
+    STORE_BYTES = 0x200, /* they would alias, nor ten bits of its displacement, by which a Zen 4 takes what */
+                         /* is stored for what is loaded (12 cycles a load, each time that it is wrong) */
+    STRIDE_MIN = 32,     /* at 64 loads would meet in one bank of the L1 cache */
     STRIDE_LOADS_16 = 48,   /* what GEN_LOAD_STRIDE is for loads of 16 bytes, which must stay aligned */
     INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
     LOOP_INSTRUCTIONS = 48, /* in the shorter loop of independent instances */
@@ -118,6 +121,11 @@ static unsigned stride_of(const struct isa_operand *operand) {
     return bytes > STRIDE_MIN ? (bytes + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN : STRIDE_MIN;
 }
 
+static int32_t store_disp(unsigned walked) {
+    unsigned at = walked % WINDOW_BYTES;
+    return STORE_DISP + (int32_t)(at / STORE_BYTES * 2 * STORE_BYTES + at % STORE_BYTES);
+}
+
 static void address_bind(struct isa_binding *binding, const struct stream *stream,
                          unsigned *vector_constants) {
     binding->address = (struct isa_address){.base = (int8_t)stream->pool->base, .index = -1, .scale = 1};
@@ -138,9 +146,9 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     }
     unsigned stride = stride_of(operand);
     stride = stream->how.stride > stride ? stream->how.stride : stride;
-    int32_t disp = (int32_t)(operand->write ? stream->emitted * stride % WINDOW_BYTES
-                                            : stream->emitted % LOADS_APART * stride);
-    binding->address.disp = stream->window_disp + disp + (operand->write ? STORE_DISP : 0);
+    int32_t disp = operand->write ? store_disp(stream->emitted * stride)
+                                  : (int32_t)(stream->emitted % LOADS_APART * stride);
+    binding->address.disp = stream->window_disp + disp;
     if (operand->absolute) {
         binding->address.disp += (int32_t)GEN_DATA_BASE;
     }

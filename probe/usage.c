@@ -393,13 +393,15 @@ static void subject_begin(const struct probe_usage_session *session, struct prob
 /* Slots that are neither nearly whole nor enough for the uops were read beside a neighbour: they are not
  * told.
  */
-static void slots_clear(struct probe_usage *result, const struct probe_portmap *map) {
+static void slots_clear(struct probe_usage *result, const struct isa_form *form,
+                        const struct probe_portmap *map) {
     double least = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
         least += probe_usage_is_load(map, result->terms[t].ports) ? 0 : result->terms[t].uops;
     }
     bool whole = fabs(result->slots - round(result->slots)) <= SLOTS_WHOLE || result->slots > SLOTS_MANY;
-    if (!whole || round(result->slots) < least) {
+    bool too_few = round(result->slots) < least && !probe_usage_crosses(form);
+    if (!whole || too_few) {
         result->slots = NAN;
     }
 }
@@ -504,7 +506,7 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
         status =
             status == IP_OK ? chunk_measure(&session, settled != NULL ? settled + at : NULL, err) : status;
         for (size_t i = 0; i < chunk && status == IP_OK; i++) {
-            slots_clear(&results[at + i], map);
+            slots_clear(&results[at + i], forms[at + i], map);
             if (!map->confirmed && results[at + i].verdict != PROBE_USAGE_UNKNOWN) {
                 probe_usage_give_up(&results[at + i], PROBE_USAGE_INCONSISTENT,
                                     "nothing confirms the port map: no two attempts found the same");

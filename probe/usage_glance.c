@@ -20,6 +20,9 @@ enum {
     GLANCES_MOST = 9,
     BESIDE_LEAST = 5, /* of a set that has uops beside others */
     ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
+    WIDE_BITS = 512,
+    FEW_UOPS = 2,
+    MANY_UOPS = 16,
 };
 
 static bool is_inside(const struct probe_usage_experiment *inner,
@@ -95,6 +98,17 @@ void probe_usage_glance_widest(struct probe_usage_subject *subject, const struct
     }
 }
 
+/* Read twice or more, each. */
+static bool all_read(const struct probe_usage_subject *subject) {
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (experiment->parts != 0 && experiment->reading_count < 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_clear(const struct probe_usage_experiment *experiment, double within) {
     double above = experiment->confined - floor(experiment->confined + within);
     double distance =
@@ -121,12 +135,14 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     /* The widest's is held within the slots, whatever it is. */
     double within = probe_usage_is_widest(map, experiment) ? 0.5 : INTEGER_WITHIN;
     bool nothing_blocks = experiment->members[0] < 0;
+    bool bounded =
+        experiment->confined > probe_usage_confined_most(subject, subject->result, map, experiment->target);
     /* Its uops may be such that could go elsewhere. */
     bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map);
     if (open && experiment->reading_count < BOUND_READINGS) {
         return false;
     }
-    return experiment->implied || nothing_blocks || is_clear(experiment, within);
+    return experiment->implied || nothing_blocks || bounded || is_clear(experiment, within);
 }
 
 /* Where NOPs are to tell whether all uops were seen: a load may share its slot, and so hide that one was not.
@@ -182,7 +198,8 @@ static bool memory_fits(const struct probe_usage_subject *subject, const struct 
     int operand = isa_form_memory_operand(form);
     bool reads = operand >= 0 && form->operands[operand].read;
     bool writes = operand >= 0 && form->operands[operand].write;
-    double halves = probe_usage_slot_uops_most(subject, subject->result, map);
+    bool wide = operand >= 0 && form->operands[operand].bits >= WIDE_BITS;
+    double halves = wide ? probe_usage_slot_uops_most(subject, subject->result, map) : 1;
     return sums->loads <= reads * halves && sums->stores <= writes * halves;
 }
 
@@ -211,7 +228,13 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
     double slots = round(subject->result->slots);
     if (isfinite(slots) || probe_usage_glance_needs_issue(map)) { /* a load may go with another uop */
         double least = (sums->uops - sums->loads) / probe_usage_slot_uops_most(subject, subject->result, map);
-        return issue_is_clear(&subject->issue) && slots <= sums->uops && slots >= least;
+        /* One uop may need no port. Of many a reading may lack one, and a slot that a load did not share
+         * hides it. */
+        bool few = sums->uops - sums->loads <= FEW_UOPS;
+        double most = few ? sums->uops + all_read(subject) : sums->uops - sums->loads;
+        return sums->uops <= MANY_UOPS && issue_is_clear(&subject->issue) && slots <= most &&
+               (slots >= least || probe_usage_crosses(subject->form)) &&
+               probe_usage_halves_fit(subject, subject->result, map);
     }
     return sums->uops > 0 && widest_fits(subject, sums, map) && all_seen(subject, sums, map);
 }

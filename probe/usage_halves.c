@@ -18,6 +18,21 @@ double probe_usage_slot_uops_most(const struct probe_usage_subject *subject, con
     return meets && halves ? 2 : 1;
 }
 
+bool probe_usage_halves_fit(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                            const struct probe_portmap *map) {
+    double computing = 0;
+    bool whole = true;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        const struct probe_usage_term *term = &result->terms[t];
+        if (!term->store && !probe_usage_is_load(map, term->ports)) {
+            computing += term->uops;
+            whole = whole && fmod(term->uops, 2) == 0;
+        }
+    }
+    bool halves = probe_usage_slot_uops_most(subject, result, map) > 1 && computing > round(result->slots);
+    return !halves || whole;
+}
+
 void probe_usage_halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
                              const struct probe_portmap *map) {
     struct probe_usage_term *terms = result->terms;

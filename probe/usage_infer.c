@@ -24,9 +24,12 @@ static const double EARLY_ABOVE = 0.75;
  * which it lacks was none (a slow rhythm). */
 static const double WIDEST_LACKS = 0.6, FEW_UOPS = 5;
 
+/* What a form's own throughput may be wrong by where it bounds uops. */
+static const double CYCLES_MORE = 1.05, UOPS_MORE = 0.1;
+
 /* Slots that uops leave over before these are doubted. */
 static const double UNEXPLAINED_FACTOR = 2, UNEXPLAINED_SLOTS = 4;
-enum { MICROCODE_UOPS = 8 };
+enum { MICROCODE_UOPS = 8, GENERAL_BITS = 64 };
 
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why) {
     result->verdict = verdict;
@@ -52,7 +55,6 @@ bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports) {
  * longer than the form does. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
                                unsigned width) {
-    static const double cycles_more = 1.05, uops_more = 0.1;
     double placed = 0, computing = 0, most = INFINITY;
     for (unsigned t = 0; t < result->term_count; t++) {
         bool load = probe_usage_is_load(map, result->terms[t].ports);
@@ -63,7 +65,7 @@ double probe_usage_widest_most(const struct probe_usage *result, const struct pr
         most = round(result->slots) - placed;
     }
     if (isfinite(result->cycles)) {
-        most = fmin(most, floor(cycles_more * result->cycles * width + uops_more) - computing);
+        most = fmin(most, floor(CYCLES_MORE * result->cycles * width + UOPS_MORE) - computing);
     }
     return fmax(most, 0);
 }
@@ -88,11 +90,51 @@ static bool computes(const struct isa_form *form) {
     return false;
 }
 
+/* Loads that the operands in memory need of a form that is no microcode: one each where a general register
+ * would hold it. Infinite where one is wider, which a core may load in halves. */
+static double operands_loads(const struct probe_usage_subject *subject, const struct probe_usage *result) {
+    double loads = 0;
+    for (unsigned i = 0; i < subject->form->operand_count; i++) {
+        const struct isa_operand *operand = &subject->form->operands[i];
+        if (operand->kind == ISA_OPERAND_MEM) {
+            bool gathers = isa_reg_is_vector(operand->reg_class);
+            bool plain = operand->read && !gathers && operand->bits != 0 && operand->bits <= GENERAL_BITS;
+            loads += plain ? 1 : INFINITY;
+        }
+    }
+    return loads > 0 && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? loads : INFINITY;
+}
+
+double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                 const struct probe_portmap *map, uint32_t ports) {
+    double timely = floor(CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
+    double most = fmin(operands_loads(subject, result), timely <= 1 ? timely : INFINITY);
+    for (unsigned t = 0; t < result->term_count; t++) { /* stores may share the ports */
+        bool within = (result->terms[t].ports & ~ports) == 0;
+        most += within && !probe_usage_is_load(map, result->terms[t].ports) ? result->terms[t].uops : 0;
+    }
+    return probe_usage_is_load(map, ports) ? most : INFINITY;
+}
+
+/* General registers on one side, others on the other. */
+bool probe_usage_crosses(const struct isa_form *form) {
+    bool crosses = false;
+    for (unsigned w = 0; w < form->operand_count; w++) {
+        for (unsigned r = 0; r < form->operand_count; r++) {
+            const struct isa_operand *to = &form->operands[w], *from = &form->operands[r];
+            bool both =
+                to->kind == ISA_OPERAND_REG && to->write && from->kind == ISA_OPERAND_REG && from->read;
+            crosses = crosses || (both && isa_reg_is_gpr(to->reg_class) != isa_reg_is_gpr(from->reg_class));
+        }
+    }
+    return crosses;
+}
+
 /* The blockers' reading, held within what the issue slots leave. What is only loaded needs no uop beside its
  * loads, and they need all the slots that there are no more of. */
 static double widest_count(const struct isa_form *form, const struct probe_usage *result,
                            const struct probe_portmap *map, unsigned width, double reading) {
-    bool loads_alone = form != NULL && !computes(form) && round(result->slots) <= uops_of(result);
+    bool loads_alone = !computes(form) && round(result->slots) <= uops_of(result);
     return loads_alone ? 0 : fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
 }
 
@@ -124,7 +166,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             bool inside = (result->terms[t].ports & ~experiment->target) == 0;
             found += inside ? result->terms[t].uops : 0;
         }
-        uops -= found;
+        uops = fmin(uops, probe_usage_confined_most(subject, result, map, experiment->target)) - found;
         uops = experiment->implied ? 0 : uops;
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
@@ -173,14 +215,16 @@ static double predicted(const struct probe_usage *result, const struct probe_por
     return ports > issue ? ports : issue;
 }
 
-/* `early`: what an early binding adds is no contradiction. */
-static void residual_take(struct probe_usage *result, const struct probe_portmap *map,
-                          const struct probe_usage_experiment *experiment, bool early) {
-    if (isfinite(experiment->cycles) && !experiment->store && !probe_usage_is_widest(map, experiment)) {
+/* What an early binding adds is no contradiction. */
+static void residual_take(const struct probe_usage_subject *subject, struct probe_usage *result,
+                          const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
+    bool bounded = experiment->confined > probe_usage_confined_most(subject, result, map, experiment->target);
+    bool plain = !experiment->store && !bounded && !probe_usage_is_widest(map, experiment);
+    if (isfinite(experiment->cycles) && plain) {
         double more = (experiment->cycles - predicted(result, map, experiment)) *
                       ports_in(experiment->target) / experiment->copies;
         double above = EARLY_ABOVE * fmax(uops_of(result), 1);
-        double distance = early && more > 0 ? fmax(more - above, 0) : fabs(more);
+        double distance = subject->binds_early && more > 0 ? fmax(more - above, 0) : fabs(more);
         result->residual = distance > result->residual ? distance : result->residual;
     }
 }
@@ -267,8 +311,8 @@ static const struct isa_operand *memory_of(const struct isa_form *form) {
     return goes ? &form->operands[operand] : NULL;
 }
 
-/* A form that reads memory has a load: where nothing was seen on a load's ports (a store may share one), its
- * count went wrong. */
+/* A form that reads memory has a load: where nothing was seen on a load's ports (a store may share one: a Zen
+ * has one address for what is read, changed and written), its count went wrong. */
 static bool load_missing(const struct isa_form *form, const struct probe_usage *result,
                          const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(form);
@@ -333,7 +377,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     result->hidden_ports = 0;
     result->hidden_most = 0;
     for (unsigned e = 0; e < subject->count; e++) {
-        residual_take(result, map, &subject->experiments[e], subject->binds_early);
+        residual_take(subject, result, map, &subject->experiments[e]);
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
         bool read =
             isfinite(experiment->cycles) && (subject->binds_early || !probe_usage_disagrees(experiment));
@@ -347,7 +391,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     unsigned checked = 0;
     for (unsigned i = 0; i < subject->check_count; i++) {
         if (probe_usage_believed(&subject->checks[i])) {
-            residual_take(result, map, &subject->checks[i], subject->binds_early);
+            residual_take(subject, result, map, &subject->checks[i]);
             checked++;
         }
     }
@@ -385,7 +429,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no mix that would check the answer could be measured");
     } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
-    } else if (isa_form_memory_operand(subject->form) < 0 &&
+    } else if (isa_form_memory_operand(subject->form) < 0 && !probe_usage_crosses(subject->form) &&
                uops > probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
                           probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");

@@ -12,9 +12,8 @@ enum {
     LEAST_OF_ISSUE = 2, /* readings */
     LEAST_OF_SLOW = 6,
     WIDE_BITS = 512,
-    LOAD_BITS = 64,         /* loads that can begin at any multiple of eight bytes within a line */
-    RHYTHM_SLOTS = 6,       /* readings of more lie apart for other reasons */
-    SLOTS_OF_MICROCODE = 4, /* and more: what it does is not in its operands */
+    LOAD_BITS = 64,   /* loads that can begin at any multiple of eight bytes within a line */
+    RHYTHM_SLOTS = 6, /* readings of more lie apart for other reasons */
 };
 
 static const double CYCLES_LEAST = 4;   /* of a unit */
@@ -207,7 +206,7 @@ static bool set_known(const struct probe_usage_subject *subject, const struct pr
 /* By an operand, or within microcode, or without any operand that would say what it does (fences). */
 static bool may_touch_memory(const struct probe_usage_subject *subject) {
     return isa_form_memory_operand(subject->form) >= 0 || subject->form->operand_count == 0 ||
-           !(subject->slots <= SLOTS_OF_MICROCODE - 0.5);
+           !(subject->slots <= PROBE_USAGE_MICROCODE - 0.5);
 }
 
 /* Loads of 512 bits fill more than their ports, the way to the cache: beside them a narrow load, which could

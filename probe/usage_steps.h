@@ -16,6 +16,7 @@ enum {
     PROBE_USAGE_READINGS =
         15, /* cheap looks at an experiment, at most; of one for which these are too vague */
     PROBE_USAGE_MEASUREMENTS = 7, /* so many measurements */
+    PROBE_USAGE_MICROCODE = 4,    /* slots, and more: what it does is not in its operands */
 };
 
 /* How a reading is taken. Their low quantiles are not equally low, nor are they equally good. */
@@ -165,6 +166,9 @@ double probe_usage_early_count(const struct probe_usage_subject *subject,
  * as two uops in one slot. So may operations on masks, and what holds a unit. */
 double probe_usage_slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                   const struct probe_portmap *map);
+/* Are there two cycles for each uop, where there are not slots enough for as many uops? */
+bool probe_usage_halves_fit(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                            const struct probe_portmap *map);
 /* One uop that holds its port for two cycles holds one of the same set in both: what seems to be two sets, of
  * which one holds the other, is the wider. */
 void probe_usage_halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
@@ -240,6 +244,14 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map);
  * counts only within that. Infinite where neither is known. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
                                unsigned width);
+/* So much a form may be confined to ports of loads: its loads, by its operands, or by its throughput where
+ * that leaves one or none, and what was found on some of these ports. Beside other loads a kernel may run in
+ * a slower rhythm, which looks as if it had another. Infinite where nothing says it, and of other ports. */
+double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                 const struct probe_portmap *map, uint32_t ports);
+/* Does a value go from one register file to another? It may keep ports busy for which there is no issue slot:
+ * a `movq r64, xmm` of Zen 4 all four that compute on general registers. */
+bool probe_usage_crosses(const struct isa_form *form);
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);
 /* Do the terms give back every experiment, the checks, the throughput and the slots? */

@@ -253,7 +253,15 @@ static void throughput_units(void **state) {
     throughput_run("mov r64, m64", (struct gen_independence){.stride = 72}, 2,
                    "mov rax, qword [r14]\nmov rcx, qword [r14+72]\n");
     throughput_run("mov m32, r32", (struct gen_independence){0}, 2,
-                   "mov dword [r14-6144], r13d\nmov dword [r14-6112], r13d\n");
+                   "mov dword [r14-5632], r13d\nmov dword [r14-5600], r13d\n");
+    /* Through halves of 1 KiB, never where the loads are modulo that. */
+    char stores[1024] = "";
+    for (int i = 0; i < 17; i++) {
+        int at = -5632 + (i < 16 ? 32 * i : 1024);
+        (void)snprintf(stores + strlen(stores), sizeof stores - strlen(stores), "mov dword [r14%d], r13d\n",
+                       at);
+    }
+    throughput_run("mov m32, r32", (struct gen_independence){0}, 17, stores);
     /* Dependences broken. */
     throughput_run(
         "adc r64, r64", (struct gen_independence){.break_flags = true, .break_registers = true}, 2,

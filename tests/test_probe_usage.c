@@ -155,6 +155,14 @@ static void test_unit(void **state) {
     machine_close(&machine);
 }
 
+static struct isa_form registers_only(void) {
+    struct isa_form form, *derived = &form;
+    struct ip_error err;
+    assert_int_equal(isa_form_parse(&form, "add r64, r64", &err), IP_OK);
+    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
+    return form;
+}
+
 /* VDIVPD of 512 bits as it was read on silicon, 2*p0+1*p05: uops that come in bursts look like more, and what
  * five ports together say is vague by two. */
 static void test_bursts_of_a_unit(void **state) {
@@ -164,7 +172,8 @@ static void test_bursts_of_a_unit(void **state) {
         double confined;
     } read[] = {{0x1, 2.07}, {0x4, -0.27}, {0x9, 2.44}, {0x3, 3.12}, {0x19, 2.58}, {0x1f, 1.28}};
     const struct probe_portmap map = {.issue_width = 6};
-    struct probe_usage_subject subject = {.count = sizeof read / sizeof read[0]};
+    struct isa_form form = registers_only();
+    struct probe_usage_subject subject = {.form = &form, .count = sizeof read / sizeof read[0]};
     for (unsigned i = 0; i < subject.count; i++) {
         subject.experiments[i] =
             (struct probe_usage_experiment){.target = read[i].target, .confined = read[i].confined};
@@ -209,9 +218,10 @@ static void test_readings_of_early_binding(void **state) {
                 {{-0.02, 0.49, 0.50, 0.50, 0.51}, {0.98, 0.99, 1.00, 1.00, 1.01}, 0x3c, 1},
                 {{0.79, 1.07, 1.19, 1.30, 1.47}, {1.93, 2.00, 2.05, 2.05, 2.07}, 0x3c, 2},
                 {{1.95, 2.02, 2.03, 2.03, 2.10}, {1.96, 1.98, 2.00, 2.02, 2.05}, 0x1c, 2}};
+    struct isa_form form = registers_only();
     const struct probe_portmap map = {.issue_width = 6};
     for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
-        struct probe_usage_subject subject = {.count = 2, .binds_early = true};
+        struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
         for (unsigned e = 0; e < 2; e++) {
             struct probe_usage_experiment *experiment = &subject.experiments[e];
             *experiment = (struct probe_usage_experiment){
@@ -324,7 +334,8 @@ static void test_loads_have_no_company(void **state) {
 static void test_widest_lacks_a_uop(void **state) {
     (void)state;
     const struct probe_portmap map = {.issue_width = 6};
-    struct probe_usage_subject subject = {.count = 3};
+    struct isa_form form = registers_only();
+    struct probe_usage_subject subject = {.form = &form, .count = 3};
     const uint32_t targets[] = {0x2, 0x3, 0x1f};
     const double read[2][3] = {{1.0, 2.0, 1.2}, {1.0, 2.0, 1.6}};
     for (unsigned i = 0; i < 2; i++) {
