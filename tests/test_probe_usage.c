@@ -298,6 +298,62 @@ static void test_contradictions_end(void **state) {
     machine_close(&machine);
 }
 
+/* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share.
+ */
+static double loads_of(const char *syntax, double read, double cycles, double stores) {
+    enum { STORE = 0x100, LOAD = 0x700 };
+    const struct probe_portmap map = {
+        .issue_width = 6,
+        .classes = {{.ports = STORE, .width = 1, .store = true}, {.ports = LOAD, .width = 3, .load = true}},
+        .class_count = 2};
+    struct isa_form form, *derived = &form;
+    struct ip_error err;
+    assert_int_equal(isa_form_parse(&form, syntax, &err), IP_OK);
+    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
+    struct probe_usage_subject subject = {.form = &form, .count = 2};
+    subject.experiments[0] =
+        (struct probe_usage_experiment){.target = STORE, .confined = stores, .store = true};
+    subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = read};
+    struct probe_usage result = {.slots = 1, .cycles = cycles};
+    probe_usage_infer(&subject, &result, &map);
+    double loads = 0;
+    for (unsigned t = 0; t < result.term_count; t++) {
+        loads += result.terms[t].ports == LOAD ? result.terms[t].uops : 0;
+    }
+    return loads;
+}
+
+/* Beside other loads a kernel may run in a slower rhythm, which looks as if it had more of them. */
+static void test_loads_are_held(void **state) {
+    (void)state;
+    assert_true(loads_of("add r32, m32", 2.1, 0.33, 0) == 1);
+    assert_true(loads_of("add r32, m32", 2.1, NAN, 0) == 1); /* there is nothing that a second would load */
+    assert_true(loads_of("add m32, r32", 3.0, 1, 1) == 1);   /* beside the store */
+    assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.33, 0) == 1);
+    assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.67, 0) == 2); /* perhaps in halves */
+    assert_true(loads_of("vpgatherdd xmm, vm32x, xmm", 4.0, 4, 0) == 4);
+}
+
+/* A value that goes to another register file may keep ports busy that it has no issue slot for. */
+static void test_crossing(void **state) {
+    (void)state;
+    enum { FIRST = 8 };
+    static const struct cast cast[] = {CLASSES,
+                                       {"vmovq r64, xmm", "4*p0156+1*p0 slots 1"},
+                                       {"vmovmskpd r32, ymm", "4*p0156+1*p0 slots 1"},
+                                       {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01 slots 1"},
+                                       {"", ""}};
+    struct machine machine;
+    struct probe_usage results[3];
+    machine_open(&machine, CORE("6", "0156"), cast);
+    machine_uses(&machine, cast + FIRST, results, 3);
+    usage_is(&machine, &results[0], cast[FIRST].form, "1*p0+4*p0156");
+    usage_is(&machine, &results[1], cast[FIRST + 1].form, "1*p0+4*p0156");
+    assert_true(round(results[0].slots) == 1);
+    assert_int_equal(results[2].verdict, PROBE_USAGE_INCONSISTENT);
+    machine_close(&machine);
+}
+
 /* µops of the widest set that `form` is given, of which a load and `widest` µops on five ports were read, and
  * `slots` issue slots. */
 static double widest_of(const char *form, double widest, double slots) {
@@ -563,6 +619,8 @@ int main(void) {
         cmocka_unit_test(test_readings_of_early_binding),
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_contradictions_end),
+        cmocka_unit_test(test_loads_are_held),
+        cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_widest_lacks_a_uop),
         cmocka_unit_test(test_inconsistent),
