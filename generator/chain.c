@@ -185,6 +185,7 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     }
     plan->address = link->src_address || form->operands[link->src].kind == ISA_OPERAND_AGEN;
     plan->index = link->src_index;
+    plan->late_load = link->late_load;
     plan->same =
         link->same_register && plan->in.place == GEN_PLACE_REGISTER && !plan->address && !plan->index;
     /* With one register for all sources, a destination that is read is that register, too. */

@@ -50,7 +50,8 @@ struct gen_link_plan {
     int pointer; /* the pointer that the form names itself, a string's, which is renewed from there; -1: none
                   */
     bool address, index;
-    bool same; /* the sources beside the chain, of its file, are the same register as the source */
+    bool late_load; /* of what this link stores: see gen_link */
+    bool same;      /* the sources beside the chain, of its file, are the same register as the source */
     enum gen_x87_way x87;
     int fixed_number; /* register that holds the value after this link, -1: rotating */
     uint8_t

@@ -80,12 +80,13 @@ static enum ip_status sources_break(struct gen_program *program, const struct ge
 
 /* Does the link load what the first one has stored, at an address that the chain goes through? The load of
  * one that reads memory, too, then has the same address: from one that is known early it would be tried
- * before the store's is known, and again. (A store alone hands its value on before that, to an early load.)
- */
+ * before the store's is known, and again. (Some cores hand on what a store alone has before that, to an early
+ * load; others try such a load again, too.) */
 static bool loads_at_keeper(const struct gen_chain *chain, unsigned l, int o) {
     const struct gen_link_plan *first = &chain->links[0], *plan = &chain->links[l];
     return l > 0 && o == plan->src && first->keeps && first->address &&
-           gen_form_modifies_memory(first->form) && first->out.place == GEN_PLACE_MEMORY;
+           (first->late_load || gen_form_modifies_memory(first->form)) &&
+           first->out.place == GEN_PLACE_MEMORY;
 }
 
 static void memory_bind(struct isa_binding *binding, const struct gen_chain *chain, unsigned l,

@@ -44,13 +44,13 @@ static void via_fill(int *via, int transfer) {
     }
 }
 
-enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES };
+enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES, CHAIN_LATE_LOAD };
 
 /* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
  */
-static enum ip_status chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
-                                const int *via, unsigned via_count, enum chain_kind kind,
-                                struct ip_error *err) {
+static enum ip_status one_chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                    const int *via, unsigned via_count, enum chain_kind kind,
+                                    struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     struct gen_link links[1 + LATENCY_VIA_MAX] = {{.form = form,
@@ -59,7 +59,8 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
                                                    .src_address = pair->path == PROBE_PATH_ADDRESS,
                                                    .src_index = pair->path == PROBE_PATH_INDEX,
                                                    .slow_values = kind == CHAIN_SLOW_VALUES,
-                                                   .same_register = kind == CHAIN_SAME_REGISTER}};
+                                                   .same_register = kind == CHAIN_SAME_REGISTER,
+                                                   .late_load = kind == CHAIN_LATE_LOAD}};
     struct latency_experiment experiment = {.form = form_index,
                                             .pair = pair_index,
                                             .via_count = via_count,
@@ -90,6 +91,25 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
         snprintf(pair->why, sizeof pair->why, "%.127s", reason.text);
     }
     return IP_OK;
+}
+
+/* Does the pair go from the address of what only stores to what it stores? */
+static bool is_of_a_store(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    return pair->path == PROBE_PATH_ADDRESS && form->operands[pair->dst].kind == ISA_OPERAND_MEM &&
+           !gen_form_modifies_memory(form);
+}
+
+/* The same, for the address of a store with a load whose address is known early and with one whose is not:
+ * the less is the nearer bound, and cores differ in which that is. */
+static enum ip_status chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                const int *via, unsigned via_count, enum chain_kind kind,
+                                struct ip_error *err) {
+    enum ip_status status = one_chain_add(session, form_index, pair_index, via, via_count, kind, err);
+    bool both = kind == CHAIN_PLAIN &&
+                is_of_a_store(session->forms[form_index], &session->results[form_index].pairs[pair_index]);
+    return status == IP_OK && both
+               ? one_chain_add(session, form_index, pair_index, via, via_count, CHAIN_LATE_LOAD, err)
+               : status;
 }
 
 /* An address is read as a whole general-purpose register. */

@@ -122,6 +122,19 @@ static void latency_units(void **state) {
          2,
          "mov qword [r14], rax\nmov rcx, qword [r14]\nmov qword [r14], rcx\nmov rax, qword [r14]\n",
          NULL},
+        /* From the address of a store, by a load whose address is known early, or not. */
+        {{"mov m64, r64", "mov r64, m64"},
+         {{.src = 0, .dst = 0, .src_address = true}, {.src = 1, .dst = 0}},
+         2,
+         "xor rbp, rax\nxor rbp, rax\nmov qword [rbp], r13\nmov rcx, qword [r14]\n"
+         "xor rbp, rcx\nxor rbp, rcx\nmov qword [rbp], r13\nmov rax, qword [r14]\n",
+         NULL},
+        {{"mov m64, r64", "mov r64, m64"},
+         {{.src = 0, .dst = 0, .src_address = true, .late_load = true}, {.src = 1, .dst = 0}},
+         2,
+         "xor rbp, rax\nxor rbp, rax\nmov qword [rbp], r13\nmov rcx, qword [rbp]\n"
+         "xor rbp, rcx\nxor rbp, rcx\nmov qword [rbp], r13\nmov rax, qword [rbp]\n",
+         NULL},
         /* So is a string's pointer, which goes on by itself. */
         {{"scasb", "setb r8"},
          {{.src = 1, .dst = 2, .src_address = true}, {.src = 1, .dst = 0}},
