@@ -21,9 +21,10 @@ struct gen_link {
     bool src_index;     /* `src` is a gather's or scatter's memory: the chain goes through its index vector */
     bool slow_values;   /* with operands that take long: see gen_form_depends_on_values */
     bool same_register; /* every other source of the same kind as `src` is the same register as it */
-    bool late_load;     /* of links[0], whose address the chain goes through and which stores: the load that
-                           brings     it back has that address, too, and not one that is known early. It always has
-                           where the     form reads what it stores to. */
+    /* Of links[0], whose address the chain goes through and which stores: the load that brings it back has
+     * that address, too, and not one that is known early. It always has where the form reads what it stores
+     * to. */
+    bool late_load;
 };
 
 /* Cycles that gen_latency_program itself adds to each round. Some sources must keep their value (a pointer, a

@@ -10,14 +10,14 @@
 #include "generator/x87.h"
 
 enum {
-    LOADS_APART = 8,      /* loads walk through so many places from the base on, all banks of the L1 cache:
-                             more would only be more lines to assemble ... */
-    WINDOW_BYTES = 0x800, /* ... stores through so many bytes ... */
-    STORE_DISP =
-        -0x1600,         /* ... from here on, every other half of 1 KiB: at no page offset of a load, where */
-    STORE_BYTES = 0x200, /* they would alias, nor ten bits of its displacement, by which a Zen 4 takes what */
-                         /* is stored for what is loaded (12 cycles a load, each time that it is wrong) */
-    STRIDE_MIN = 32,     /* at 64 loads would meet in one bank of the L1 cache */
+    LOADS_APART = 8,        /* loads walk through so many places from the base on, all banks of the L1 cache:
+                               more would only be more lines to assemble ... */
+    WINDOW_BYTES = 0x800,   /* ... stores through so many bytes ... */
+    STORE_DISP = -0x1600,   /* ... from here on, every other ... */
+    STORE_BYTES = 0x200,    /* ... half of 1 KiB: no page offset of a load, where they would alias, nor its
+                               displacement modulo 1 KiB, by which a Zen 4 takes what is stored for what is
+                               loaded (12 cycles a load, each time that it is wrong) */
+    STRIDE_MIN = 32,        /* at 64 loads would meet in one bank of the L1 cache */
     STRIDE_LOADS_16 = 48,   /* what GEN_LOAD_STRIDE is for loads of 16 bytes, which must stay aligned */
     INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
     LOOP_INSTRUCTIONS = 48, /* in the shorter loop of independent instances */

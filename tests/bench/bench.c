@@ -22,6 +22,7 @@ static int usage(void) {
 }
 
 int main(int argc, char **argv) {
+    (void)setvbuf(stdout, NULL, _IOLBF, 0); /* whoever reads it through a pipe sees each line at once */
     struct bench_options options = {.isaprobe = "build/gcc-release/isaprobe",
                                     .bhive = "../shared/reference/bhive_sample.csv",
                                     .forms = 1000,
