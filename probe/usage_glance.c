@@ -22,7 +22,6 @@ enum {
     ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
     WIDE_BITS = 512,
     FEW_UOPS = 2,
-    MANY_UOPS = 16,
 };
 
 static bool is_inside(const struct probe_usage_experiment *inner,
@@ -232,7 +231,7 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
          * hides it. */
         bool few = sums->uops - sums->loads <= FEW_UOPS;
         double most = few ? sums->uops + all_read(subject) : sums->uops - sums->loads;
-        return sums->uops <= MANY_UOPS && issue_is_clear(&subject->issue) && slots <= most &&
+        return issue_is_clear(&subject->issue) && slots <= most &&
                (slots >= least || probe_usage_crosses(subject->form)) &&
                probe_usage_halves_fit(subject, subject->result, map);
     }
