@@ -155,12 +155,20 @@ static void test_unit(void **state) {
     machine_close(&machine);
 }
 
-static struct isa_form registers_only(void) {
+static struct isa_form form_derived(const char *syntax) {
     struct isa_form form, *derived = &form;
     struct ip_error err;
-    assert_int_equal(isa_form_parse(&form, "add r64, r64", &err), IP_OK);
+    assert_int_equal(isa_form_parse(&form, syntax, &err), IP_OK);
     assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
     return form;
+}
+
+static double uops_on(const struct probe_usage *usage, uint32_t ports) {
+    double uops = 0;
+    for (unsigned t = 0; t < usage->term_count; t++) {
+        uops += usage->terms[t].ports == ports ? usage->terms[t].uops : 0;
+    }
+    return uops;
 }
 
 /* VDIVPD of 512 bits as it was read on silicon, 2*p0+1*p05: uops that come in bursts look like more, and what
@@ -172,7 +180,7 @@ static void test_bursts_of_a_unit(void **state) {
         double confined;
     } read[] = {{0x1, 2.07}, {0x4, -0.27}, {0x9, 2.44}, {0x3, 3.12}, {0x19, 2.58}, {0x1f, 1.28}};
     const struct probe_portmap map = {.issue_width = 6};
-    struct isa_form form = registers_only();
+    struct isa_form form = form_derived("add r64, r64");
     struct probe_usage_subject subject = {.form = &form, .count = sizeof read / sizeof read[0]};
     for (unsigned i = 0; i < subject.count; i++) {
         subject.experiments[i] =
@@ -218,7 +226,7 @@ static void test_readings_of_early_binding(void **state) {
                 {{-0.02, 0.49, 0.50, 0.50, 0.51}, {0.98, 0.99, 1.00, 1.00, 1.01}, 0x3c, 1},
                 {{0.79, 1.07, 1.19, 1.30, 1.47}, {1.93, 2.00, 2.05, 2.05, 2.07}, 0x3c, 2},
                 {{1.95, 2.02, 2.03, 2.03, 2.10}, {1.96, 1.98, 2.00, 2.02, 2.05}, 0x1c, 2}};
-    struct isa_form form = registers_only();
+    struct isa_form form = form_derived("add r64, r64");
     const struct probe_portmap map = {.issue_width = 6};
     for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
         struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
@@ -306,21 +314,14 @@ static double loads_of(const char *syntax, double read, double cycles, double st
         .issue_width = 6,
         .classes = {{.ports = STORE, .width = 1, .store = true}, {.ports = LOAD, .width = 3, .load = true}},
         .class_count = 2};
-    struct isa_form form, *derived = &form;
-    struct ip_error err;
-    assert_int_equal(isa_form_parse(&form, syntax, &err), IP_OK);
-    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
+    struct isa_form form = form_derived(syntax);
     struct probe_usage_subject subject = {.form = &form, .count = 2};
     subject.experiments[0] =
         (struct probe_usage_experiment){.target = STORE, .confined = stores, .store = true};
     subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = read};
     struct probe_usage result = {.slots = 1, .cycles = cycles};
     probe_usage_infer(&subject, &result, &map);
-    double loads = 0;
-    for (unsigned t = 0; t < result.term_count; t++) {
-        loads += result.terms[t].ports == LOAD ? result.terms[t].uops : 0;
-    }
-    return loads;
+    return uops_on(&result, LOAD);
 }
 
 /* Beside other loads a kernel may run in a slower rhythm, which looks as if it had more of them. */
@@ -358,23 +359,15 @@ static void test_crossing(void **state) {
  * `slots` issue slots. */
 static double widest_of(const char *form, double widest, double slots) {
     enum { LOAD = 0x380, FIVE = 0x1f };
-    struct isa_form row;
-    struct ip_error err;
+    struct isa_form row = form_derived(form);
     const struct probe_portmap map = {
         .issue_width = 6, .classes = {{.ports = LOAD, .width = 3, .load = true}}, .class_count = 1};
-    assert_int_equal(isa_form_parse(&row, form, &err), IP_OK);
     struct probe_usage_subject subject = {.form = &row, .count = 2};
     subject.experiments[0] = (struct probe_usage_experiment){.target = LOAD, .confined = 1};
     subject.experiments[1] = (struct probe_usage_experiment){.target = FIVE, .confined = widest};
     struct probe_usage result = {.slots = slots, .cycles = 0.5};
-    struct isa_form *derived = &row;
-    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
     probe_usage_infer(&subject, &result, &map);
-    double uops = 0;
-    for (unsigned t = 0; t < result.term_count; t++) {
-        uops += result.terms[t].ports == FIVE ? result.terms[t].uops : 0;
-    }
-    return uops;
+    return uops_on(&result, FIVE);
 }
 
 /* A load's slot has room for a uop that works on what was loaded, but a load alone has no such. */
@@ -390,7 +383,7 @@ static void test_loads_have_no_company(void **state) {
 static void test_widest_lacks_a_uop(void **state) {
     (void)state;
     const struct probe_portmap map = {.issue_width = 6};
-    struct isa_form form = registers_only();
+    struct isa_form form = form_derived("add r64, r64");
     struct probe_usage_subject subject = {.form = &form, .count = 3};
     const uint32_t targets[] = {0x2, 0x3, 0x1f};
     const double read[2][3] = {{1.0, 2.0, 1.2}, {1.0, 2.0, 1.6}};
