@@ -57,6 +57,13 @@ struct hx_pace {
     uint32_t iterations; /* that take about as long */
 };
 
+/* The chain as it last ran, in both lengths. */
+struct hx_chain_run {
+    uint64_t shorter, longer; /* ticks */
+    uint32_t iterations;
+    uint32_t jobs; /* that may still take it for their own */
+};
+
 /* All that the child needs; the parent fills it before the fork. */
 struct hx_child {
     const struct hx_job *jobs; /* in shared memory */
@@ -80,8 +87,9 @@ struct hx_child {
     uint8_t *pages;        /* its mapping in the child */
     struct hx_pace *paces; /* of each kernel, in the child's own memory */
     double clock_last;     /* ticks of one iteration of the chain, in the last job; 0: there was none */
-    int wire;              /* to the parent; the child moves it to HX_WIRE_FD */
-    double dither;         /* of the moment at which a sample begins, 0 to 1 of some steps of the clock */
+    struct hx_chain_run chain_run;
+    int wire;      /* to the parent; the child moves it to HX_WIRE_FD */
+    double dither; /* of the moment at which a sample begins, 0 to 1 of some steps of the clock */
     uint32_t timeout_ms;
     bool avx; /* VZEROUPPER exists */
 };

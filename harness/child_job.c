@@ -11,7 +11,9 @@ enum {
     TARGET_CYCLES = 6000,
     BLOCK_CYCLES_MAX = 6000, /* a block whose addresses move on touches the more pages the longer it runs */
     COARSE_KERNEL_TIMES = 2, /* where the clock is coarse: so many times as long as asked for */
-    COARSE_REFERENCE_TIMES = 6,
+    COARSE_CHAIN_TIMES = 6,
+    COARSE_SENTINEL_TIMES = 3,
+    COARSE_CHAIN_JOBS = 4, /* and so many jobs in a row have one chain in common */
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,
     CHAIN_WARM_ITERATIONS = 4,
@@ -86,7 +88,9 @@ struct run {
     const struct hx_placed *placed, *beside; /* of the kernel, of its sentinel */
     struct hx_job_result *result;
     uint64_t *row[HX_TICK_KINDS];
-    uint32_t every; /* rounds for which one sample of the references stands */
+    uint32_t every;    /* rounds for which one sample of the references stands */
+    bool shares_chain; /* with the jobs before and after it */
+    bool keeps_chain;  /* does not run the chain */
     uint32_t wreck;
 };
 
@@ -162,6 +166,20 @@ static void references_warm(struct run *run) {
     (void)sentinel_take(run, SHORTER, WARM_ITERATIONS);
 }
 
+/* A sample of both lengths of the chain, or the last one once more. */
+static void clock_take(struct run *run, uint64_t *shorter, uint64_t *longer) {
+    struct hx_chain_run *last = &run->child->chain_run;
+    if (!run->keeps_chain) {
+        (void)chain_take(run, SHORTER, CHAIN_WARM_ITERATIONS);
+        last->shorter = chain_take(run, SHORTER, run->result->reference_iterations);
+        last->longer = chain_take(run, LONGER, run->result->reference_iterations);
+        last->iterations = run->result->reference_iterations;
+        last->jobs = COARSE_CHAIN_JOBS;
+    }
+    *shorter = last->shorter;
+    *longer = last->longer;
+}
+
 /* One round: a sample of each length, with or without those of the references. The first run of a chain after
  * other code takes some 40 cycles more, whichever length it is, and the first of a sentinel after some
  * vector instructions hundreds (with the shorter run paying for that a core of six issues was taken for one
@@ -172,9 +190,7 @@ static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_
     const struct hx_job_result *result = run->result;
     if (references) {
         references_warm(run);
-        (void)chain_take(run, SHORTER, CHAIN_WARM_ITERATIONS);
-        ticks[2] = chain_take(run, SHORTER, result->reference_iterations);
-        ticks[3] = chain_take(run, LONGER, result->reference_iterations);
+        clock_take(run, &ticks[2], &ticks[3]);
         (void)kernel_take(run, SHORTER, result->iterations / 2 + 2);
     }
     /* The longer first, so that each sample has one of the other length before it: a shorter run behind
@@ -219,8 +235,10 @@ static void longest_replace(uint64_t *const rows[2], const uint64_t ticks[2], ui
 }
 
 /* Are all samples alike but for one? */
-static bool row_is_calm(const uint64_t *row, uint32_t rounds) {
+static bool row_is_calm(const struct run *run, const uint64_t *row) {
     enum { NEAR_PER_MILLE = 12, MANY = 3 };
+    uint32_t rounds = run->job->rounds;
+    uint64_t step = (uint64_t)run->child->references->clock_step;
     uint64_t least = row[0], most = row[0], next = row[0];
     for (uint32_t i = 1; i < rounds; i++) {
         uint64_t lower = row[i] < most ? row[i] : most;
@@ -229,7 +247,7 @@ static bool row_is_calm(const uint64_t *row, uint32_t rounds) {
         most = row[i] > most ? row[i] : most;
     }
     uint64_t high = rounds > MANY ? next : most;
-    return (high - least) * 1000 <= least * NEAR_PER_MILLE;
+    return (high - least) * 1000 <= least * NEAR_PER_MILLE + step * 1000;
 }
 
 /* Ticks of one iteration of the chain, as the sample that stands for most rounds has it. */
@@ -249,11 +267,12 @@ static void rounds_retake(struct run *run) {
     const struct hx_job *job = run->job;
     uint64_t *const *row = run->row;
     for (uint32_t i = 0; i < job->retakes && run->wreck == 0; i++) {
-        if (row_is_calm(row[0], job->rounds) && row_is_calm(row[1], job->rounds) && clock_is_likely(run)) {
+        if (row_is_calm(run, row[0]) && row_is_calm(run, row[1]) && clock_is_likely(run)) {
             break;
         }
         uint64_t ticks[HX_TICK_KINDS];
         bool references = i % 2 == 0;
+        run->keeps_chain = run->shares_chain && clock_is_likely(run);
         round_take(run, references, ticks);
         for (size_t kind = 0; kind < 2; kind++) {
             longest_replace((uint64_t *const[]){row[kind], row[kind]}, (uint64_t[]){ticks[kind], ticks[kind]},
@@ -266,6 +285,9 @@ static void rounds_retake(struct run *run) {
 }
 
 static void rounds_take(struct run *run) {
+    const struct hx_chain_run *last = &run->child->chain_run;
+    run->keeps_chain =
+        run->shares_chain && last->jobs > 0 && last->iterations == run->result->reference_iterations;
     for (uint32_t i = 0; i < run->job->rounds && run->wreck == 0; i++) {
         uint64_t ticks[HX_TICK_KINDS];
         bool references = i % run->every == 0;
@@ -274,6 +296,14 @@ static void rounds_take(struct run *run) {
             run->row[kind][i] = kind < 2 || references ? ticks[kind] : run->row[kind][i - 1];
         }
     }
+}
+
+/* The chain for the next jobs: not where the clock seems to have moved. */
+static void clock_leave(const struct run *run, bool likely) {
+    struct hx_chain_run *last = &run->child->chain_run;
+    last->shorter = run->row[2][0];
+    last->longer = run->row[3][0];
+    last->jobs = likely && last->jobs > 0 ? last->jobs - 1 : 0;
 }
 
 void hx_child_job_run(struct hx_child *child, uint32_t number) {
@@ -290,6 +320,8 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
                       .placed = &child->placed[job->held],
                       .beside = &child->sentinels[beside],
                       .result = result,
+                      .shares_chain =
+                          child->references->clock_step > 0.0 && job->reference_every >= job->rounds,
                       .every = job->reference_every > 1 ? job->reference_every : 1};
     uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
     for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
@@ -301,15 +333,17 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     if (kernel->map_on_demand && target > BLOCK_CYCLES_MAX) {
         target = BLOCK_CYCLES_MAX;
     }
-    /* A coarse clock needs longer runs, above all of what all samples are compared with. */
+    /* A coarse clock needs longer runs, above all of what all samples are compared with. So much of the time
+     * would go into the chain that several jobs have one in common. */
     bool coarse = child->references->clock_step > 0.0;
-    uint32_t reference_target = target * (coarse ? COARSE_REFERENCE_TIMES : 1);
+    uint32_t chain_target = target * (coarse ? COARSE_CHAIN_TIMES : 1);
+    uint32_t sentinel_target = target * (coarse ? COARSE_SENTINEL_TIMES : 1);
     target *= coarse && !kernel->map_on_demand ? COARSE_KERNEL_TIMES : 1;
     /* The chain is as precise as what it measures; of its sentinel half as long a run will do: four or more
      * NOPs in a cycle, some loads, ten cycles and more for a value through memory. */
     static const uint32_t cycles_per_run[HX_SENTINELS] = {1, 1, 40};
-    result->reference_iterations = reference_target / (chain->longer.copies * chain->forms_per_unit) + 1;
-    uint32_t runs = (kernel->fills_issue ? 4 : 2) * reference_target; /* whose limits are narrow */
+    result->reference_iterations = chain_target / (chain->longer.copies * chain->forms_per_unit) + 1;
+    uint32_t runs = (kernel->fills_issue ? 4 : 2) * sentinel_target; /* whose limits are narrow */
     result->sentinel_iterations =
         runs / (cycles_per_run[beside] * sentinel->longer.copies * sentinel->forms_per_unit) + 1;
     struct hx_pace *pace = &child->paces[job->held];
@@ -321,7 +355,9 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     warm(&run);
     rounds_take(&run);
     rounds_retake(&run);
+    bool likely = clock_is_likely(&run);
     child->clock_last = clock_of(&run);
+    clock_leave(&run, likely);
     result->wreck = run.wreck;
     result->done = true;
 }

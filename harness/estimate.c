@@ -195,6 +195,28 @@ static double gap_median(const struct hx_tally *tally) {
     return hx_median(gaps, tally->accepted);
 }
 
+/* Are calm batches alike, and by so much the same apart in their two lengths that more of them would not
+ * change it? What a kernel does before its loop may take longer than what the chain does (FNINIT, EMMS: some
+ * 200 cycles), and by where it lies the call of one length may take longer than that of the other. */
+static bool gap_is_steady(const struct hx_tally *tally, const struct hx_plan *plan) {
+    double gaps[HX_BATCHES_MAX], cycles[HX_BATCHES_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tally->accepted; i++) {
+        if (tally->unrest[i] <= HX_UNREST_MAX) {
+            gaps[count] = fabs(tally->gap[i]);
+            cycles[count++] = tally->cycles[i];
+        }
+    }
+    if (count <= plan->min_batches || count < tally->accepted) {
+        return false;
+    }
+    hx_sort(gaps, count);
+    hx_sort(cycles, count);
+    double spread = spread_of(cycles[0], cycles[count - 1], hx_quantile(cycles, count, 0.5));
+    return spread <= plan->spread_limit && gaps[count - 1] - gaps[0] <= plan->spread_limit &&
+           spread + hx_quantile(gaps, count, 0.5) <= plan->trust_limit;
+}
+
 bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat) {
     memset(stat, 0, sizeof *stat);
     stat->cycles = stat->low = stat->high = stat->spread = NAN;
@@ -209,7 +231,8 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     if (count < plan->min_batches && (last || tally->accepted >= MANY_TIMES * plan->min_batches)) {
         count = batches_within(tally, INFINITY, sorted); /* a restless kernel */
     }
-    if (count < plan->min_batches && tally->accepted >= plan->min_batches && last) {
+    bool steady = count < plan->min_batches && gap_is_steady(tally, plan);
+    if (count < plan->min_batches && tally->accepted >= plan->min_batches && (last || steady)) {
         gap = gap_median(tally);
         count = tally->accepted;
         memcpy(sorted, tally->cycles, count * sizeof sorted[0]);
@@ -240,7 +263,7 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
     }
     if (stat->spread <= plan->trust_limit) {
         stat->verdict = HX_VERDICT_OK; /* reported with its spread, but more batches may still narrow it */
-        return false;
+        return steady;
     }
     stat->verdict = HX_VERDICT_UNSTABLE;
     (void)snprintf(stat->why, sizeof stat->why,

@@ -51,11 +51,11 @@ struct hx_tally {
 void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted);
 
 /* Considers the calm batches whose lengths agree; when there are too few of them after many batches, the
- * restless ones too; when all batches that the plan allows are taken and too few agree, all of them, with the
- * gap as part of the spread. The narrowest window that holds at least half of them, and at least
- * min_batches: its median becomes `cycles`, its width the spread.
- * Returns true when that satisfies the plan; stat->verdict is then HX_VERDICT_OK. Otherwise verdict and `why`
- * say what to report if no more batches are taken. */
+ * restless ones too; when all batches that the plan allows are taken and too few agree, or one more than the
+ * plan demands are alike, gap and all, all of them, with the gap as part of the spread. The narrowest window
+ * that holds at least half of them, and at least min_batches: its median becomes `cycles`, its width the
+ * spread. Returns true when that satisfies the plan; stat->verdict is then HX_VERDICT_OK. Otherwise verdict
+ * and `why` say what to report if no more batches are taken. */
 bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat);
 
 #endif

@@ -58,7 +58,40 @@ static void a_coarse_clock_is_averaged_over(void **state) {
     assert_true(worst < 0.002);
 }
 
+/* Batches of `cycles`, each longer than the one before by `drift`, whose lengths are `gap` apart, and each
+ * more than the one before by `change`. Returns how many a plan took until it was settled, or its most. */
+static uint32_t batches_taken(const struct hx_plan *plan, double drift, double gap, double change,
+                              struct hx_stat *stat) {
+    struct hx_tally tally = {0};
+    for (uint32_t i = 0; i < plan->max_batches; i++) {
+        struct hx_estimate estimate = {.cycles = 4.0 + drift * i, .gap = gap + change * i};
+        hx_tally_add(&tally, &estimate, true);
+        if (hx_tally_settle(&tally, plan, stat)) {
+            return i + 1;
+        }
+    }
+    return plan->max_batches;
+}
+
+static void a_steady_gap_needs_one_batch_more(void **state) {
+    (void)state;
+    struct hx_plan plan;
+    struct hx_stat stat;
+    hx_plan_init(&plan);
+    assert_int_equal(batches_taken(&plan, 0.0, 0.0, 0.0, &stat), plan.min_batches);
+    assert_true(stat.spread <= plan.spread_limit);
+    assert_int_equal(batches_taken(&plan, 0.0, 0.02, 0.0, &stat), plan.min_batches + 1);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_true(fabs(stat.spread - 0.02) < 1e-9);
+    /* Not where it is more than is trusted, nor where it or the cycles change. */
+    assert_int_equal(batches_taken(&plan, 0.0, 0.05, 0.0, &stat), plan.max_batches);
+    assert_int_equal(stat.verdict, HX_VERDICT_UNSTABLE);
+    assert_int_equal(batches_taken(&plan, 0.0, 0.016, 0.003, &stat), plan.max_batches);
+    assert_int_equal(batches_taken(&plan, 0.02, 0.016, 0.0, &stat), plan.max_batches);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_coarse_clock_is_averaged_over)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_coarse_clock_is_averaged_over),
+                                       cmocka_unit_test(a_steady_gap_needs_one_batch_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
