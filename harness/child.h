@@ -88,8 +88,9 @@ struct hx_child {
     struct hx_pace *paces; /* of each kernel, in the child's own memory */
     double clock_last;     /* ticks of one iteration of the chain, in the last job; 0: there was none */
     struct hx_chain_run chain_run;
-    int wire;      /* to the parent; the child moves it to HX_WIRE_FD */
-    double dither; /* of the moment at which a sample begins, 0 to 1 of some steps of the clock */
+    bool retook_in_vain; /* the last job did */
+    int wire;            /* to the parent; the child moves it to HX_WIRE_FD */
+    double dither;       /* of the moment at which a sample begins, 0 to 1 of some steps of the clock */
     uint32_t timeout_ms;
     bool avx; /* VZEROUPPER exists */
 };

@@ -11,9 +11,8 @@ enum {
     TARGET_CYCLES = 6000,
     BLOCK_CYCLES_MAX = 6000, /* a block whose addresses move on touches the more pages the longer it runs */
     COARSE_KERNEL_TIMES = 2, /* where the clock is coarse: so many times as long as asked for */
-    COARSE_CHAIN_TIMES = 6,
-    COARSE_SENTINEL_TIMES = 3,
-    COARSE_CHAIN_JOBS = 4, /* and so many jobs in a row have one chain in common */
+    COARSE_CHAIN_TIMES = 3,  /* as long as that */
+    COARSE_CHAIN_JOBS = 4,   /* and so many jobs in a row have one chain in common */
     WARM_RUNS_MAX = 12,
     ITERATIONS_MAX = 100000,
     CHAIN_WARM_ITERATIONS = 4,
@@ -262,12 +261,19 @@ static bool clock_is_likely(const struct run *run) {
     return fabs(clock_of(run) - last) <= near * last;
 }
 
-/* Rounds beyond those that the job asks for, as long as its samples are not alike and it allows any. */
+/* Rounds beyond those that the job asks for, as long as its samples are not alike and it allows any. What
+ * disturbs is either over after one or two rounds, or there for milliseconds: a job behind one that had all
+ * its rounds in vain has fewer. */
 static void rounds_retake(struct run *run) {
+    enum { FEWER_TIMES = 4 };
     const struct hx_job *job = run->job;
     uint64_t *const *row = run->row;
-    for (uint32_t i = 0; i < job->retakes && run->wreck == 0; i++) {
-        if (row_is_calm(run, row[0]) && row_is_calm(run, row[1]) && clock_is_likely(run)) {
+    uint32_t most =
+        run->child->retook_in_vain ? (job->retakes + FEWER_TIMES - 1) / FEWER_TIMES : job->retakes;
+    bool calm = false;
+    for (uint32_t i = 0; run->wreck == 0; i++) {
+        calm = row_is_calm(run, row[0]) && row_is_calm(run, row[1]) && clock_is_likely(run);
+        if (calm || i == most) {
             break;
         }
         uint64_t ticks[HX_TICK_KINDS];
@@ -282,6 +288,7 @@ static void rounds_retake(struct run *run) {
             longest_replace(row + kind, ticks + kind, job->rounds, run->every);
         }
     }
+    run->child->retook_in_vain = !calm;
 }
 
 static void rounds_take(struct run *run) {
@@ -320,8 +327,8 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
                       .placed = &child->placed[job->held],
                       .beside = &child->sentinels[beside],
                       .result = result,
-                      .shares_chain =
-                          child->references->clock_step > 0.0 && job->reference_every >= job->rounds,
+                      .shares_chain = child->references->clock_step > 0.0 &&
+                                      job->reference_every >= job->rounds && !kernel->fills_issue,
                       .every = job->reference_every > 1 ? job->reference_every : 1};
     uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
     for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
@@ -334,16 +341,16 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
         target = BLOCK_CYCLES_MAX;
     }
     /* A coarse clock needs longer runs, above all of what all samples are compared with. So much of the time
-     * would go into the chain that several jobs have one in common. */
+     * would go into the chain that several jobs have one in common; not those of which two must agree. */
     bool coarse = child->references->clock_step > 0.0;
+    target *= coarse && !kernel->map_on_demand && !kernel->fine ? COARSE_KERNEL_TIMES : 1;
     uint32_t chain_target = target * (coarse ? COARSE_CHAIN_TIMES : 1);
-    uint32_t sentinel_target = target * (coarse ? COARSE_SENTINEL_TIMES : 1);
-    target *= coarse && !kernel->map_on_demand ? COARSE_KERNEL_TIMES : 1;
     /* The chain is as precise as what it measures; of its sentinel half as long a run will do: four or more
      * NOPs in a cycle, some loads, ten cycles and more for a value through memory. */
     static const uint32_t cycles_per_run[HX_SENTINELS] = {1, 1, 40};
     result->reference_iterations = chain_target / (chain->longer.copies * chain->forms_per_unit) + 1;
-    uint32_t runs = (kernel->fills_issue ? 4 : 2) * sentinel_target; /* whose limits are narrow */
+    uint32_t runs = (kernel->fills_issue ? 4 : 2) * target; /* whose limits are narrow */
+    runs += coarse ? runs / 2 : 0;
     result->sentinel_iterations =
         runs / (cycles_per_run[beside] * sentinel->longer.copies * sentinel->forms_per_unit) + 1;
     struct hx_pace *pace = &child->paces[job->held];

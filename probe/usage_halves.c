@@ -35,14 +35,27 @@ bool probe_usage_halves_fit(const struct probe_usage_subject *subject, const str
 
 void probe_usage_halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
                              const struct probe_portmap *map) {
-    struct probe_usage_term *terms = result->terms;
-    bool nested = result->term_count == 2 && !terms[0].store && !terms[1].store &&
-                  (terms[0].ports & ~terms[1].ports) == 0;
+    struct probe_usage_term *inner = NULL, *outer = NULL;
+    unsigned computing = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        struct probe_usage_term *term = &result->terms[t];
+        if (term->store) {
+            return;
+        }
+        if (!probe_usage_is_load(map, term->ports)) {
+            computing++;
+            inner = outer;
+            outer = term;
+        }
+    }
+    bool nested = computing == 2 && (inner->ports & ~outer->ports) == 0;
     bool one_slot = !(result->slots >= 1.5); /* or not known */
     if (nested && one_slot && subject->world == PROBE_PORTS_WIDE &&
         probe_usage_slot_uops_most(subject, result, map) > 1) {
-        terms[1].uops += terms[0].uops;
-        terms[0] = terms[1];
-        result->term_count = 1;
+        outer->uops += inner->uops;
+        result->term_count--;
+        for (struct probe_usage_term *at = inner; at < result->terms + result->term_count; at++) {
+            at[0] = at[1];
+        }
     }
 }

@@ -90,15 +90,29 @@ static bool computes(const struct isa_form *form) {
     return false;
 }
 
-/* Loads that the operands in memory need of a form that is no microcode: one each where a general register
- * would hold it. Infinite where one is wider, which a core may load in halves. */
-static double operands_loads(const struct probe_usage_subject *subject, const struct probe_usage *result) {
+/* The most bits that one µop loads here: a load of the map has one. */
+static unsigned load_bits(const struct probe_portmap *map) {
+    unsigned bits = GENERAL_BITS;
+    for (size_t i = 0; i < map->member_count; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        int memory = member->load && member->class >= 0 ? isa_form_memory_operand(member->form) : -1;
+        if (memory >= 0 && member->form->operands[memory].bits > bits) {
+            bits = member->form->operands[memory].bits;
+        }
+    }
+    return bits;
+}
+
+/* Loads that the operands in memory need of a form that is no microcode: one each where one µop loads as many
+ * bits. Infinite where one is wider. */
+static double operands_loads(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                             const struct probe_portmap *map) {
     double loads = 0;
     for (unsigned i = 0; i < subject->form->operand_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
         if (operand->kind == ISA_OPERAND_MEM) {
             bool gathers = isa_reg_is_vector(operand->reg_class);
-            bool plain = operand->read && !gathers && operand->bits != 0 && operand->bits <= GENERAL_BITS;
+            bool plain = operand->read && !gathers && operand->bits != 0 && operand->bits <= load_bits(map);
             loads += plain ? 1 : INFINITY;
         }
     }
@@ -108,7 +122,7 @@ static double operands_loads(const struct probe_usage_subject *subject, const st
 double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                  const struct probe_portmap *map, uint32_t ports) {
     double timely = floor(CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
-    double most = fmin(operands_loads(subject, result), timely <= 1 ? timely : INFINITY);
+    double most = fmin(operands_loads(subject, result, map), timely <= 1 ? timely : INFINITY);
     for (unsigned t = 0; t < result->term_count; t++) { /* stores may share the ports */
         bool within = (result->terms[t].ports & ~ports) == 0;
         most += within && !probe_usage_is_load(map, result->terms[t].ports) ? result->terms[t].uops : 0;

@@ -288,6 +288,30 @@ static void test_halves(void **state) {
     machine_close(&machine);
 }
 
+/* Of one uop that holds its port for two cycles noise may well read two sets: it has the wider, and its loads
+ * beside. */
+static void test_halves_are_alike(void **state) {
+    (void)state;
+    enum { INNER = 0x1, OUTER = 0x3, LOAD = 0x700 };
+    static const struct probe_portmap map = {.issue_width = 6,
+                                             .classes = {{.ports = INNER, .width = 1, .blocker = {-1, 1, 1}},
+                                                         {.ports = OUTER, .width = 2, .blocker = {-1, 2, 2}},
+                                                         {.ports = LOAD, .width = 3, .load = true}},
+                                             .class_count = 3};
+    struct isa_form form = form_derived("vandpd zmm, zmm, m512");
+    for (double slots = 1; slots <= 2; slots++) {
+        struct probe_usage_subject subject = {.form = &form, .count = 3, .world = PROBE_PORTS_WIDE};
+        subject.experiments[0] = (struct probe_usage_experiment){.target = INNER, .confined = 1.1};
+        subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = 2.0};
+        subject.experiments[2] = (struct probe_usage_experiment){.target = OUTER, .confined = 2.0};
+        struct probe_usage result = {.slots = slots, .cycles = NAN};
+        probe_usage_infer(&subject, &result, &map);
+        assert_true(uops_on(&result, INNER) == (slots < 2 ? 0 : 1));
+        assert_true(uops_on(&result, OUTER) == (slots < 2 ? 2 : 1));
+        assert_true(uops_on(&result, LOAD) == 2);
+    }
+}
+
 /* What contradicts itself each time in the same way is not looked at again and again. */
 static void test_contradictions_end(void **state) {
     (void)state;
@@ -306,11 +330,15 @@ static void test_contradictions_end(void **state) {
     machine_close(&machine);
 }
 
-/* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share.
- */
+/* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share;
+ * one uop loads 128 bits here. */
 static double loads_of(const char *syntax, double read, double cycles, double stores) {
     enum { STORE = 0x100, LOAD = 0x700 };
+    struct isa_form load = form_derived("movups xmm, m128");
+    struct probe_port_member member = {.form = &load, .class = 1, .load = true};
     const struct probe_portmap map = {
+        .members = &member,
+        .member_count = 1,
         .issue_width = 6,
         .classes = {{.ports = STORE, .width = 1, .store = true}, {.ports = LOAD, .width = 3, .load = true}},
         .class_count = 2};
@@ -330,8 +358,9 @@ static void test_loads_are_held(void **state) {
     assert_true(loads_of("add r32, m32", 2.1, 0.33, 0) == 1);
     assert_true(loads_of("add r32, m32", 2.1, NAN, 0) == 1); /* there is nothing that a second would load */
     assert_true(loads_of("add m32, r32", 3.0, 1, 1) == 1);   /* beside the store */
-    assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.33, 0) == 1);
-    assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.67, 0) == 2); /* perhaps in halves */
+    assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.67, 0) == 1);
+    assert_true(loads_of("vaddps ymm, ymm, m256", 2.0, 0.33, 0) == 1);
+    assert_true(loads_of("vaddps ymm, ymm, m256", 2.0, 0.67, 0) == 2); /* perhaps in halves */
     assert_true(loads_of("vpgatherdd xmm, vm32x, xmm", 4.0, 4, 0) == 4);
 }
 
@@ -611,6 +640,7 @@ int main(void) {
         cmocka_unit_test(test_bursts_of_a_unit),
         cmocka_unit_test(test_readings_of_early_binding),
         cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_halves_are_alike),
         cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_crossing),
