@@ -454,10 +454,22 @@ static enum ip_status inconsistent_look(struct probe_usage_session *session, str
     return status;
 }
 
+/* What reads as more uops than there is time for, again and again in the same way, is no noise. */
+static void excesses_settle(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        bool steady = subject->times >= GLANCES_SAME && subject->result->verdict == PROBE_USAGE_INCONSISTENT;
+        subject->settled = subject->settled || (steady && probe_usage_runs_faster(subject->result));
+    }
+}
+
 /* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which. */
 static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
                                     struct ip_error *err) {
     enum ip_status status = chunk_glance(session, settled != NULL ? GLANCES_ALONE : GLANCES, err);
+    if (settled == NULL) {
+        excesses_settle(session);
+    }
     size_t left = 0;
     for (size_t i = 0; i < session->count; i++) {
         const struct probe_usage_subject *subject = &session->subjects[i];

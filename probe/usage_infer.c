@@ -103,17 +103,16 @@ static unsigned load_bits(const struct probe_portmap *map) {
     return bits;
 }
 
-/* Loads that the operands in memory need of a form that is no microcode: one each where one µop loads as many
- * bits. Infinite where one is wider. */
+/* Loads that the operands in memory need of a form that is no microcode: as many as it takes µops that load.
+ * Infinite where that is not known. */
 static double operands_loads(const struct probe_usage_subject *subject, const struct probe_usage *result,
                              const struct probe_portmap *map) {
     double loads = 0;
     for (unsigned i = 0; i < subject->form->operand_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
         if (operand->kind == ISA_OPERAND_MEM) {
-            bool gathers = isa_reg_is_vector(operand->reg_class);
-            bool plain = operand->read && !gathers && operand->bits != 0 && operand->bits <= load_bits(map);
-            loads += plain ? 1 : INFINITY;
+            bool plain = operand->read && !isa_reg_is_vector(operand->reg_class) && operand->bits != 0;
+            loads += plain ? ceil((double)operand->bits / load_bits(map)) : INFINITY;
         }
     }
     return loads > 0 && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? loads : INFINITY;
@@ -384,6 +383,10 @@ static double residual_most(const struct probe_usage_subject *subject, double uo
            (subject->holds_unit ? UNIT_RESIDUAL_MORE : 0);
 }
 
+bool probe_usage_runs_faster(const struct probe_usage *result) {
+    return result->cycles < 0.95 * result->expected_cycles - 0.03;
+}
+
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map) {
     unsigned measured = 0, missing = 0;
@@ -441,7 +444,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (subject->check_count > 0 && checked == 0) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "no mix that would check the answer could be measured");
-    } else if (result->cycles < 0.95 * result->expected_cycles - 0.03) {
+    } else if (probe_usage_runs_faster(result)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 && !probe_usage_crosses(subject->form) &&
                uops > probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +

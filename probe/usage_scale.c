@@ -90,28 +90,34 @@ static double stores_whole(double cycles) {
     return fabs(cycles - whole) <= STORES_WHOLE * whole ? whole : cycles;
 }
 
-/* All that write memory are counted by it, and a neighbour makes it longer: the least that two readings say.
- */
+/* The least of ascending readings that the next one confirms: a neighbour makes them longer, and a disturbed
+ * chain shorter. NaN: none is. */
+static double stores_agreed(const double *sorted, unsigned count) {
+    for (unsigned i = 0; i + 1 < count; i++) {
+        if (sorted[i + 1] <= sorted[i] * (1.0 + STORES_AGREE)) {
+            return stores_whole(sorted[i]);
+        }
+    }
+    return NAN;
+}
+
+/* All that write memory are counted by it. */
 enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err) {
     struct isa_form *form = NULL;
     for (unsigned c = 0; c < session->map->class_count && form == NULL; c++) {
         const struct probe_port_class *class = &session->map->classes[c];
         form = class->store && class->blocker[0] >= 0 ? session->map->members[class->blocker[0]].form : NULL;
     }
+    double readings[STORE_READINGS];
+    unsigned count = 0;
     enum ip_status status = IP_OK;
-    double least = NAN, next = NAN;
     session->store_cycles = NAN;
     for (unsigned i = 0;
          i < STORE_READINGS && status == IP_OK && form != NULL && isnan(session->store_cycles); i++) {
-        double cycles = NAN;
-        status = stores_read(session, form, &cycles, err);
-        if (cycles < least || isnan(least)) {
-            next = least;
-            least = cycles;
-        } else {
-            next = fmin(next, cycles);
-        }
-        session->store_cycles = next <= least * (1.0 + STORES_AGREE) ? stores_whole(least) : NAN;
+        status = stores_read(session, form, &readings[count], err);
+        count += status == IP_OK && isfinite(readings[count]);
+        hx_sort(readings, count);
+        session->store_cycles = stores_agreed(readings, count);
     }
     return status;
 }

@@ -254,6 +254,8 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
 bool probe_usage_crosses(const struct isa_form *form);
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);
+/* Than the ports allow that were found? After probe_usage_verify. */
+bool probe_usage_runs_faster(const struct probe_usage *result);
 /* Do the terms give back every experiment, the checks, the throughput and the slots? */
 void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_usage *result,
                         const struct probe_portmap *map);

@@ -360,7 +360,7 @@ static void test_loads_are_held(void **state) {
     assert_true(loads_of("add m32, r32", 3.0, 1, 1) == 1);   /* beside the store */
     assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.67, 0) == 1);
     assert_true(loads_of("vaddps ymm, ymm, m256", 2.0, 0.33, 0) == 1);
-    assert_true(loads_of("vaddps ymm, ymm, m256", 2.0, 0.67, 0) == 2); /* perhaps in halves */
+    assert_true(loads_of("vaddps ymm, ymm, m256", 3.0, 0.67, 0) == 2); /* in halves */
     assert_true(loads_of("vpgatherdd xmm, vm32x, xmm", 4.0, 4, 0) == 4);
 }
 
