@@ -220,19 +220,40 @@ static bool loads_too_wide(const struct probe_usage_subject *subject, const stru
            bits < blocker->operands[isa_form_memory_operand(blocker)].bits;
 }
 
-/* Where loads of vectors have a set of their own within this one, what they take beside scalar loads says
- * nothing of it: both fill the same cache (0.3 to 2.4 of one load of a Zen 4). */
+/* Does it load into general registers? Conversions to these load into those of vectors. */
+static bool loads_to_general(const struct isa_form *form) {
+    bool vector = strncmp(form->mnemonic, "cvt", 3) == 0 || strncmp(form->mnemonic, "vcvt", 4) == 0;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        vector = vector || (operand->kind == ISA_OPERAND_REG && !isa_reg_is_gpr(operand->reg_class));
+    }
+    return !vector;
+}
+
+/* Is there a set of loads within this one, or around it, with blockers of these worlds? */
+static bool loads_nested(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                         const struct probe_port_class *class, bool within, unsigned worlds) {
+    bool nested = false;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        const struct probe_port_class *other = &map->classes[c];
+        uint32_t beyond = within ? other->ports & ~class->ports : class->ports & ~other->ports;
+        bool fits = other->load && beyond == 0 && other->ports != class->ports;
+        nested =
+            nested || (fits && (other->worlds & worlds) != 0 && probe_usage_blocker(subject, map, c) >= 0);
+    }
+    return nested;
+}
+
+/* Where loads of vectors have a set of their own within that of all, what the ones take beside the others
+ * says nothing of it: both fill the same cache (0.3 to 2.4 of one load of a Zen 4). */
 static bool loads_of_other_kind(const struct probe_usage_subject *subject,
                                 const struct probe_port_class *class, const struct probe_portmap *map,
                                 int member) {
-    bool vector = subject->legacy || subject->world != PROBE_PORTS_SCALAR, own = false;
-    for (unsigned c = 0; c < map->class_count; c++) {
-        const struct probe_port_class *other = &map->classes[c];
-        bool within = (other->ports & ~class->ports) == 0 && other->ports != class->ports;
-        own = own || (other->load && within && (other->worlds & PROBE_PORTS_VECTOR) != 0 &&
-                      probe_usage_blocker(subject, map, c) >= 0);
-    }
-    return class->load && vector && own && map->members[member].world == PROBE_PORTS_SCALAR;
+    bool general = loads_to_general(subject->form);
+    bool others = (map->members[member].world == PROBE_PORTS_SCALAR) != general;
+    return class->load && others &&
+           loads_nested(subject, map, class, !general,
+                        general ? (unsigned)PROBE_PORTS_SCALAR : (unsigned)PROBE_PORTS_VECTOR);
 }
 
 static void experiment_init(struct probe_usage_experiment *experiment, uint32_t target, int member) {

@@ -364,6 +364,43 @@ static void test_loads_are_held(void **state) {
     assert_true(loads_of("vpgatherdd xmm, vm32x, xmm", 4.0, 4, 0) == 4);
 }
 
+/* Where loads of vectors have fewer ports than others, each form is read beside loads of its own kind. */
+static void test_loads_beside_their_kind(void **state) {
+    (void)state;
+    enum { VECTORS = 0x600, ALL = 0x700 };
+    static const struct {
+        const char *syntax;
+        uint32_t loads;
+    } forms[] = {{"adc r64, m64", ALL},          {"crc32 r32, m8", ALL},
+                 {"add m32, r32", ALL},          {"vpaddd ymm, ymm, m256", VECTORS},
+                 {"cvtsd2si r32, m64", VECTORS}, {"fadd m64", VECTORS}};
+    struct isa_form blockers[] = {form_derived("mov r64, m64"), form_derived("vmovups ymm, m256")};
+    struct probe_port_member members[] = {
+        {.form = &blockers[0], .world = PROBE_PORTS_SCALAR, .class = 0, .load = true},
+        {.form = &blockers[1], .world = PROBE_PORTS_VECTOR, .class = 1, .load = true}};
+    const struct probe_portmap map = {
+        .members = members,
+        .member_count = 2,
+        .issue_width = 6,
+        .classes =
+            {{.ports = ALL, .width = 3, .load = true, .worlds = PROBE_PORTS_SCALAR, .blocker = {0, -1, -1}},
+             {.ports = VECTORS,
+              .width = 2,
+              .load = true,
+              .worlds = PROBE_PORTS_VECTOR,
+              .blocker = {-1, 1, -1}}},
+        .class_count = 2};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct isa_form form = form_derived(forms[i].syntax);
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.legacy = false; /* nothing but the kind of load decides */
+        probe_usage_experiments_plan(&subject, &map);
+        assert_int_equal(subject.count, 1);
+        assert_int_equal(subject.experiments[0].target, forms[i].loads);
+    }
+}
+
 /* A value that goes to another register file may keep ports busy that it has no issue slot for. */
 static void test_crossing(void **state) {
     (void)state;
@@ -643,6 +680,7 @@ int main(void) {
         cmocka_unit_test(test_halves_are_alike),
         cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_loads_are_held),
+        cmocka_unit_test(test_loads_beside_their_kind),
         cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_widest_lacks_a_uop),
