@@ -337,7 +337,9 @@ static enum ip_status many_glance(struct probe_usage_session *session, struct ip
             probe_usage_found_use(subject, subject->result);
         }
         for (unsigned e = 0; e < subject->count; e++) {
-            subject->experiments[e].least = subject->many ? MANY_READINGS : 1;
+            if (subject->many && subject->experiments[e].least < MANY_READINGS) {
+                subject->experiments[e].least = MANY_READINGS;
+            }
             probe_usage_readings_drop(&subject->experiments[e], PROBE_USAGE_LOOKED);
         }
     }

@@ -16,7 +16,6 @@ static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a
 /* Where readings are upper bounds, and there were some: so far the least may be above the count. */
 static const double BOUND_WITHIN = 0.7;
 enum {
-    BOUND_READINGS = 5,
     GLANCES_MOST = 9,
     BESIDE_LEAST = 5, /* of a set that has uops beside others */
     ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
@@ -111,7 +110,7 @@ static bool all_read(const struct probe_usage_subject *subject) {
 static bool is_clear(const struct probe_usage_experiment *experiment, double within) {
     double above = experiment->confined - floor(experiment->confined + within);
     double distance =
-        experiment->bounds && above <= BOUND_WITHIN && experiment->reading_count >= BOUND_READINGS
+        experiment->bounds && above <= BOUND_WITHIN && experiment->reading_count >= PROBE_USAGE_BOUND_READINGS
             ? 0
             : fabs(experiment->confined - round(experiment->confined));
     return experiment->reading_count > 0 && distance <= within && probe_usage_error(experiment) <= ERROR_MOST;
@@ -129,6 +128,20 @@ static bool issue_is_clear(const struct probe_usage_experiment *issue) {
     return is_seen_twice(issue) && is_clear(issue, INTEGER_WITHIN);
 }
 
+/* A form that reads and writes its memory may do both with one address (Zen), and beside loads it runs now
+ * and then in a slower rhythm, as if it had another: a load of it is one that many readings show. */
+static bool load_is_vague(const struct probe_usage_subject *subject,
+                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    double stores = 0;
+    for (unsigned t = 0; t < subject->result->term_count; t++) {
+        const struct probe_usage_term *term = &subject->result->terms[t];
+        stores += term->store && (term->ports & ~experiment->target) == 0 ? term->uops : 0;
+    }
+    return probe_usage_is_load(map, experiment->target) && probe_usage_rewrites(subject->form) &&
+           experiment->confined > stores + ZERO_MOST &&
+           experiment->reading_count < PROBE_USAGE_BOUND_READINGS;
+}
+
 static bool set_is_clear(const struct probe_usage_subject *subject,
                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     /* The widest's is held within the slots, whatever it is. */
@@ -138,7 +151,8 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
         experiment->confined > probe_usage_confined_most(subject, subject->result, map, experiment->target);
     /* Its uops may be such that could go elsewhere. */
     bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map);
-    if (open && experiment->reading_count < BOUND_READINGS) {
+    if ((open && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
+        load_is_vague(subject, experiment, map)) {
         return false;
     }
     return experiment->implied || nothing_blocks || bounded || is_clear(experiment, within);

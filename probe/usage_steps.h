@@ -15,8 +15,9 @@ enum {
     PROBE_USAGE_STORE_STRIDE = 64, /* a line for each: some CPUs write two to one line at once, not to two */
     PROBE_USAGE_READINGS =
         15, /* cheap looks at an experiment, at most; of one for which these are too vague */
-    PROBE_USAGE_MEASUREMENTS = 7, /* so many measurements */
-    PROBE_USAGE_MICROCODE = 4,    /* slots, and more: what it does is not in its operands */
+    PROBE_USAGE_MEASUREMENTS = 7,   /* so many measurements */
+    PROBE_USAGE_BOUND_READINGS = 5, /* at least, of what may read as more than it is */
+    PROBE_USAGE_MICROCODE = 4,      /* slots, and more: what it does is not in its operands */
 };
 
 /* How a reading is taken. Their low quantiles are not equally low, nor are they equally good. */
@@ -212,6 +213,8 @@ bool probe_usage_look_again(struct probe_usage_subject *subject);
 /* NOPs say less at a glance than ports do, so that the issue slots are read only where the ports hide behind
  * them. */
 bool probe_usage_glance_needs_issue(const struct probe_portmap *map);
+/* Does it read and write one place in memory? */
+bool probe_usage_rewrites(const struct isa_form *form);
 /* Wants a glance at those sets that others, as wide or wider, do not hold. */
 void probe_usage_glance_tops(struct probe_usage_subject *subject, const struct probe_portmap *map);
 /* And at those within these of which one has uops; the others are implied. */
