@@ -43,6 +43,7 @@ static const char SHORT_NOP[] = "nop dword [rax+8]";
  * decoders feed it. */
 static const double WIDTH_TOLERANCE = 0.08;
 static const double SENTINELS_AGREE = 0.03;
+static const double BESIDE_AGREE = 0.02;
 
 /* Takes the program over. */
 static enum ip_status program_build(struct gen_kernel *kernel, struct gen_program *program,
@@ -288,18 +289,6 @@ static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samp
     return status;
 }
 
-/* The least that so many batches agree on: what disturbs a sentinel makes it longer. NaN: none do. Sorts. */
-static double least_agreed(double cycles[CALIBRATION_BATCHES], size_t agreeing) {
-    const double near = 0.02;
-    hx_sort(cycles, CALIBRATION_BATCHES);
-    for (size_t i = 0; i + agreeing <= CALIBRATION_BATCHES; i++) {
-        if (cycles[i + agreeing - 1] - cycles[i] <= near * cycles[i]) {
-            return cycles[i];
-        }
-    }
-    return NAN;
-}
-
 /* How long a sentinel takes undisturbed: the least that was ever found, for a neighbour that loads steadily
  * makes three loads a cycle look like one. Where nothing is found for a while, somebody else loads too, or
  * this core has other limits: NOPs will have to do. */
@@ -331,8 +320,11 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
             }
         }
         size_t agreeing = sentinel == HX_SENTINEL_LOADS ? LOADS_AGREEING : FORWARDS_AGREEING;
-        double agreed = status == IP_OK ? least_agreed(cycles, agreeing) : NAN;
-        found = hx_undisturbed(sentinel, agreed);
+        if (status == IP_OK) {
+            hx_sort(cycles, CALIBRATION_BATCHES);
+            found = hx_undisturbed(sentinel,
+                                   hx_least_agreed(cycles, CALIBRATION_BATCHES, agreeing, BESIDE_AGREE));
+        }
     }
     bench->beside_cycles[sentinel] = fmin(bench->beside_cycles[sentinel], found); /* NaN: nothing was known */
     if (status == IP_OK && isnan(bench->beside_cycles[sentinel])) {

@@ -43,3 +43,12 @@ size_t hx_narrowest(const double *sorted, size_t count, size_t size) {
     }
     return best;
 }
+
+double hx_least_agreed(const double *sorted, size_t count, size_t agreeing, double within) {
+    for (size_t i = 0; i + agreeing <= count; i++) {
+        if (sorted[i + agreeing - 1] - sorted[i] <= within * sorted[i]) {
+            return sorted[i];
+        }
+    }
+    return NAN;
+}

@@ -16,5 +16,8 @@ double hx_median(double *values, size_t count);
 /* Where the narrowest run of `size` neighbours among sorted values begins; the lowest of equals. 1 <= size <=
  * count. */
 size_t hx_narrowest(const double *sorted, size_t count, size_t size);
+/* The least of ascending values that lies within this part of itself of so many, itself counted: of times,
+ * which disturbances make longer, what is no stray. NaN: none does. agreeing >= 1. */
+double hx_least_agreed(const double *sorted, size_t count, size_t agreeing, double within);
 
 #endif

@@ -5,6 +5,7 @@
  * and only the others are looked at closely. docs/ports.md, "Usage". */
 #include <math.h>
 
+#include "generator/operands.h"
 #include "harness/stats.h"
 #include "probe/usage_steps.h"
 
@@ -137,7 +138,7 @@ static bool load_is_vague(const struct probe_usage_subject *subject,
         const struct probe_usage_term *term = &subject->result->terms[t];
         stores += term->store && (term->ports & ~experiment->target) == 0 ? term->uops : 0;
     }
-    return probe_usage_is_load(map, experiment->target) && probe_usage_rewrites(subject->form) &&
+    return probe_usage_is_load(map, experiment->target) && gen_form_modifies_memory(subject->form) &&
            experiment->confined > stores + ZERO_MOST &&
            experiment->reading_count < PROBE_USAGE_BOUND_READINGS;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "probe/usage_steps.h"
 
 enum {
@@ -209,11 +210,6 @@ static bool may_touch_memory(const struct probe_usage_subject *subject) {
            !(subject->slots <= PROBE_USAGE_MICROCODE - 0.5);
 }
 
-bool probe_usage_rewrites(const struct isa_form *form) {
-    int memory = isa_form_memory_operand(form);
-    return memory >= 0 && form->operands[memory].read && form->operands[memory].write;
-}
-
 /* Loads of 512 bits fill more than their ports, the way to the cache: beside them a narrow load, which could
  * go to one port more, seems to be confined to the same two (0.7 to 1.0 of it). */
 static bool loads_too_wide(const struct probe_usage_subject *subject, const struct probe_port_class *class,
@@ -301,7 +297,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
             experiment->widest = probe_usage_is_widest(map, experiment);
             experiment->least =
-                class->load && probe_usage_rewrites(subject->form) ? PROBE_USAGE_BOUND_READINGS : 1;
+                class->load && gen_form_modifies_memory(subject->form) ? PROBE_USAGE_BOUND_READINGS : 1;
             experiment->rhythms =
                 !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
             experiment->bounds =

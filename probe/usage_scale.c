@@ -90,18 +90,7 @@ static double stores_whole(double cycles) {
     return fabs(cycles - whole) <= STORES_WHOLE * whole ? whole : cycles;
 }
 
-/* The least of ascending readings that the next one confirms: a neighbour makes them longer, and a disturbed
- * chain shorter. NaN: none is. */
-static double stores_agreed(const double *sorted, unsigned count) {
-    for (unsigned i = 0; i + 1 < count; i++) {
-        if (sorted[i + 1] <= sorted[i] * (1.0 + STORES_AGREE)) {
-            return stores_whole(sorted[i]);
-        }
-    }
-    return NAN;
-}
-
-/* All that write memory are counted by it. */
+/* All that write memory are counted by it: the least that two readings agree on. */
 enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err) {
     struct isa_form *form = NULL;
     for (unsigned c = 0; c < session->map->class_count && form == NULL; c++) {
@@ -117,7 +106,7 @@ enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, s
         status = stores_read(session, form, &readings[count], err);
         count += status == IP_OK && isfinite(readings[count]);
         hx_sort(readings, count);
-        session->store_cycles = stores_agreed(readings, count);
+        session->store_cycles = stores_whole(hx_least_agreed(readings, count, 2, STORES_AGREE));
     }
     return status;
 }

@@ -213,8 +213,6 @@ bool probe_usage_look_again(struct probe_usage_subject *subject);
 /* NOPs say less at a glance than ports do, so that the issue slots are read only where the ports hide behind
  * them. */
 bool probe_usage_glance_needs_issue(const struct probe_portmap *map);
-/* Does it read and write one place in memory? */
-bool probe_usage_rewrites(const struct isa_form *form);
 /* Wants a glance at those sets that others, as wide or wider, do not hold. */
 void probe_usage_glance_tops(struct probe_usage_subject *subject, const struct probe_portmap *map);
 /* And at those within these of which one has uops; the others are implied. */
