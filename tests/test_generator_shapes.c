@@ -334,6 +334,52 @@ static void pair_units(void **state) {
     assert_int_equal(gen_pair_program(&program, &addpd, 0, &mulpd, 0, &err), IP_USAGE);
 }
 
+/* Of a displacement on the base register in the line, modulo 1 KiB; -1: there is none. */
+static int offset_of(const char *line) {
+    const char *bracket = strstr(line, "[r14");
+    return bracket != NULL ? (int)(strtol(bracket + 4, NULL, 10) & 0x3ff) : -1;
+}
+
+/* Does a load of the second form have the offset of a store of the first, or the other way round? */
+static bool meet(const char *first, const char *second, unsigned stride) {
+    struct isa_form forms[2] = {form_of(first), form_of(second)};
+    const struct gen_part parts[2] = {{.form = &forms[0], .count = 30, .how = {.stride = stride}},
+                                      {.form = &forms[1], .count = 9, .how = {.stride = stride}}};
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_mix_program(&program, parts, 2, &err), IP_OK);
+    bool used[2][0x400] = {{false}}, met = false;
+    for (size_t i = 0; i < program.unit.count; i++) {
+        int offset = offset_of(program.unit.items[i]);
+        assert_in_range(offset, 0, 0x3ff);
+        bool is_first = strncmp(program.unit.items[i], first, strcspn(first, " ")) == 0;
+        used[!is_first][offset] = true;
+    }
+    for (size_t i = 0; i < 0x400; i++) {
+        met = met || (used[0][i] && used[1][i]);
+    }
+    gen_program_fini(&program);
+    return met;
+}
+
+/* A CPU that guesses by the displacement what a load reads (Zen 4) must not take another's store for it. */
+static void loads_meet_no_stores_of_others(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"mov m64, r64", "sub m32, imm8"}, {"sub m32, imm8", "mov m64, r64"},
+        {"not m64", "add m32, r32"},       {"mov m64, r64", "add r64, m64"},
+        {"add r64, m64", "not m64"},       {"vmovups m256, ymm", "lock inc m32"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        for (unsigned stride = 0; stride <= 64; stride += 64) {
+            if (meet(pairs[i][0], pairs[i][1], stride)) {
+                fail_msg("%s beside %s, stride %u", pairs[i][0], pairs[i][1], stride);
+            }
+        }
+    }
+    assert_true(meet("mov m64, r64", "vmovups m256, ymm", 64)); /* these load nothing */
+}
+
 static void branch_run(const char *syntax, bool taken, const char *first, const char *branch) {
     struct isa_form form = form_of(syntax);
     struct gen_program program;
@@ -431,7 +477,7 @@ int main(void) {
         cmocka_unit_test(pointer_chase_prepared), cmocka_unit_test(filler),
         cmocka_unit_test(throughput_units),       cmocka_unit_test(pair_units),
         cmocka_unit_test(branch_units),           cmocka_unit_test(fills),
-        cmocka_unit_test(fills_of_mixes),
+        cmocka_unit_test(fills_of_mixes),         cmocka_unit_test(loads_meet_no_stores_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
