@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/scan_first.c - what the first of a scan's two passes found of a form that noise may have spoilt.
- * Disturbances only lengthen a run: where both passes trust what they found, the less of it is nearer. */
+ * Disturbances only lengthen a run: where both passes trust what they found, the less of it is nearer, or
+ * what is no bound and nearer to a whole number. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/scan.h"
+#include "probe/batch.h"
 
 void scan_first_keep(struct scan *scan, const struct isa_form *form,
                      const struct probe_throughput *throughput, struct probe_latency *latency) {
@@ -41,7 +43,9 @@ void scan_first_use(const struct scan_first *first, struct probe_throughput *thr
         struct probe_latency_pair *now = &latency->pairs[i];
         bool same = before->src == now->src && before->dst == now->dst && before->path == now->path &&
                     before->upper_bound == now->upper_bound;
-        if (same && pair_is_content(before) && pair_is_content(now) && before->cycles < now->cycles) {
+        bool nearer = now->upper_bound ? before->cycles < now->cycles
+                                       : probe_is_nearer_whole(before->cycles, now->cycles);
+        if (same && pair_is_content(before) && pair_is_content(now) && nearer) {
             *now = *before;
         }
     }

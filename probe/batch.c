@@ -66,16 +66,21 @@ static bool is_void(const struct hx_stat *stat) {
     return stat->verdict == HX_VERDICT_UNSTABLE || stat->verdict == HX_VERDICT_DISTURBED;
 }
 
-/* How far what it takes is from a whole number of cycles, as a part of that. */
-static double unwhole(const struct hx_stat *stat) {
-    double whole = fmax(round(stat->cycles), 1.0);
-    return fabs(stat->cycles - whole) / whole;
+static double from_whole(double cycles) {
+    return fabs(cycles - round(cycles));
 }
+
+bool probe_is_nearer_whole(double cycles, double than) {
+    return fabs(cycles - than) >= 1.0 ? cycles < than : from_whole(cycles) < from_whole(than);
+}
+
+/* Farther from a whole number, as a part of itself, it is none. */
+static const double WHOLE_WITHIN = 0.01;
 
 /* Did noise make it void, or, where it should be a whole number, perhaps longer? */
 static bool is_again(const struct hx_stat *stat, bool whole) {
-    const double within = 0.01;
-    return is_void(stat) || (whole && stat->verdict == HX_VERDICT_OK && unwhole(stat) > within);
+    return is_void(stat) || (whole && stat->verdict == HX_VERDICT_OK &&
+                             from_whole(stat->cycles) > WHOLE_WITHIN * fmax(stat->cycles, 1.0));
 }
 
 /* Measures again what noise spoilt, and counts in `unstable` what was undisturbed and spread; `again` and
@@ -95,7 +100,7 @@ static enum ip_status void_measure(const struct gen_kernel **pointers, size_t co
         if (pointers[i - 1] != NULL && is_again(stat, whole)) {
             left--;
             unstable[i - 1] += fresh[left].verdict == HX_VERDICT_UNSTABLE;
-            bool better = is_void(stat) || unwhole(&fresh[left]) < unwhole(stat);
+            bool better = is_void(stat) || probe_is_nearer_whole(fresh[left].cycles, stat->cycles);
             *stat = fresh[left].verdict == HX_VERDICT_OK && better ? fresh[left] : *stat;
         }
     }
@@ -132,6 +137,49 @@ static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t c
     free(again);
     free(fresh);
     free(unstable);
+    return status;
+}
+
+/* Fewer cycles may well be halves: two ports that take turns. */
+static const double BETWEEN_LEAST = 4, BETWEEN_WITHIN = 0.15;
+
+/* Took it, undisturbed, between two whole numbers of cycles? */
+static bool is_between(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_OK && stat->cycles >= BETWEEN_LEAST &&
+           from_whole(stat->cycles) > fmax(BETWEEN_WITHIN, WHOLE_WITHIN * stat->cycles);
+}
+
+/* Measures those that are no rivals and took between two whole numbers of cycles up to so many times more. */
+static enum ip_status betweens_measure(const struct probe_batch *batch, size_t first,
+                                       const struct gen_kernel **pointers, size_t count,
+                                       struct hx_stat *stats, const struct hx_meter *meter,
+                                       struct ip_error *err) {
+    const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
+    size_t *of = calloc(count, sizeof *of);
+    struct hx_stat *fresh = calloc(count, sizeof *fresh);
+    enum ip_status status = again == NULL || of == NULL || fresh == NULL
+                                ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
+                                : IP_OK;
+    size_t left = 1;
+    for (unsigned r = 0; r < batch->between_retries && left > 0 && status == IP_OK; r++) {
+        left = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (pointers[i] != NULL && batch->rivals[first + i].set == 0 && is_between(&stats[i])) {
+                again[left] = pointers[i];
+                of[left++] = i;
+            }
+        }
+        status = left > 0 ? hx_measure(meter, again, left, fresh, err) : IP_OK;
+        for (size_t i = 0; i < left && status == IP_OK; i++) {
+            struct hx_stat *stat = &stats[of[i]];
+            bool better =
+                fresh[i].verdict == HX_VERDICT_OK && probe_is_nearer_whole(fresh[i].cycles, stat->cycles);
+            *stat = better ? fresh[i] : *stat;
+        }
+    }
+    free(again);
+    free(of);
+    free(fresh);
     return status;
 }
 
@@ -227,6 +275,9 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
     }
     if (status == IP_OK && batch->retries > 0 && batch->looks == 0) {
         status = voids_measure(pointers, count, stats, batch, meter, err);
+    }
+    if (status == IP_OK && batch->between_retries > 0 && batch->looks == 0) {
+        status = betweens_measure(batch, first, pointers, count, stats, meter, err);
     }
     hx_release(meter);
     for (size_t i = 0; i < count && status == IP_OK; i++) {

@@ -29,9 +29,17 @@ struct probe_batch {
     double retry_seconds; /* ... and, on the silicon, for so long at least, but for what is unstable each time
                            */
     bool whole;           /* measured again is also what took no whole number of cycles; the nearest counts */
+    unsigned between_retries; /* measured so many times more, at most, is what is no rival and took four
+                                 cycles or more, and no whole number; the nearest counts */
     unsigned looks; /* more than 0: no measurement, but so many cheap looks (hx_screen) at most, until two of
                        them agree; no rivals, no retries */
 };
+
+/* Of two measurements of what should take a whole number of cycles, does the first tell it better? The less
+ * does where they are a cycle and more apart (disturbances only lengthen a run), else the one that is nearer
+ * to a whole number: a unit that takes 10 or 11 cycles, by the pipe that its uops go to, takes 10.5 now and
+ * then. */
+bool probe_is_nearer_whole(double cycles, double than);
 
 void probe_batch_fini(struct probe_batch *batch); /* an all-zero batch is fine and empty */
 

@@ -8,6 +8,9 @@
 #include "generator/operands.h"
 #include "probe/latency_session.h"
 
+/* Of a chain of the form alone that takes no whole number of cycles. */
+enum { BETWEEN_RETRIES = 3 };
+
 const char *probe_path_name(enum probe_path path) {
     switch (path) {
     case PROBE_PATH_REGISTER:
@@ -145,7 +148,10 @@ enum ip_status probe_latency_measure_with(const struct hx_meter *meter, struct g
     if (count == 0) {
         return IP_OK;
     }
-    struct latency_session session = {.forms = forms, .count = count, .transfers = transfers};
+    struct latency_session session = {.forms = forms,
+                                      .count = count,
+                                      .transfers = transfers,
+                                      .batch = {.between_retries = BETWEEN_RETRIES}};
     session.results = calloc(count, sizeof *session.results);
     if (session.results == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);

@@ -63,6 +63,25 @@ static void less_latency_of_contents_counts(void **state) {
     }
 }
 
+/* ... and of those that a bound is not told for, the one that is nearer to a whole number; a bound is the
+ * less.
+ */
+static void whole_latency_of_contents_counts(void **state) {
+    (void)state;
+    struct probe_latency_pair before[] = {pair_of(PROBE_PATH_CONTENT, 6.3), pair_of(PROBE_PATH_CONTENT, 7.1),
+                                          pair_of(PROBE_PATH_CONTENT, 9.0), pair_of(PROBE_PATH_CONTENT, 6.3)};
+    struct probe_latency_pair now[] = {pair_of(PROBE_PATH_CONTENT, 7.1), pair_of(PROBE_PATH_CONTENT, 6.3),
+                                       pair_of(PROBE_PATH_CONTENT, 7.4), pair_of(PROBE_PATH_CONTENT, 7.1)};
+    before[3].upper_bound = now[3].upper_bound = true;
+    const struct scan_first first = {.latency = {before, 4}};
+    struct probe_latency latency = {now, 4};
+    scan_first_use(&first, NULL, &latency);
+    const double expected[] = {7.1, 7.1, 7.4, 6.3};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(now[i].cycles == expected[i]);
+    }
+}
+
 static void forms_come_in_turn(void **state) {
     (void)state;
     struct isa_form forms[3];
@@ -86,6 +105,8 @@ int main(void) {
         cmocka_unit_test(less_throughput_counts),
         cmocka_unit_test(doubtful_throughput_does_not),
         cmocka_unit_test(less_latency_of_contents_counts),
+        cmocka_unit_test(whole_latency_of_contents_counts),
+        cmocka_unit_test(whole_latency_of_contents_counts),
         cmocka_unit_test(forms_come_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,8 +105,32 @@ static void the_nearest_to_a_whole_number_counts(void **state) {
     assert_int_equal(script.calls, 5);
 }
 
+static void what_is_between_is_measured_again(void **state) {
+    (void)state;
+    const struct probe_batch batch = {.between_retries = 3};
+    struct script script = {.cycles = {10.45, 10.6, 11.02, 9.0}};
+    assert_true(run(&script, batch).cycles == 11.02);
+    assert_int_equal(script.calls, 3);
+    /* A neighbour adds whole cycles, too. */
+    script = (struct script){.cycles = {7.3, 9.0, 0, 7.4, 7.0}};
+    assert_true(run(&script, batch).cycles == 7.3);
+    assert_int_equal(script.calls, 4);
+    script = (struct script){.cycles = {9.3, 7.6, 8.0}};
+    assert_true(run(&script, batch).cycles == 8.0);
+    /* Few cycles may be halves; of many, a small part is noise. */
+    script = (struct script){.cycles = {1.5, 1.0}};
+    assert_true(run(&script, batch).cycles == 1.5);
+    script = (struct script){.cycles = {100.4, 100.0}};
+    assert_true(run(&script, batch).cycles == 100.4);
+    /* What is void is left to those who want it again. */
+    script = (struct script){.cycles = {0, 5.0}};
+    assert_int_equal(run(&script, batch).verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(script.calls, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_between_is_measured_again),
         cmocka_unit_test(voids_are_measured_again),
         cmocka_unit_test(voids_are_measured_for_a_while),
         cmocka_unit_test(what_spreads_by_itself_is_let_be),
