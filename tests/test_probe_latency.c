@@ -54,6 +54,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"vpsubq xmm, xmm, xmm\" ports 1*p015 same-register eliminated\n"
                           "form \"vaddpd xmm{k}, xmm, xmm\" ports 1*p1 latency 4 op2->op1 6\n"
                           "form \"shl m32, cl\" ports 4*p1+1*p23+1*p2+1*p4 latency 1\n"
+                          "form \"popcnt r64, r64\" ports 3*p12 latency 3 op2->flags 0\n"
                           "form \"mul r64\" ports 1*p1+1*p5 latency 3 op1->rdx 4 rax->rdx 4\n"
                           "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
 
@@ -138,6 +139,21 @@ static void general_purpose_and_flags(void **state) {
     /* CMOV and CMP are one cycle each because their round is two. */
     check_exact(&form, &latency, "op1", "flags", 3);
     assert_float_equal(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 3, 0.05);
+    probe_latency_fini(&latency);
+}
+
+/* What a round takes longer than its CMOV, half a cycle here, is the throughput of a form that it does not
+ * wait for. */
+static void half_a_cycle_is_no_latency_of_flags(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "popcnt r64, r64", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "flags");
+    if (pair->measured) {
+        fail_msg("op2 -> flags: %.3f cycles", pair->cycles);
+    }
+    assert_string_equal(pair->why, "the flags do not depend on it");
+    check_exact(&form, &latency, "op2", "op1", 3);
     probe_latency_fini(&latency);
 }
 
@@ -366,6 +382,7 @@ static void transfers_that_wait_for_themselves_make_nothing_shorter(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(general_purpose_and_flags),
+        cmocka_unit_test(half_a_cycle_is_no_latency_of_flags),
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(a_chain_that_is_a_cycle_shorter_tells_something_else),
         cmocka_unit_test(a_shorter_pair_is_not_hidden_by_a_longer_one),
