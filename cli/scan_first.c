@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/scan_first.c - what the first of a scan's two passes found of a form that noise may have spoilt.
- * Disturbances only lengthen a run: where both passes trust what they found, the less of it is nearer, or
- * what is no bound and nearer to a whole number. */
+ * Disturbances only lengthen a run: where both passes trust what they found, the less of it is nearer; of a
+ * latency that is no bound, what is nearer to a whole number. */
 #include <stdlib.h>
 #include <string.h>
 

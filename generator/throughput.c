@@ -436,7 +436,7 @@ static void memory_of(const struct gen_part *part, bool *reads, bool *writes) {
 
 /* Where the accesses of a part begin. What modifies its memory also loads, and at the page offsets of stores
  * that others do this is taken for a load of what they store: it goes to those of loads, if nobody else does.
- * (On a Zen 4 a `sub` of 32 bits took up to 80 cycles of such a mix, by a displacement that is the same
+ * (On a Zen 4 a `sub` of 32 bits took up to 26 cycles more in such a mix, by a displacement that is the same
  * modulo 1 KiB, and one of 16 bits none.) */
 static int32_t window_of(const struct gen_part *parts, unsigned count, unsigned of) {
     bool reads, writes, loads_too = false, stores_too = false;
