@@ -427,27 +427,21 @@ static enum ip_status parts_check(const struct gen_part *parts, unsigned count, 
     return IP_OK;
 }
 
-/* Does the form of this part write memory, and does it read it? */
-static void memory_of(const struct gen_part *part, bool *reads, bool *writes) {
-    int o = part->form != NULL ? isa_form_memory_operand(part->form) : -1;
-    *reads = o >= 0 && part->form->operands[o].read;
-    *writes = o >= 0 && part->form->operands[o].write;
-}
-
 /* Where the accesses of a part begin. What modifies its memory also loads, and at the page offsets of stores
  * that others do this is taken for a load of what they store: it goes to those of loads, if nobody else does.
  * (On a Zen 4 a `sub` of 32 bits took up to 26 cycles more in such a mix, by a displacement that is the same
  * modulo 1 KiB, and one of 16 bits none.) */
 static int32_t window_of(const struct gen_part *parts, unsigned count, unsigned of) {
-    bool reads, writes, loads_too = false, stores_too = false;
+    bool loads_too = false, stores_too = false;
     for (unsigned i = 0; i < count; i++) {
-        memory_of(&parts[i], &reads, &writes);
+        int o = i != of && parts[i].form != NULL ? isa_form_memory_operand(parts[i].form) : -1;
+        bool reads = o >= 0 && parts[i].form->operands[o].read;
+        bool writes = o >= 0 && parts[i].form->operands[o].write;
         loads_too = loads_too || (reads && !writes);
-        stores_too = stores_too || (i != of && writes && (!reads || i < of));
+        stores_too = stores_too || (writes && (!reads || i < of));
     }
-    memory_of(&parts[of], &reads, &writes);
-    bool elsewhere = reads && writes && stores_too && !loads_too;
-    return (int32_t)of * 2 * WINDOW_BYTES + (elsewhere ? STORE_BYTES : 0);
+    bool modifies = parts[of].form != NULL && gen_form_modifies_memory(parts[of].form);
+    return (int32_t)of * 2 * WINDOW_BYTES + (modifies && stores_too && !loads_too ? STORE_BYTES : 0);
 }
 
 static const char *filler_of(const struct gen_part *part) {

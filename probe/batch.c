@@ -83,26 +83,63 @@ static bool is_again(const struct hx_stat *stat, bool whole) {
                              from_whole(stat->cycles) > WHOLE_WITHIN * fmax(stat->cycles, 1.0));
 }
 
-/* Measures again what noise spoilt, and counts in `unstable` what was undisturbed and spread; `again` and
- * `fresh` are scratch of `count`. */
-static enum ip_status void_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
-                                   bool whole, const struct gen_kernel **again, struct hx_stat *fresh,
-                                   unsigned *unstable, const struct hx_meter *meter, struct ip_error *err) {
-    size_t left = 0;
+/* Kernels that are measured again. */
+struct again {
+    const struct gen_kernel **kernels;
+    size_t *of; /* which of the batch's each is */
+    struct hx_stat *fresh;
+    size_t count;
+};
+
+static void again_close(struct again *again) {
+    free(again->kernels);
+    free(again->of);
+    free(again->fresh);
+}
+
+static enum ip_status again_open(struct again *again, size_t most, struct ip_error *err) {
+    *again = (struct again){.kernels = calloc(most, sizeof(const struct gen_kernel *)),
+                            .of = calloc(most, sizeof *again->of),
+                            .fresh = calloc(most, sizeof *again->fresh)};
+    if (again->kernels == NULL || again->of == NULL || again->fresh == NULL) {
+        again_close(again);
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", most);
+    }
+    return IP_OK;
+}
+
+static void again_add(struct again *again, const struct gen_kernel *kernel, size_t of) {
+    again->kernels[again->count] = kernel;
+    again->of[again->count++] = of;
+}
+
+/* Measures them, and keeps in `stats` what is better than what was there. */
+static enum ip_status again_measure(const struct again *again, struct hx_stat *stats,
+                                    const struct hx_meter *meter, struct ip_error *err) {
+    enum ip_status status =
+        again->count > 0 ? hx_measure(meter, again->kernels, again->count, again->fresh, err) : IP_OK;
+    for (size_t i = 0; i < again->count && status == IP_OK; i++) {
+        struct hx_stat *stat = &stats[again->of[i]];
+        const struct hx_stat *fresh = &again->fresh[i];
+        bool better = is_void(stat) || probe_is_nearer_whole(fresh->cycles, stat->cycles);
+        *stat = fresh->verdict == HX_VERDICT_OK && better ? *fresh : *stat;
+    }
+    return status;
+}
+
+/* Measures again what noise spoilt, and counts in `unstable` what was undisturbed and spread. */
+static enum ip_status void_measure(const struct gen_kernel *const *pointers, size_t count,
+                                   struct hx_stat *stats, bool whole, struct again *again, unsigned *unstable,
+                                   const struct hx_meter *meter, struct ip_error *err) {
+    again->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (pointers[i] != NULL && is_again(&stats[i], whole)) {
-            again[left++] = pointers[i];
+            again_add(again, pointers[i], i);
         }
     }
-    enum ip_status status = left > 0 ? hx_measure(meter, again, left, fresh, err) : IP_OK;
-    for (size_t i = count; i > 0 && status == IP_OK; i--) {
-        struct hx_stat *stat = &stats[i - 1];
-        if (pointers[i - 1] != NULL && is_again(stat, whole)) {
-            left--;
-            unstable[i - 1] += fresh[left].verdict == HX_VERDICT_UNSTABLE;
-            bool better = is_void(stat) || probe_is_nearer_whole(fresh[left].cycles, stat->cycles);
-            *stat = fresh[left].verdict == HX_VERDICT_OK && better ? fresh[left] : *stat;
-        }
+    enum ip_status status = again_measure(again, stats, meter, err);
+    for (size_t i = 0; i < again->count && status == IP_OK; i++) {
+        unstable[again->of[i]] += again->fresh[i].verdict == HX_VERDICT_UNSTABLE;
     }
     return status;
 }
@@ -120,22 +157,25 @@ static size_t voids_count(const struct gen_kernel *const *pointers, size_t count
 static enum ip_status voids_measure(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
                                     const struct probe_batch *batch, const struct hx_meter *meter,
                                     struct ip_error *err) {
-    const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
-    struct hx_stat *fresh = calloc(count, sizeof *fresh);
+    struct again again;
+    enum ip_status status = again_open(&again, count, err);
+    if (status != IP_OK) {
+        return status;
+    }
     unsigned *unstable = calloc(count, sizeof *unstable);
-    enum ip_status status = again == NULL || fresh == NULL || unstable == NULL
-                                ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
-                                : IP_OK;
+    if (unstable == NULL) {
+        again_close(&again);
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count);
+    }
     double begun = hx_seconds(meter);
     bool more = batch->retries > 0;
     for (unsigned r = 0; more && status == IP_OK; r++) {
-        status = void_measure(pointers, count, stats, batch->whole, again, fresh, unstable, meter, err);
+        status = void_measure(pointers, count, stats, batch->whole, &again, unstable, meter, err);
         double passed = hx_seconds(meter) - begun;
         size_t voids = voids_count(pointers, count, stats, unstable);
         more = r + 1 < batch->retries || (passed > 0 && passed < batch->retry_seconds && voids > 0);
     }
-    free(again);
-    free(fresh);
+    again_close(&again);
     free(unstable);
     return status;
 }
@@ -151,35 +191,26 @@ static bool is_between(const struct hx_stat *stat) {
 
 /* Measures those that are no rivals and took between two whole numbers of cycles up to so many times more. */
 static enum ip_status betweens_measure(const struct probe_batch *batch, size_t first,
-                                       const struct gen_kernel **pointers, size_t count,
+                                       const struct gen_kernel *const *pointers, size_t count,
                                        struct hx_stat *stats, const struct hx_meter *meter,
                                        struct ip_error *err) {
-    const struct gen_kernel **again = calloc(count, sizeof(const struct gen_kernel *));
-    size_t *of = calloc(count, sizeof *of);
-    struct hx_stat *fresh = calloc(count, sizeof *fresh);
-    enum ip_status status = again == NULL || of == NULL || fresh == NULL
-                                ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
-                                : IP_OK;
-    size_t left = 1;
-    for (unsigned r = 0; r < batch->between_retries && left > 0 && status == IP_OK; r++) {
-        left = 0;
+    struct again again;
+    enum ip_status status = again_open(&again, count, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    bool more = true;
+    for (unsigned r = 0; r < batch->between_retries && more && status == IP_OK; r++) {
+        again.count = 0;
         for (size_t i = 0; i < count; i++) {
             if (pointers[i] != NULL && batch->rivals[first + i].set == 0 && is_between(&stats[i])) {
-                again[left] = pointers[i];
-                of[left++] = i;
+                again_add(&again, pointers[i], i);
             }
         }
-        status = left > 0 ? hx_measure(meter, again, left, fresh, err) : IP_OK;
-        for (size_t i = 0; i < left && status == IP_OK; i++) {
-            struct hx_stat *stat = &stats[of[i]];
-            bool better =
-                fresh[i].verdict == HX_VERDICT_OK && probe_is_nearer_whole(fresh[i].cycles, stat->cycles);
-            *stat = better ? fresh[i] : *stat;
-        }
+        more = again.count > 0;
+        status = again_measure(&again, stats, meter, err);
     }
-    free(again);
-    free(of);
-    free(fresh);
+    again_close(&again);
     return status;
 }
 
