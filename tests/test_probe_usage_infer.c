@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What port usage is inferred from given readings: such as were seen on silicon, where no core simulates
+ * them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "isa/decode.h"
+#include "probe/usage.h"
+#include "probe/usage_steps.h"
+
+static struct isa_form form_derived(const char *syntax) {
+    struct isa_form form, *derived = &form;
+    struct ip_error err;
+    assert_int_equal(isa_form_parse(&form, syntax, &err), IP_OK);
+    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
+    return form;
+}
+
+static double uops_on(const struct probe_usage *usage, uint32_t ports) {
+    double uops = 0;
+    for (unsigned t = 0; t < usage->term_count; t++) {
+        uops += usage->terms[t].ports == ports ? usage->terms[t].uops : 0;
+    }
+    return uops;
+}
+
+/* VDIVPD of 512 bits as it was read on silicon, 2*p0+1*p05: uops that come in bursts look like more, and what
+ * five ports together say is vague by two. */
+static void test_bursts_of_a_unit(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t target;
+        double confined;
+    } read[] = {{0x1, 2.07}, {0x4, -0.27}, {0x9, 2.44}, {0x3, 3.12}, {0x19, 2.58}, {0x1f, 1.28}};
+    const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_derived("add r64, r64");
+    struct probe_usage_subject subject = {.form = &form, .count = sizeof read / sizeof read[0]};
+    for (unsigned i = 0; i < subject.count; i++) {
+        subject.experiments[i] =
+            (struct probe_usage_experiment){.target = read[i].target, .confined = read[i].confined};
+    }
+    assert_false(probe_usage_holds_unit(16.0, NAN));
+    assert_false(probe_usage_holds_unit(10.0, 9.4)); /* microcode: IDIV */
+    assert_false(probe_usage_holds_unit(40.0, 9.4));
+    assert_true(probe_usage_holds_unit(16.0, 3.0));
+    subject.holds_unit = true;
+    struct probe_usage unit = {.slots = 3, .cycles = 16};
+    probe_usage_infer(&subject, &unit, &map);
+    assert_int_equal(unit.verdict, PROBE_USAGE_OK);
+    assert_int_equal(unit.term_count, 2);
+    assert_true(unit.terms[0].ports == 0x1 && unit.terms[0].uops == 2);
+    assert_true(unit.terms[1].ports == 0x3 && unit.terms[1].uops == 1);
+    /* Too much for {0 6}, but {0 6 B} has not more than 2.58. */
+    subject.experiments[2].confined = 2.9;
+    probe_usage_infer(&subject, &unit, &map);
+    assert_true(unit.verdict == PROBE_USAGE_OK && unit.term_count == 2);
+    /* Between one more and none: marked. */
+    subject.experiments[2].confined = subject.experiments[4].confined = 2.75;
+    probe_usage_infer(&subject, &unit, &map);
+    assert_int_equal(unit.verdict, PROBE_USAGE_INCONSISTENT);
+    /* Of a form that does not come in bursts 0.44 is a part of a uop, which there is none of. */
+    subject.holds_unit = false;
+    subject.experiments[2].confined = 2.44;
+    struct probe_usage other = {.slots = 3, .cycles = 16};
+    probe_usage_infer(&subject, &other, &map);
+    assert_int_equal(other.verdict, PROBE_USAGE_INCONSISTENT);
+}
+
+/* What a core that binds uops early shows (Zen 4): one that could go to a fourth port seems to be a part of
+ * one that cannot, another part in each mix; what is confined shows itself in all. */
+static void test_readings_of_early_binding(void **state) {
+    (void)state;
+    static const struct {
+        double three[5], four[5]; /* on {2 3 4}, and {2 3 4 5} */
+        uint32_t ports;
+        double uops;
+    } read[] = {{{0.50, 0.59, 0.63, 0.76, 0.98}, {0.93, 0.95, 0.97, 0.97, 1.03}, 0x3c, 1},
+                {{0.92, 0.95, 0.99, 0.99, 1.05}, {0.99, 0.99, 1.00, 1.03, 1.05}, 0x1c, 1},
+                {{-0.02, 0.49, 0.50, 0.50, 0.51}, {0.98, 0.99, 1.00, 1.00, 1.01}, 0x3c, 1},
+                {{0.79, 1.07, 1.19, 1.30, 1.47}, {1.93, 2.00, 2.05, 2.05, 2.07}, 0x3c, 2},
+                {{1.95, 2.02, 2.03, 2.03, 2.10}, {1.96, 1.98, 2.00, 2.02, 2.05}, 0x1c, 2}};
+    struct isa_form form = form_derived("add r64, r64");
+    const struct probe_portmap map = {.issue_width = 6};
+    for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
+        for (unsigned e = 0; e < 2; e++) {
+            struct probe_usage_experiment *experiment = &subject.experiments[e];
+            *experiment = (struct probe_usage_experiment){
+                .target = e == 0 ? 0x1c : 0x3c, .bounds = true, .copies = 8, .parts = 1};
+            for (unsigned r = 0; r < 5; r++) {
+                probe_usage_reading_add(experiment, e == 0 ? read[i].three[r] : read[i].four[r], e + 3);
+            }
+        }
+        struct probe_usage usage = {.slots = read[i].uops, .cycles = 1};
+        probe_usage_infer(&subject, &usage, &map);
+        assert_int_equal(usage.verdict, PROBE_USAGE_OK);
+        assert_int_equal(usage.term_count, 1);
+        assert_int_equal(usage.terms[0].ports, read[i].ports);
+        assert_true(usage.terms[0].uops == read[i].uops);
+    }
+}
+
+/* Of one uop that holds its port for two cycles noise may well read two sets: it has the wider, and its loads
+ * beside. */
+static void test_halves_are_alike(void **state) {
+    (void)state;
+    enum { INNER = 0x1, OUTER = 0x3, LOAD = 0x700 };
+    static const struct probe_portmap map = {.issue_width = 6,
+                                             .classes = {{.ports = INNER, .width = 1, .blocker = {-1, 1, 1}},
+                                                         {.ports = OUTER, .width = 2, .blocker = {-1, 2, 2}},
+                                                         {.ports = LOAD, .width = 3, .load = true}},
+                                             .class_count = 3};
+    struct isa_form form = form_derived("vandpd zmm, zmm, m512");
+    for (double slots = 1; slots <= 2; slots++) {
+        struct probe_usage_subject subject = {.form = &form, .count = 3, .world = PROBE_PORTS_WIDE};
+        subject.experiments[0] = (struct probe_usage_experiment){.target = INNER, .confined = 1.1};
+        subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = 2.0};
+        subject.experiments[2] = (struct probe_usage_experiment){.target = OUTER, .confined = 2.0};
+        struct probe_usage result = {.slots = slots, .cycles = NAN};
+        probe_usage_infer(&subject, &result, &map);
+        assert_true(uops_on(&result, INNER) == (slots < 2 ? 0 : 1));
+        assert_true(uops_on(&result, OUTER) == (slots < 2 ? 2 : 1));
+        assert_true(uops_on(&result, LOAD) == 2);
+    }
+}
+
+/* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share;
+ * one uop loads 128 bits here. */
+static double loads_of(const char *syntax, double read, double cycles, double stores) {
+    enum { STORE = 0x100, LOAD = 0x700 };
+    struct isa_form load = form_derived("movups xmm, m128");
+    struct probe_port_member member = {.form = &load, .class = 1, .load = true};
+    const struct probe_portmap map = {
+        .members = &member,
+        .member_count = 1,
+        .issue_width = 6,
+        .classes = {{.ports = STORE, .width = 1, .store = true}, {.ports = LOAD, .width = 3, .load = true}},
+        .class_count = 2};
+    struct isa_form form = form_derived(syntax);
+    struct probe_usage_subject subject = {.form = &form, .count = 2};
+    subject.experiments[0] =
+        (struct probe_usage_experiment){.target = STORE, .confined = stores, .store = true};
+    subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = read};
+    struct probe_usage result = {.slots = 1, .cycles = cycles};
+    probe_usage_infer(&subject, &result, &map);
+    return uops_on(&result, LOAD);
+}
+
+/* Beside other loads a kernel may run in a slower rhythm, which looks as if it had more of them. */
+static void test_loads_are_held(void **state) {
+    (void)state;
+    assert_true(loads_of("add r32, m32", 2.1, 0.33, 0) == 1);
+    assert_true(loads_of("add r32, m32", 2.1, NAN, 0) == 1); /* there is nothing that a second would load */
+    assert_true(loads_of("add m32, r32", 3.0, 1, 1) == 1);   /* beside the store */
+    assert_true(loads_of("vaddps xmm, xmm, m128", 2.0, 0.67, 0) == 1);
+    assert_true(loads_of("vaddps ymm, ymm, m256", 2.0, 0.33, 0) == 1);
+    assert_true(loads_of("vaddps ymm, ymm, m256", 3.0, 0.67, 0) == 2); /* in halves */
+    assert_true(loads_of("vpgatherdd xmm, vm32x, xmm", 4.0, 4, 0) == 4);
+}
+
+/* Where loads of vectors have fewer ports than others, each form is read beside loads of its own kind. */
+static void test_loads_beside_their_kind(void **state) {
+    (void)state;
+    enum { VECTORS = 0x600, ALL = 0x700 };
+    static const struct {
+        const char *syntax;
+        uint32_t loads;
+    } forms[] = {{"adc r64, m64", ALL},          {"crc32 r32, m8", ALL},
+                 {"add m32, r32", ALL},          {"vpaddd ymm, ymm, m256", VECTORS},
+                 {"cvtsd2si r32, m64", VECTORS}, {"fadd m64", VECTORS}};
+    struct isa_form blockers[] = {form_derived("mov r64, m64"), form_derived("vmovups ymm, m256")};
+    struct probe_port_member members[] = {
+        {.form = &blockers[0], .world = PROBE_PORTS_SCALAR, .class = 0, .load = true},
+        {.form = &blockers[1], .world = PROBE_PORTS_VECTOR, .class = 1, .load = true}};
+    const struct probe_portmap map = {
+        .members = members,
+        .member_count = 2,
+        .issue_width = 6,
+        .classes =
+            {{.ports = ALL, .width = 3, .load = true, .worlds = PROBE_PORTS_SCALAR, .blocker = {0, -1, -1}},
+             {.ports = VECTORS,
+              .width = 2,
+              .load = true,
+              .worlds = PROBE_PORTS_VECTOR,
+              .blocker = {-1, 1, -1}}},
+        .class_count = 2};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct isa_form form = form_derived(forms[i].syntax);
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.legacy = false; /* nothing but the kind of load decides */
+        probe_usage_experiments_plan(&subject, &map);
+        assert_int_equal(subject.count, 1);
+        assert_int_equal(subject.experiments[0].target, forms[i].loads);
+        /* What it writes back may have the address that it was loaded with. */
+        bool rewrites = strncmp(forms[i].syntax, "add m32", 7) == 0;
+        assert_int_equal(subject.experiments[0].least, rewrites ? PROBE_USAGE_BOUND_READINGS : 1);
+    }
+}
+
+/* µops of the widest set that `form` is given, of which a load and `widest` µops on five ports were read, and
+ * `slots` issue slots. */
+static double widest_of(const char *form, double widest, double slots) {
+    enum { LOAD = 0x380, FIVE = 0x1f };
+    struct isa_form row = form_derived(form);
+    const struct probe_portmap map = {
+        .issue_width = 6, .classes = {{.ports = LOAD, .width = 3, .load = true}}, .class_count = 1};
+    struct probe_usage_subject subject = {.form = &row, .count = 2};
+    subject.experiments[0] = (struct probe_usage_experiment){.target = LOAD, .confined = 1};
+    subject.experiments[1] = (struct probe_usage_experiment){.target = FIVE, .confined = widest};
+    struct probe_usage result = {.slots = slots, .cycles = 0.5};
+    probe_usage_infer(&subject, &result, &map);
+    return uops_on(&result, FIVE);
+}
+
+/* A load's slot has room for a uop that works on what was loaded, but a load alone has no such. */
+static void test_loads_have_no_company(void **state) {
+    (void)state;
+    assert_true(widest_of("vmovapd zmm, m512", 0.7, 1) == 0);
+    assert_true(widest_of("mov r16, m16", 0.7, 1) == 1); /* keeps the upper bits */
+    assert_true(widest_of("add r32, m32", 0.7, 1) == 1);
+    assert_true(widest_of("lodsq", 2.1, 3) == 2); /* more slots than its load */
+}
+
+/* VPERMD of 512 bits from memory in a slow rhythm: a second uop of {0 5} would show in five ports, too. */
+static void test_widest_lacks_a_uop(void **state) {
+    (void)state;
+    const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_derived("add r64, r64");
+    struct probe_usage_subject subject = {.form = &form, .count = 3};
+    const uint32_t targets[] = {0x2, 0x3, 0x1f};
+    const double read[2][3] = {{1.0, 2.0, 1.2}, {1.0, 2.0, 1.6}};
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned e = 0; e < 3; e++) {
+            subject.experiments[e] =
+                (struct probe_usage_experiment){.target = targets[e], .confined = read[i][e]};
+        }
+        struct probe_usage result = {.slots = NAN, .cycles = 1};
+        probe_usage_infer(&subject, &result, &map);
+        assert_int_equal(result.verdict, i == 0 ? PROBE_USAGE_INCONSISTENT : PROBE_USAGE_OK);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bursts_of_a_unit),        cmocka_unit_test(test_readings_of_early_binding),
+        cmocka_unit_test(test_halves_are_alike),        cmocka_unit_test(test_loads_are_held),
+        cmocka_unit_test(test_loads_beside_their_kind), cmocka_unit_test(test_loads_have_no_company),
+        cmocka_unit_test(test_widest_lacks_a_uop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
