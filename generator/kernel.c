@@ -156,6 +156,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .map_on_demand = program->map_on_demand,
                                .fine = program->fine,
                                .once = program->once,
+                               .chain = program->chain,
                                .forwards = program->forwards,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
     built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);

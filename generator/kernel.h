@@ -43,6 +43,7 @@ struct gen_kernel {
                             shows in its time */
     bool fine;           /* a small part of the result tells what is wanted: it is to be run for longer */
     bool once;           /* one undisturbed batch says enough: others check what it says */
+    bool chain;          /* what it takes is what each instruction waits for the one before it */
     bool forwards;       /* a chain whose values are stored and loaded again */
     bool tiles;          /* needs the system's permission to use tiles */
 };

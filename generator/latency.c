@@ -305,6 +305,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     }
     made.uses = chain.pool.uses;
     made.forms_per_unit = chain.rounds;
+    made.chain = true;
     made.forwards = chain.memory;
     title_print(&made, &chain);
     init_emit(&made, &chain);

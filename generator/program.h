@@ -50,6 +50,7 @@ struct gen_program {
     bool fine;     /* a small part of the result tells what is wanted: it is to be run for longer */
     bool once;     /* one undisturbed batch says enough: others check what it says */
     bool fills_issue; /* it takes almost all issue slots, or fillers do */
+    bool chain;       /* what it takes is what each instruction waits for the one before it */
     bool forwards;    /* each value of its chain goes through memory */
 };
 

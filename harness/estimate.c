@@ -158,8 +158,12 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     return estimate;
 }
 
-void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted) {
+void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, enum hx_batch batch) {
+    const bool accepted = batch == HX_BATCH_ACCEPTED;
     tally->taken++;
+    if (batch == HX_BATCH_QUIET && fabs(estimate->gap) <= GAP_MAX && tally->quiet < HX_BATCHES_MAX) {
+        tally->quiet_cycles[tally->quiet++] = estimate->cycles;
+    }
     if (accepted && tally->accepted < HX_BATCHES_MAX) {
         tally->gap[tally->accepted] = estimate->gap;
         tally->unrest[tally->accepted] = estimate->unrest;
@@ -217,6 +221,43 @@ static bool gap_is_steady(const struct hx_tally *tally, const struct hx_plan *pl
            spread + hx_quantile(gaps, count, 0.5) <= plan->trust_limit;
 }
 
+/* The narrowest window of so many batches. Sorts. */
+static void window_take(struct hx_stat *stat, double *cycles, uint32_t count, uint32_t window) {
+    hx_sort(cycles, count);
+    size_t best = hx_narrowest(cycles, count, window);
+    stat->low = cycles[best];
+    stat->high = cycles[best + window - 1];
+    stat->cycles = hx_quantile(cycles + best, window, 0.5);
+    stat->spread = spread_of(stat->low, stat->high, stat->cycles);
+    stat->batches = count;
+}
+
+static uint32_t half_of(uint32_t count, uint32_t at_least) {
+    uint32_t half = (count + 1) / 2;
+    return half < at_least ? at_least : half;
+}
+
+/* Do quiet batches agree, with those that are accepted if there are any? One that a neighbour slowed all the
+ * time looks as quiet: one more than the plan demands, at different times, do not look alike. */
+static bool quiet_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat) {
+    double cycles[2 * HX_BATCHES_MAX];
+    uint32_t count = batches_within(tally, HX_UNREST_MAX, cycles);
+    memcpy(cycles + count, tally->quiet_cycles, tally->quiet * sizeof cycles[0]);
+    count += tally->quiet;
+    if (tally->quiet == 0 || count <= plan->min_batches) {
+        return false;
+    }
+    struct hx_stat agreed = *stat;
+    window_take(&agreed, cycles, count, half_of(count, plan->min_batches + 1));
+    if (!(agreed.spread <= plan->spread_limit)) {
+        return false;
+    }
+    agreed.verdict = HX_VERDICT_OK;
+    agreed.retakes = tally->taken - count;
+    *stat = agreed;
+    return true;
+}
+
 bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, struct hx_stat *stat) {
     memset(stat, 0, sizeof *stat);
     stat->cycles = stat->low = stat->high = stat->spread = NAN;
@@ -237,6 +278,9 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
         count = tally->accepted;
         memcpy(sorted, tally->cycles, count * sizeof sorted[0]);
     }
+    if (count < plan->min_batches && quiet_settle(tally, plan, stat)) {
+        return true;
+    }
     if (count < plan->min_batches) {
         stat->verdict = HX_VERDICT_DISTURBED;
         (void)snprintf(
@@ -245,18 +289,9 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
             tally->taken - count, tally->taken);
         return false;
     }
-    hx_sort(sorted, count);
-    stat->batches = count;
+    window_take(stat, sorted, count, half_of(count, plan->min_batches));
     stat->retakes = tally->taken - count;
-    uint32_t window = (count + 1) / 2;
-    if (window < plan->min_batches) {
-        window = plan->min_batches;
-    }
-    size_t best = hx_narrowest(sorted, count, window);
-    stat->low = sorted[best];
-    stat->high = sorted[best + window - 1];
-    stat->cycles = hx_quantile(sorted + best, window, 0.5);
-    stat->spread = spread_of(stat->low, stat->high, stat->cycles) + gap;
+    stat->spread += gap;
     if (stat->spread <= plan->spread_limit) {
         stat->verdict = HX_VERDICT_OK;
         return true;

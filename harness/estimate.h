@@ -39,20 +39,29 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
 
 enum { HX_BATCHES_MAX = 64, HX_ROUNDS_MAX = 256 };
 
+/* What a batch is worth. */
+enum hx_batch {
+    HX_BATCH_VOID,
+    HX_BATCH_QUIET,    /* what ran beside it was disturbed, not it, as far as its own samples tell */
+    HX_BATCH_ACCEPTED, /* nobody disturbed it */
+};
+
 /* The batches of one kernel so far. */
 struct hx_tally {
     double cycles[HX_BATCHES_MAX], gap[HX_BATCHES_MAX], unrest[HX_BATCHES_MAX]; /* of accepted batches */
-    uint32_t accepted;
-    uint32_t taken; /* accepted and void ones */
+    double quiet_cycles[HX_BATCHES_MAX];                                        /* of quiet ones */
+    uint32_t accepted, quiet;
+    uint32_t taken; /* all of them */
     double ticks_per_cycle,
         sentinel_cycles; /* of the last accepted batch; of the last one while none is accepted */
 };
 
-void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, bool accepted);
+void hx_tally_add(struct hx_tally *tally, const struct hx_estimate *estimate, enum hx_batch batch);
 
 /* Considers the calm batches whose lengths agree; when there are too few of them after many batches, the
  * restless ones too; when all batches that the plan allows are taken and too few agree, or one more than the
- * plan demands are alike, gap and all, all of them, with the gap as part of the spread. The narrowest window
+ * plan demands are alike, gap and all, all of them, with the gap as part of the spread. Where too few are
+ * accepted, one more than the plan demands of these and of quiet ones, if they agree. The narrowest window
  * that holds at least half of them, and at least min_batches: its median becomes `cycles`, its width the
  * spread. Returns true when that satisfies the plan; stat->verdict is then HX_VERDICT_OK. Otherwise verdict
  * and `why` say what to report if no more batches are taken. */

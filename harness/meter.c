@@ -170,6 +170,22 @@ static bool batch_is_accepted(const struct hx_bench *bench, const struct gen_ker
             sentinel_within(bench, kernel, estimate, SENTINEL_STRICT));
 }
 
+/* A neighbour takes issue slots and ports, which is what NOPs and loads show; a chain of which hardly ever
+ * two instructions run at once needs few of either. What its values find in memory is another matter. */
+static bool batch_is_quiet(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                           const struct hx_estimate *estimate) {
+    return kernel->chain && !kernel->forwards && !bench->sentinel_suspect && !estimate->clock_moved &&
+           estimate->unrest <= HX_UNREST_MAX &&
+           estimate->cycles * kernel->forms_per_unit >= kernel->unit_instructions;
+}
+
+static enum hx_batch batch_worth(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                                 const struct hx_estimate *estimate) {
+    return batch_is_accepted(bench, kernel, estimate) ? HX_BATCH_ACCEPTED
+           : batch_is_quiet(bench, kernel, estimate)  ? HX_BATCH_QUIET
+                                                      : HX_BATCH_VOID;
+}
+
 /* Ticks of all samples of a job; references stand for several rounds. */
 static double ticks_sum(const struct hx_job *job, const struct hx_samples *samples) {
     uint32_t every = job->reference_every > 1 ? job->reference_every : 1;
@@ -283,10 +299,10 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         }
         struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, plan->rounds);
         sentinel_learn(bench, chunk->kernels[number], &estimate);
-        bool accepted = batch_is_accepted(bench, chunk->kernels[number], &estimate);
-        void_count += !accepted;
-        disturbed += !accepted && references_disturbed(bench, chunk->kernels[number], &estimate);
-        hx_tally_add(&chunk->tallies[number], &estimate, accepted);
+        enum hx_batch worth = batch_worth(bench, chunk->kernels[number], &estimate);
+        void_count += worth == HX_BATCH_VOID;
+        disturbed += worth == HX_BATCH_VOID && references_disturbed(bench, chunk->kernels[number], &estimate);
+        hx_tally_add(&chunk->tallies[number], &estimate, worth);
         const struct hx_plan its = plan_for(bench, chunk->kernels[number]);
         if (!hx_tally_settle(&chunk->tallies[number], &its, &chunk->stats[number]) &&
             chunk->tallies[number].taken < plan->max_batches + chunk->naps) {
@@ -318,7 +334,7 @@ static enum ip_status chunk_look_up(struct chunk *chunk, struct ip_error *err) {
         }
         chunk->held[number] = found->number;
         if (found->looked) {
-            hx_tally_add(&chunk->tallies[number], &found->look, true);
+            hx_tally_add(&chunk->tallies[number], &found->look, HX_BATCH_ACCEPTED);
         }
     }
     return IP_OK;

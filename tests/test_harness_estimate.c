@@ -65,7 +65,7 @@ static uint32_t batches_taken(const struct hx_plan *plan, double drift, double g
     struct hx_tally tally = {0};
     for (uint32_t i = 0; i < plan->max_batches; i++) {
         struct hx_estimate estimate = {.cycles = 4.0 + drift * i, .gap = gap + change * i};
-        hx_tally_add(&tally, &estimate, true);
+        hx_tally_add(&tally, &estimate, HX_BATCH_ACCEPTED);
         if (hx_tally_settle(&tally, plan, stat)) {
             return i + 1;
         }

@@ -28,6 +28,7 @@ struct script {
     double noise;            /* relative, uniform */
     double spike_chance;     /* of a sample that is ten times too long */
     int disturbed_batches;   /* so many batches from the first: NOPs and kernel take twice as long */
+    int beside_batches;      /* so many batches from the first: NOPs alone take twice as long */
     int moving_batches;      /* so many batches from the first: the clock changes in the middle */
     int slow_short_batches;  /* so many batches from the first: the short loop takes a third longer */
     int restless_batches;    /* so many batches from the first: most runs of the kernel take 5 % longer */
@@ -59,7 +60,7 @@ static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jo
         out->reference_iterations = 20;
         out->sentinel_iterations = 30;
         bool disturbed = script->batch < script->disturbed_batches;
-        double nop = disturbed ? 0.5 : 0.25;
+        double nop = disturbed || script->batch < script->beside_batches ? 0.5 : 0.25;
         double truth = script->cycles * (disturbed ? 1.5 : 1.0);
         if (kernel->forwards && script->batch < script->slow_memory_batches) {
             nop *= (FORWARDS_CYCLES + 1.0) / FORWARDS_CYCLES;
@@ -114,17 +115,57 @@ static void bench_prepare(struct hx_bench *target, struct script *script) {
     *target = bench;
 }
 
-static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
+static struct hx_stat measure_kernel(struct script *script, const struct gen_kernel *kernel) {
     struct hx_bench bench;
     bench_prepare(&bench, script);
-    struct gen_kernel kernel = {
-        .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = forms_per_unit};
-    const struct gen_kernel *kernels[1] = {&kernel};
+    const struct gen_kernel *kernels[1] = {kernel};
     struct hx_meter meter = hx_bench_meter(&bench);
     struct hx_stat stat;
     struct ip_error err;
     assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
     return stat;
+}
+
+static struct hx_stat measure(struct script *script, uint32_t forms_per_unit) {
+    const struct gen_kernel kernel = {
+        .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = forms_per_unit};
+    return measure_kernel(script, &kernel);
+}
+
+/* A neighbour that takes issue slots leaves a chain alone: one batch more than else must agree. */
+static void test_a_chain_beside_a_neighbour_is_believed(void **state) {
+    (void)state;
+    struct gen_kernel kernel = {.shorter = {.copies = 32},
+                                .longer = {.copies = 64},
+                                .forms_per_unit = 1,
+                                .unit_instructions = 3,
+                                .chain = true};
+    struct script script = script_default();
+    script.beside_batches = 1000;
+    struct hx_stat stat = measure_kernel(&script, &kernel);
+    struct hx_plan plan;
+    hx_plan_init(&plan);
+    assert_int_equal(stat.verdict, HX_VERDICT_OK);
+    assert_float_equal(stat.cycles, script.cycles, 1e-6);
+    assert_int_equal(stat.batches, plan.min_batches + 1);
+    /* Batches that are restless or unlike each other are no witnesses. */
+    script = script_default();
+    script.beside_batches = script.restless_batches = 1000;
+    assert_int_equal(measure_kernel(&script, &kernel).verdict, HX_VERDICT_DISTURBED);
+    script = script_default();
+    script.beside_batches = 1000;
+    script.batch_jitter = 0.2;
+    assert_int_equal(measure_kernel(&script, &kernel).verdict, HX_VERDICT_DISTURBED);
+    /* A chain that needs issue slots is not left alone, nor is what is no chain, or goes through memory. */
+    struct gen_kernel others[3] = {kernel, kernel, kernel};
+    others[0].unit_instructions = 4;
+    others[1].chain = false;
+    others[2].forwards = true;
+    for (unsigned i = 0; i < 3; i++) {
+        script = script_default();
+        script.beside_batches = 1000;
+        assert_int_equal(measure_kernel(&script, &others[i]).verdict, HX_VERDICT_DISTURBED);
+    }
 }
 
 /* A chain through memory, with a sentinel that goes through memory, which is thought to take `known` cycles
@@ -545,6 +586,7 @@ int main(void) {
         cmocka_unit_test(test_moving_clock_is_retaken),
         cmocka_unit_test(test_disturbed_batches_are_retaken),
         cmocka_unit_test(test_a_neighbour_that_stays_is_reported),
+        cmocka_unit_test(test_a_chain_beside_a_neighbour_is_believed),
         cmocka_unit_test(test_hopeless_noise_is_reported),
         cmocka_unit_test(test_some_noise_keeps_its_spread),
         cmocka_unit_test(test_lengths_that_disagree_are_retaken),
