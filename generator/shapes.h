@@ -64,8 +64,8 @@ struct gen_independence {
 };
 
 /* `count` independent instances of the form in a unit (Putigny 2014, Listing 2.4); memory operands walk
- * through the data pages: loads of up to 8 bytes at stride GEN_LOAD_STRIDE, of 16 at 48, all else at
- * max(32, width). */
+ * through the data pages: loads of up to 8 bytes at stride GEN_LOAD_STRIDE, of 16 at 48, what is only
+ * stored of up to 8 bytes at its own width, all else at max(32, width). */
 IP_CHECK enum ip_status gen_throughput_program(struct gen_program *program, const struct isa_form *form,
                                                const struct gen_independence *how, unsigned count,
                                                struct ip_error *err);

@@ -108,7 +108,8 @@ static enum ip_status streams_deal(struct stream *streams, unsigned count, struc
 }
 
 /* Bytes between the places of two instances. What is loaded repeats as the fill does: every element up to 16
- * bytes, all else every 32. */
+ * bytes, all else every 32. Stores of up to 8 bytes fill one place after the other: a Golden Cove writes two
+ * to a line in a cycle, a Zen 4 only two that are neighbours (at 24 bytes three in two cycles, at 32 one). */
 static unsigned stride_of(const struct isa_operand *operand) {
     unsigned bytes = operand->bits / 8u;
     bool small = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
@@ -117,6 +118,9 @@ static unsigned stride_of(const struct isa_operand *operand) {
     }
     if (operand->bits == 0) {
         return 64;
+    }
+    if (small && !operand->read) {
+        return bytes;
     }
     return bytes > STRIDE_MIN ? (bytes + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN : STRIDE_MIN;
 }

@@ -266,15 +266,22 @@ static void throughput_units(void **state) {
     throughput_run("mov r64, m64", (struct gen_independence){.stride = 72}, 2,
                    "mov rax, qword [r14]\nmov rcx, qword [r14+72]\n");
     throughput_run("mov m32, r32", (struct gen_independence){0}, 2,
-                   "mov dword [r14-5632], r13d\nmov dword [r14-5600], r13d\n");
+                   "mov dword [r14-5632], r13d\nmov dword [r14-5628], r13d\n");
+    throughput_run("mov m64, r64", (struct gen_independence){.stride = 64}, 2,
+                   "mov qword [r14-5632], r13\nmov qword [r14-5568], r13\n");
+    /* What modifies memory, and vectors. */
+    throughput_run("add m32, r32", (struct gen_independence){0}, 2,
+                   "add dword [r14-5632], r13d\nadd dword [r14-5600], r13d\n");
+    throughput_run("movups m128, xmm", (struct gen_independence){0}, 2,
+                   "movups oword [r14-5632], xmm15\nmovups oword [r14-5600], xmm15\n");
     /* Through halves of 1 KiB, never where the loads are modulo that. */
     char stores[1024] = "";
     for (int i = 0; i < 17; i++) {
         int at = -5632 + (i < 16 ? 32 * i : 1024);
-        (void)snprintf(stores + strlen(stores), sizeof stores - strlen(stores), "mov dword [r14%d], r13d\n",
+        (void)snprintf(stores + strlen(stores), sizeof stores - strlen(stores), "add dword [r14%d], r13d\n",
                        at);
     }
-    throughput_run("mov m32, r32", (struct gen_independence){0}, 17, stores);
+    throughput_run("add m32, r32", (struct gen_independence){0}, 17, stores);
     /* Dependences broken. */
     throughput_run(
         "adc r64, r64", (struct gen_independence){.break_flags = true, .break_registers = true}, 2,

@@ -130,7 +130,7 @@ static void chain_case(const char *const syntax[2], const struct gen_link given[
 static void odd_operands(void **state) {
     (void)state;
     const struct gen_independence plain = {0};
-    throughput_case("mov m16, sreg", plain, "mov word [r14-5632], ds\nmov word [r14-5600], ds\n");
+    throughput_case("mov m16, sreg", plain, "mov word [r14-5632], ds\nmov word [r14-5630], ds\n");
     throughput_case("push fs", plain, "push fs\npush fs\nmov esp, 0x20034000\n");
     throughput_case("mov sreg, m16", plain, "mov ds, word [r14]\nmov ds, word [r14+40]\n");
     throughput_case("enter imm16, imm8", plain, "enter 0x10, 0\nenter 0x10, 0\nmov esp, 0x20034000\n");
@@ -141,7 +141,7 @@ static void odd_operands(void **state) {
     throughput_case("mov al, moffs8", plain,
                     "mov al, byte [qword 0x20014000]\nmov al, byte [qword 0x20014028]\n");
     throughput_case("mov moffs64, rax", plain,
-                    "mov qword [qword 0x20012a00], rax\nmov qword [qword 0x20012a20], rax\n");
+                    "mov qword [qword 0x20012a00], rax\nmov qword [qword 0x20012a08], rax\n");
     throughput_case("rep movsb", plain,
                     "mov ecx, 0x4\nmov edi, 0x20012800\nmov esi, 0x20014000\nrep movsb\n"
                     "mov ecx, 0x4\nmov edi, 0x20012800\nmov esi, 0x20014000\nrep movsb\n");

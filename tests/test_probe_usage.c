@@ -272,6 +272,54 @@ static void test_maps_that_fall_short(void **state) {
     machine_close(&machine);
 }
 
+static uint32_t ports_of(const struct machine *machine, const char *member) {
+    for (size_t i = 0; i < machine->map.member_count; i++) {
+        if (strcmp(machine->map.members[i].form->syntax, member) == 0) {
+            return machine->map.classes[machine->map.members[i].class].ports;
+        }
+    }
+    fail_msg("no class has %s", member);
+    return 0;
+}
+
+/* A core that stores two of general registers in a cycle, and one vector: counted by plain stores, each is
+ * told by what it takes. */
+static void test_stores_of_two_kinds(void **state) {
+    (void)state;
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 pA pB\n"
+        "load-ports p89\nstore-address-ports pA\nstore-data-ports pB\n"
+        "form \"sub r64, imm8\" ports 1*p0156\nform \"j*\" ports 1*p0\nfuse \"sub *\" \"j*\"\n"
+        "form \"add r64, r64\" ports 1*p0156\nform \"nop *\" ports none\nform \"nop\" ports none\n"
+        "form \"mov r64, m64\" ports 1*p89\nform \"mov m64, r64\" ports 1*pAB\n";
+    static const struct cast cast[] = {CLASSES,
+                                       {"vmovups m256, ymm", "1*pA"},
+                                       {"mov m32, r32", "1*pAB"},
+                                       {"vmovupd m128, xmm", "1*pA"},
+                                       {"vextractf128 m128, ymm, imm8", "1*pA+1*p5"},
+                                       {"", ""}};
+    enum { FIRST = 9, COUNT = 3 };
+    struct machine machine;
+    struct probe_usage results[COUNT];
+    machine_open(&machine, core, cast);
+    machine_uses(&machine, cast + FIRST, results, COUNT);
+    const uint32_t one = ports_of(&machine, "vmovups m256, ymm"), two = ports_of(&machine, "mov m64, r64");
+    assert_int_equal(__builtin_popcount(one), 1);
+    assert_int_equal(__builtin_popcount(two), 2);
+    assert_int_equal(one & ~two, 0);
+    const uint32_t wanted[COUNT] = {two, one, two};
+    for (unsigned i = 0; i < COUNT; i++) {
+        uint32_t found = 0;
+        for (unsigned t = 0; t < results[i].term_count; t++) {
+            found |= results[i].terms[t].store ? results[i].terms[t].ports : 0;
+        }
+        assert_int_equal(results[i].verdict, PROBE_USAGE_OK);
+        assert_int_equal(found, wanted[i]);
+        assert_false(results[i].slower);
+    }
+    machine_close(&machine);
+}
+
 /* No port, no throughput, no slots: not a form without ports, but one of which nothing is known. */
 static void test_nothing_is_no_answer(void **state) {
     (void)state;
@@ -448,6 +496,7 @@ int main(void) {
         cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_inconsistent),
+        cmocka_unit_test(test_stores_of_two_kinds),
         cmocka_unit_test(test_maps_that_fall_short),
         cmocka_unit_test(test_nothing_is_no_answer),
         cmocka_unit_test(test_bound),
