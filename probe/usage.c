@@ -346,6 +346,18 @@ static enum ip_status many_glance(struct probe_usage_session *session, struct ip
     return status;
 }
 
+/* Of so many uops no two looks count the same where they are bound early: nothing more is read of them. */
+static void microcode_settle(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->binds_early && subject->issue.confined > PROBE_USAGE_EARLY_UOPS + 0.5) {
+            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_EARLY_WHY);
+            subject->settled = true;
+            subject->count = 0;
+        }
+    }
+}
+
 /* `careful`: more readings where they do not fit together, and not only of many uops, of which each may be
  * wrong by one. */
 static enum ip_status chunk_look(struct probe_usage_session *session, bool careful, struct ip_error *err) {
@@ -355,6 +367,7 @@ static enum ip_status chunk_look(struct probe_usage_session *session, bool caref
     slots_take(session);
     slots_use(session);
     sets_plan(session, PROBE_USAGE_LOOKED);
+    microcode_settle(session);
     status = status == IP_OK ? many_glance(session, err) : status;
     status = status == IP_OK ? stage_run(session, PROBE_USAGE_SETS, err) : status;
     status = status == IP_OK ? usages_check(session, err) : status;

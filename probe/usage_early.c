@@ -9,16 +9,18 @@
 
 enum {
     CYCLES = 6,
-    PAIRS = 12, /* of classes of which one holds the other */
-    PART = 8,   /* one in so many is enough */
-    TIMES = 3,  /* they are looked at */
+    PAIRS = 12,     /* of classes of which one holds the other */
+    PART = 8,       /* one in so many is enough */
+    TIMES = 3,      /* they are looked at */
+    STRAY_PART = 4, /* of readings; of three and more one in any case */
+    STRAYS_FROM = 3,
 };
 
 static const double SLOWER = 1.12;
 
-/* What a reading near a whole number is off by, and what noise takes off one that is not; as a part of all
- * readings, how many must be near. */
-static const double NEAR = 0.15, NOISE = 0.17, SHARE = 0.6;
+/* How far readings of a count are below and above it, and as a part of all, how many must be; what noise
+ * takes off the least. */
+static const double NEAR_BELOW = 0.2, NEAR_ABOVE = 0.25, SHARE = 0.5, NOISE = 0.17;
 
 /* Classes of which the second holds the first, from `pair` on. False: there are no more. */
 static bool nested_next(const struct probe_portmap *map, unsigned *pair, unsigned classes[2]) {
@@ -96,21 +98,23 @@ bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct p
     return false;
 }
 
-/* The whole number that most readings are near; negative: there is none. */
+/* The least but for strays. */
+static double low_reading(const struct probe_usage_experiment *experiment) {
+    unsigned count = experiment->reading_count, strays = count / STRAY_PART;
+    return experiment->readings[count >= STRAYS_FROM && strays == 0 ? 1 : strays];
+}
+
+/* The whole number that half of the readings are near, and that all but those strays are no less than. What
+ * could have gone elsewhere is now as much, now half of it: the readings of what could not are all alike, but
+ * for those that something disturbed. Negative: there is none. */
 static double common_count(const struct probe_usage_experiment *experiment) {
-    const double *readings = experiment->readings;
-    unsigned count = experiment->reading_count;
+    const double *readings = experiment->readings; /* in order */
+    unsigned count = experiment->reading_count, near = 0;
+    double whole = fmax(floor(low_reading(experiment) + NEAR_BELOW), 0);
     for (unsigned i = 0; i < count; i++) {
-        double whole = fmax(round(readings[i]), 0);
-        unsigned near = 0;
-        for (unsigned k = 0; k < count; k++) {
-            near += fabs(readings[k] - whole) <= NEAR;
-        }
-        if (near >= SHARE * count) {
-            return whole;
-        }
+        near += readings[i] >= whole - NEAR_BELOW && readings[i] <= whole + NEAR_ABOVE;
     }
-    return -1;
+    return near >= SHARE * count ? whole : -1;
 }
 
 double probe_usage_early_count(const struct probe_usage_subject *subject,

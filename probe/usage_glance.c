@@ -152,7 +152,9 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
         experiment->confined > probe_usage_confined_most(subject, subject->result, map, experiment->target);
     /* Its uops may be such that could go elsewhere. */
     bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map);
-    if ((open && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
+    /* One of two that is too short by chance would hide a uop. */
+    bool split = experiment->bounds && experiment->reading_count > 1 && !is_seen_twice(experiment);
+    if (((open || split) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
         load_is_vague(subject, experiment, map)) {
         return false;
     }

@@ -351,6 +351,25 @@ static bool load_absurd(const struct probe_usage_subject *subject, const struct 
     return vector && seen && isa_form_memory_operand(subject->form) < 0;
 }
 
+/* Of vectors, one that works on what it loads and on a register, or merges the two, and the µop that does.
+ * (Of general registers the issue width may hide it.) */
+static bool work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                         const struct probe_portmap *map) {
+    const struct isa_operand *memory = memory_of(subject->form);
+    uint32_t ports = computing_ports(map, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE);
+    bool vector = subject->legacy || subject->world != PROBE_PORTS_SCALAR;
+    bool works = false, seen = ports_in(ports) >= round(map->issue_width);
+    for (unsigned i = 0; i < subject->form->explicit_count; i++) {
+        const struct isa_operand *operand = &subject->form->operands[i];
+        works = works || (operand->kind == ISA_OPERAND_REG && operand->read && !operand->mask);
+    }
+    for (unsigned t = 0; t < result->term_count; t++) {
+        seen = seen || !probe_usage_is_load(map, result->terms[t].ports);
+    }
+    return vector && works && !seen && result->term_count > 0 && memory != NULL && memory->read &&
+           !memory->write;
+}
+
 /* The same of a form that writes memory, and a store. */
 static bool store_missing(const struct isa_form *form, const struct probe_usage *result,
                           const struct probe_portmap *map) {
@@ -457,6 +476,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no port was seen busy, and what it takes could not be measured");
     } else if (load_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
+    } else if (work_missing(subject, result, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "it works on what it loads, and no uop was seen that does");
     } else if (load_absurd(subject, result, map)) {
         probe_usage_give_up(
             result, PROBE_USAGE_INCONSISTENT,
@@ -464,6 +486,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
             "beside its microcode");
     } else if (store_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it writes memory, and no store was seen");
+    } else if (subject->binds_early && uops > PROBE_USAGE_EARLY_UOPS) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_EARLY_WHY);
     } else if (result->residual > residual_most(subject, uops)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "a mix takes longer or shorter than these ports say");

@@ -18,7 +18,11 @@ enum {
     PROBE_USAGE_MEASUREMENTS = 7,   /* so many measurements */
     PROBE_USAGE_BOUND_READINGS = 5, /* at least, of what may read as more than it is */
     PROBE_USAGE_MICROCODE = 4,      /* slots, and more: what it does is not in its operands */
+    PROBE_USAGE_EARLY_UOPS = 6,     /* of more, a core that binds them early shows no count twice */
 };
+
+#define PROBE_USAGE_EARLY_WHY                                                                                \
+    "of more than 6 uops no count is certain: this core binds them to ports before it knows which are free"
 
 /* How a reading is taken. Their low quantiles are not equally low, nor are they equally good. */
 enum probe_usage_kind {

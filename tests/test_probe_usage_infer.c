@@ -84,6 +84,9 @@ static void test_readings_of_early_binding(void **state) {
         double uops;
     } read[] = {{{0.50, 0.59, 0.63, 0.76, 0.98}, {0.93, 0.95, 0.97, 0.97, 1.03}, 0x3c, 1},
                 {{0.92, 0.95, 0.99, 0.99, 1.05}, {0.99, 0.99, 1.00, 1.03, 1.05}, 0x1c, 1},
+                /* with a stray reading on either side; and as much three times of five */
+                {{0.70, 0.88, 0.95, 1.20, 1.32}, {0.95, 0.99, 1.00, 1.03, 1.05}, 0x1c, 1},
+                {{0.50, 0.56, 0.93, 0.98, 1.02}, {0.95, 0.99, 1.00, 1.03, 1.05}, 0x3c, 1},
                 {{-0.02, 0.49, 0.50, 0.50, 0.51}, {0.98, 0.99, 1.00, 1.00, 1.01}, 0x3c, 1},
                 {{0.79, 1.07, 1.19, 1.30, 1.47}, {1.93, 2.00, 2.05, 2.05, 2.07}, 0x3c, 2},
                 {{1.95, 2.02, 2.03, 2.03, 2.10}, {1.96, 1.98, 2.00, 2.02, 2.05}, 0x1c, 2}};
@@ -105,6 +108,58 @@ static void test_readings_of_early_binding(void **state) {
         assert_int_equal(usage.term_count, 1);
         assert_int_equal(usage.terms[0].ports, read[i].ports);
         assert_true(usage.terms[0].uops == read[i].uops);
+    }
+}
+
+/* Beside so many uops no count is certain where they are bound early. */
+static void test_microcode_of_early_binding(void **state) {
+    (void)state;
+    struct isa_form form = form_derived("rcl r64, cl");
+    const struct probe_portmap map = {.issue_width = 6};
+    for (unsigned i = 0; i < 4; i++) {
+        bool early = i < 2, many = i % 2 == 0;
+        struct probe_usage_subject subject = {.form = &form, .count = 1, .binds_early = early};
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = 0x3, .reading_count = 1, .tries = 1, .confined = 4, .cycles = 2, .copies = 1};
+        struct probe_usage usage = {.slots = NAN, .cycles = 2, .term_count = 2};
+        usage.terms[0] = (struct probe_usage_term){.ports = 0x3, .uops = 4};
+        usage.terms[1] = (struct probe_usage_term){.ports = 0xc, .uops = many ? 3 : 2};
+        subject.result = &usage;
+        probe_usage_verify(&subject, &usage, &map);
+        assert_int_equal(usage.verdict, early && many ? PROBE_USAGE_INCONSISTENT : PROBE_USAGE_OK);
+    }
+}
+
+/* What adds what it loads to a register does not do it on the ports of loads. */
+static void test_work_needs_a_port(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        bool ok;
+    } forms[] = {{"vpaddd xmm, xmm, m128", false},
+                 {"vmovups xmm, m128", true},
+                 {"vmovups xmm{k}{z}, m128", true},
+                 {"add r64, m64", true}}; /* on a CPU whose issue width hides it */
+    enum { LOAD = 0x300 };
+    struct probe_portmap map = {
+        .issue_width = 6,
+        .classes = {{.ports = LOAD, .width = 2, .load = true, .worlds = PROBE_PORTS_SCALAR},
+                    {.ports = 0x7, .width = 3, .worlds = PROBE_PORTS_VECTOR}},
+        .class_count = 2};
+    for (unsigned i = 0; i <= sizeof forms / sizeof forms[0]; i++) {
+        bool again = i == sizeof forms / sizeof forms[0]; /* the first, where the width may hide it */
+        struct isa_form form = form_derived(forms[again ? 0 : i].form);
+        map.classes[1].ports = again ? 0x3f : 0x7;
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.count = 1;
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = LOAD, .reading_count = 1, .tries = 1, .confined = 1, .cycles = 0.5, .copies = 1};
+        struct probe_usage usage = {.slots = NAN, .cycles = 0.5, .term_count = 1};
+        usage.terms[0] = (struct probe_usage_term){.ports = LOAD, .uops = 1};
+        subject.result = &usage;
+        probe_usage_verify(&subject, &usage, &map);
+        assert_int_equal(usage.verdict, again || forms[i].ok ? PROBE_USAGE_OK : PROBE_USAGE_INCONSISTENT);
     }
 }
 
@@ -254,7 +309,8 @@ int main(void) {
         cmocka_unit_test(test_bursts_of_a_unit),        cmocka_unit_test(test_readings_of_early_binding),
         cmocka_unit_test(test_halves_are_alike),        cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_loads_beside_their_kind), cmocka_unit_test(test_loads_have_no_company),
-        cmocka_unit_test(test_widest_lacks_a_uop),
+        cmocka_unit_test(test_widest_lacks_a_uop),      cmocka_unit_test(test_microcode_of_early_binding),
+        cmocka_unit_test(test_work_needs_a_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
