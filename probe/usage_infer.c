@@ -104,18 +104,23 @@ static unsigned load_bits(const struct probe_portmap *map) {
 }
 
 /* Loads that the operands in memory need of a form that is no microcode: as many as it takes µops that load.
- * Infinite where that is not known. */
+ * What is only stored may have its address on a load's port (Skylake), but where uops are bound early it
+ * waits there now and then for loads that it has no need of. Infinite where that is not known. */
 static double operands_loads(const struct probe_usage_subject *subject, const struct probe_usage *result,
                              const struct probe_portmap *map) {
     double loads = 0;
+    bool known = false;
     for (unsigned i = 0; i < subject->form->operand_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
         if (operand->kind == ISA_OPERAND_MEM) {
-            bool plain = operand->read && !isa_reg_is_vector(operand->reg_class) && operand->bits != 0;
-            loads += plain ? ceil((double)operand->bits / load_bits(map)) : INFINITY;
+            bool plain = !isa_reg_is_vector(operand->reg_class) && operand->bits != 0;
+            bool counts = plain && (operand->read || subject->binds_early);
+            double its = operand->read ? ceil((double)operand->bits / load_bits(map)) : 0;
+            loads += counts ? its : INFINITY;
+            known = true;
         }
     }
-    return loads > 0 && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? loads : INFINITY;
+    return known && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? loads : INFINITY;
 }
 
 double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,

@@ -189,7 +189,7 @@ static void test_halves_are_alike(void **state) {
 
 /* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share;
  * one uop loads 128 bits here. */
-static double loads_of(const char *syntax, double read, double cycles, double stores) {
+static double loads_bound(const char *syntax, bool early, double read, double cycles, double stores) {
     enum { STORE = 0x100, LOAD = 0x700 };
     struct isa_form load = form_derived("movups xmm, m128");
     struct probe_port_member member = {.form = &load, .class = 1, .load = true};
@@ -200,13 +200,25 @@ static double loads_of(const char *syntax, double read, double cycles, double st
         .classes = {{.ports = STORE, .width = 1, .store = true}, {.ports = LOAD, .width = 3, .load = true}},
         .class_count = 2};
     struct isa_form form = form_derived(syntax);
-    struct probe_usage_subject subject = {.form = &form, .count = 2};
+    struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = early};
     subject.experiments[0] =
         (struct probe_usage_experiment){.target = STORE, .confined = stores, .store = true};
     subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = read};
     struct probe_usage result = {.slots = 1, .cycles = cycles};
     probe_usage_infer(&subject, &result, &map);
     return uops_on(&result, LOAD);
+}
+
+static double loads_of(const char *syntax, double read, double cycles, double stores) {
+    return loads_bound(syntax, false, read, cycles, stores);
+}
+
+/* What is only stored has no loads, though its address may wait for some; or it has a load's port. */
+static void test_stores_wait_for_loads(void **state) {
+    (void)state;
+    assert_true(loads_bound("vmovups m512, zmm", true, 2.9, 2, 2) == 0);
+    assert_true(loads_bound("vmovups m512, zmm", false, 2.9, 2, 2) == 1);
+    assert_true(loads_bound("add m32, r32", true, 2.0, 1, 1) == 1); /* this one reads it */
 }
 
 /* Beside other loads a kernel may run in a slower rhythm, which looks as if it had more of them. */
@@ -310,7 +322,7 @@ int main(void) {
         cmocka_unit_test(test_halves_are_alike),        cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_loads_beside_their_kind), cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_widest_lacks_a_uop),      cmocka_unit_test(test_microcode_of_early_binding),
-        cmocka_unit_test(test_work_needs_a_port),
+        cmocka_unit_test(test_work_needs_a_port),       cmocka_unit_test(test_stores_wait_for_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
