@@ -278,10 +278,10 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
         count = tally->accepted;
         memcpy(sorted, tally->cycles, count * sizeof sorted[0]);
     }
-    if (count < plan->min_batches && quiet_settle(tally, plan, stat)) {
-        return true;
-    }
     if (count < plan->min_batches) {
+        if (quiet_settle(tally, plan, stat)) {
+            return true;
+        }
         stat->verdict = HX_VERDICT_DISTURBED;
         (void)snprintf(
             stat->why, sizeof stat->why,

@@ -155,11 +155,15 @@ static bool sentinel_is_calm(const struct hx_bench *bench, const struct gen_kern
                                                  : SENTINEL_CALM);
 }
 
+/* Do its own samples show nobody who disturbed this batch? */
+static bool samples_are_calm(const struct hx_bench *bench, const struct hx_estimate *estimate) {
+    return !bench->sentinel_suspect && !estimate->clock_moved && estimate->unrest <= HX_UNREST_MAX;
+}
+
 /* Did nobody disturb this batch, as far as one can see? */
 static bool batch_is_calm(const struct hx_bench *bench, const struct gen_kernel *kernel,
                           const struct hx_estimate *estimate) {
-    return !bench->sentinel_suspect && !estimate->clock_moved && estimate->unrest <= HX_UNREST_MAX &&
-           sentinel_is_calm(bench, kernel, estimate);
+    return samples_are_calm(bench, estimate) && sentinel_is_calm(bench, kernel, estimate);
 }
 
 /* Or is the kernel itself one that runs now faster, now slower? Then its sentinel alone can say. */
@@ -174,8 +178,7 @@ static bool batch_is_accepted(const struct hx_bench *bench, const struct gen_ker
  * two instructions run at once needs few of either. What its values find in memory is another matter. */
 static bool batch_is_quiet(const struct hx_bench *bench, const struct gen_kernel *kernel,
                            const struct hx_estimate *estimate) {
-    return kernel->chain && !kernel->forwards && !bench->sentinel_suspect && !estimate->clock_moved &&
-           estimate->unrest <= HX_UNREST_MAX &&
+    return kernel->chain && !kernel->forwards && samples_are_calm(bench, estimate) &&
            estimate->cycles * kernel->forms_per_unit >= kernel->unit_instructions;
 }
 

@@ -344,16 +344,20 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
     return known && !seen && memory != NULL && memory->read;
 }
 
+static bool is_of_vectors(const struct probe_usage_subject *subject) {
+    return subject->legacy || subject->world != PROBE_PORTS_SCALAR;
+}
+
 /* A form of vectors that touches no memory has no loads (of general registers microcode may: LAR). What seems
  * to be some is time in which its microcode keeps all others from being issued, and its other counts are as
  * wrong. */
 static bool load_absurd(const struct probe_usage_subject *subject, const struct probe_usage *result,
                         const struct probe_portmap *map) {
-    bool vector = subject->legacy || subject->world != PROBE_PORTS_SCALAR, seen = false;
+    bool seen = false;
     for (unsigned t = 0; t < result->term_count; t++) {
         seen = seen || probe_usage_is_load(map, result->terms[t].ports);
     }
-    return vector && seen && isa_form_memory_operand(subject->form) < 0;
+    return is_of_vectors(subject) && seen && isa_form_memory_operand(subject->form) < 0;
 }
 
 /* Of vectors, one that works on what it loads and on a register, or merges the two, and the µop that does.
@@ -362,7 +366,6 @@ static bool work_missing(const struct probe_usage_subject *subject, const struct
                          const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(subject->form);
     uint32_t ports = computing_ports(map, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE);
-    bool vector = subject->legacy || subject->world != PROBE_PORTS_SCALAR;
     bool works = false, seen = ports_in(ports) >= round(map->issue_width);
     for (unsigned i = 0; i < subject->form->explicit_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
@@ -371,8 +374,8 @@ static bool work_missing(const struct probe_usage_subject *subject, const struct
     for (unsigned t = 0; t < result->term_count; t++) {
         seen = seen || !probe_usage_is_load(map, result->terms[t].ports);
     }
-    return vector && works && !seen && result->term_count > 0 && memory != NULL && memory->read &&
-           !memory->write;
+    return is_of_vectors(subject) && works && !seen && result->term_count > 0 && memory != NULL &&
+           memory->read && !memory->write;
 }
 
 /* The same of a form that writes memory, and a store. */
@@ -426,12 +429,15 @@ static void stores_narrow(struct probe_usage *result, const struct probe_portmap
     for (unsigned t = 0; t < result->term_count && result->slower; t++) {
         for (unsigned c = 0; c < map->class_count && result->terms[t].store && result->slower; c++) {
             const struct probe_port_class *class = &map->classes[c];
+            const uint32_t ports = result->terms[t].ports;
+            if (!class->store || class->worlds == PROBE_PORTS_WIDE || class->ports == ports ||
+                (class->ports & ~ports) != 0) {
+                continue;
+            }
             struct probe_usage with = *result;
             with.terms[t].ports = class->ports;
             expected_take(&with, map);
-            bool fewer = class->store && class->worlds != PROBE_PORTS_WIDE &&
-                         (class->ports & ~result->terms[t].ports) == 0;
-            if (fewer && !with.slower && !probe_usage_runs_faster(&with)) {
+            if (!with.slower && !probe_usage_runs_faster(&with)) {
                 *result = with;
             }
         }
