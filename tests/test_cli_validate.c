@@ -10,8 +10,7 @@
 
 #include "cli/validate.h"
 #include "common/random.h"
-
-#define assert_near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+#include "tests/near.h"
 
 static void test_known(void **state) {
     (void)state;
@@ -19,14 +18,14 @@ static void test_known(void **state) {
     const double measured[] = {1, 2, 3, 4}, predicted[] = {1, 3, 2, 4}, wrong[] = {1, 4, 2, 3};
     struct cli_agreement a = cli_agreement_find(predicted, measured, 4);
     assert_int_equal(a.count, 4);
-    assert_near(a.mape, (50.0 + 100.0 / 3.0) / 4.0);
-    assert_near(a.bias, (50.0 - 100.0 / 3.0) / 4.0);
-    assert_near(a.tau, 4.0 / 6.0);
-    assert_near(a.tau_b, 4.0 / 6.0);
+    assert_near(a.mape, (50.0 + 100.0 / 3.0) / 4.0, 1e-9);
+    assert_near(a.bias, (50.0 - 100.0 / 3.0) / 4.0, 1e-9);
+    assert_near(a.tau, 4.0 / 6.0, 1e-9);
+    assert_near(a.tau_b, 4.0 / 6.0, 1e-9);
     assert_int_equal(a.histogram[0], 2);
     assert_int_equal(a.histogram[5], 2);
     a = cli_agreement_find(wrong, measured, 4);
-    assert_near(a.tau_b, 2.0 / 6.0);
+    assert_near(a.tau_b, 2.0 / 6.0, 1e-9);
 }
 
 static void test_ties(void **state) {
@@ -34,13 +33,13 @@ static void test_ties(void **state) {
     /* One pair is predicted alike: it counts as neither. In tau-b it narrows the scale. */
     const double measured[] = {1, 2, 4}, predicted[] = {1, 3, 3};
     struct cli_agreement a = cli_agreement_find(predicted, measured, 3);
-    assert_near(a.tau, 2.0 / 3.0);
-    assert_near(a.tau_b, 2.0 / sqrt(2.0 * 3.0));
+    assert_near(a.tau, 2.0 / 3.0, 1e-9);
+    assert_near(a.tau_b, 2.0 / sqrt(2.0 * 3.0), 1e-9);
     /* Measurements within 2 % do not say which block is faster: only tau-b takes their order for one. */
     const double close[] = {1.00, 1.01, 2.00}, turned[] = {1.01, 1.00, 2.00};
     a = cli_agreement_find(turned, close, 3);
-    assert_near(a.tau, 1.0);
-    assert_near(a.tau_b, 1.0 / 3.0);
+    assert_near(a.tau, 1.0, 1e-9);
+    assert_near(a.tau_b, 1.0 / 3.0, 1e-9);
 }
 
 static void test_gaps(void **state) {
@@ -48,7 +47,7 @@ static void test_gaps(void **state) {
     const double measured[] = {1, NAN, 2, 0, 3}, predicted[] = {1, 5, 2, 5, NAN};
     struct cli_agreement a = cli_agreement_find(predicted, measured, 5);
     assert_int_equal(a.count, 2);
-    assert_near(a.mape, 0.0);
+    assert_near(a.mape, 0.0, 1e-9);
     a = cli_agreement_find(predicted, measured, 0);
     assert_int_equal(a.count, 0);
     assert_true(isnan(a.mape) && isnan(a.tau));
@@ -67,9 +66,9 @@ static void test_invariance(void **state) {
             p2[39 - i] = 3.0 * p[i];
         }
         struct cli_agreement a = cli_agreement_find(p, m, 40), b = cli_agreement_find(p2, m2, 40);
-        assert_near(a.mape, b.mape);
-        assert_near(a.tau, b.tau);
-        assert_near(a.tau_b, b.tau_b);
+        assert_near(a.mape, b.mape, 1e-9);
+        assert_near(a.tau, b.tau, 1e-9);
+        assert_near(a.tau_b, b.tau_b, 1e-9);
         assert_true(fabs(a.tau) <= 1.0 && fabs(a.tau_b) <= 1.0);
     }
 }

@@ -15,6 +15,7 @@
 #include "harness/meter.h"
 #include "harness/passes.h"
 #include "harness/stats.h"
+#include "tests/near.h"
 
 enum { FORWARDS_CYCLES = 12 }; /* a round through memory, undisturbed */
 
@@ -146,7 +147,7 @@ static void test_a_chain_beside_a_neighbour_is_believed(void **state) {
     struct hx_plan plan;
     hx_plan_init(&plan);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, script.cycles, 1e-6);
+    assert_near(stat.cycles, script.cycles, 1e-6);
     assert_int_equal(stat.batches, plan.min_batches + 1);
     /* Batches that are restless or unlike each other are no witnesses. */
     script = script_default();
@@ -202,7 +203,7 @@ static void test_chains_through_memory_are_watched(void **state) {
     script.slow_memory_batches = 5;
     struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES, 1.0, &learned);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, script.cycles, 1e-6);
+    assert_near(stat.cycles, script.cycles, 1e-6);
     assert_int_equal(stat.retakes, 5);
     assert_true(learned == FORWARDS_CYCLES);
     script = script_default();
@@ -218,12 +219,12 @@ static void test_undisturbed_memory_is_learned(void **state) {
     double learned;
     struct hx_stat stat = memory_measure(&script, FORWARDS_CYCLES + 1, 1.0, &learned);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, script.cycles, 1e-6);
-    assert_float_equal(learned, FORWARDS_CYCLES, 1e-6);
+    assert_near(stat.cycles, script.cycles, 1e-6);
+    assert_near(learned, FORWARDS_CYCLES, 1e-6);
     /* Beside a chain that takes a tenth longer than calibrated nothing is learned. */
     script = script_default();
     (void)memory_measure(&script, FORWARDS_CYCLES + 1, 0.9, &learned);
-    assert_float_equal(learned, FORWARDS_CYCLES + 1, 1e-6);
+    assert_near(learned, FORWARDS_CYCLES + 1, 1e-6);
 }
 
 /* A timer that holds kernels: each job must name the place of its kernel among those. */
@@ -287,7 +288,7 @@ static void test_kernels_are_held_once(void **state) {
     assert_int_equal(hx_measure(&meter, all, 4, stats, &err), IP_OK);
     assert_int_equal(holder.jobs, 2 + 4);                 /* a calm look is the first of two batches */
     assert_int_equal(stats[1].verdict, HX_VERDICT_FAULT); /* no kernel */
-    assert_float_equal(stats[3].cycles, 3.0, 1e-9);
+    assert_near(stats[3].cycles, 3.0, 1e-9);
     assert_int_equal(hx_measure(&meter, some, 2, stats, &err), IP_OK);
     assert_int_equal(holder.holds, 1);
     assert_int_equal(holder.releases, 0);
@@ -316,7 +317,7 @@ static void test_waking_vectors_is_no_doubt(void **state) {
         struct hx_stat stat;
         struct ip_error err;
         assert_int_equal(hx_measure(&meter, kernels, 1, &stat, &err), IP_OK);
-        assert_float_equal(stat.cycles, 3.0, 1e-9);
+        assert_near(stat.cycles, 3.0, 1e-9);
         assert_true(waking[i] <= 230.0 ? stat.spread < 1e-9 : stat.spread > 0.02);
     }
 }
@@ -326,10 +327,10 @@ static void test_quiet_machine_gives_the_truth(void **state) {
     struct script script = script_default();
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.0, 1e-9);
-    assert_float_equal(stat.spread, 0.0, 1e-9);
-    assert_float_equal(stat.ticks_per_cycle, 0.66, 1e-9);
-    assert_float_equal(stat.sentinel_cycles, 0.25, 1e-9);
+    assert_near(stat.cycles, 3.0, 1e-9);
+    assert_near(stat.spread, 0.0, 1e-9);
+    assert_near(stat.ticks_per_cycle, 0.66, 1e-9);
+    assert_near(stat.sentinel_cycles, 0.25, 1e-9);
     assert_int_equal(stat.batches, 3);
     assert_int_equal(stat.retakes, 0);
 }
@@ -344,7 +345,7 @@ static void test_passes_that_agree_count(void **state) {
         script.slow_to = 3 * slow + 3;
         struct hx_stat stat = measure(&script, 1);
         assert_int_equal(stat.verdict, HX_VERDICT_OK);
-        assert_float_equal(stat.cycles, 3.0, 1e-9);
+        assert_near(stat.cycles, 3.0, 1e-9);
         assert_int_equal(stat.batches, 9);
     }
 }
@@ -358,7 +359,7 @@ static void test_a_fast_pass_that_no_other_confirms_is_left_out(void **state) {
     script.slow_to = 1000;
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.12, 1e-9);
+    assert_near(stat.cycles, 3.12, 1e-9);
 }
 
 static void test_passes_that_all_disagree_are_reported(void **state) {
@@ -374,27 +375,27 @@ static void test_passes_that_all_disagree_are_reported(void **state) {
     assert_true(hx_passes_dispute(&all));
     hx_passes_settle(&all, &plan, &stat);
     assert_int_equal(stat.verdict, HX_VERDICT_UNSTABLE);
-    assert_float_equal(stat.cycles, 3.0, 1e-9);
-    assert_float_equal(stat.spread, 0.1, 1e-9);
+    assert_near(stat.cycles, 3.0, 1e-9);
+    assert_near(stat.spread, 0.1, 1e-9);
     assert_string_equal(stat.why, "unstable: of 4 passes no two agree, the nearest to the least is 10 % off");
     /* Near enough to be trusted, and with its spread. */
     passes[1].cycles = 3.06;
     assert_true(hx_passes_dispute(&all));
     hx_passes_settle(&all, &plan, &stat);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.spread, 0.02, 1e-9);
+    assert_near(stat.spread, 0.02, 1e-9);
     /* One that agrees ends it; an unsteady one says nothing. */
     passes[3].cycles = 3.01;
     assert_false(hx_passes_dispute(&all));
     passes[0].verdict = passes[2].verdict = HX_VERDICT_DISTURBED;
     hx_passes_settle(&all, &plan, &stat);
-    assert_float_equal(stat.cycles, 3.01, 1e-9);
+    assert_near(stat.cycles, 3.01, 1e-9);
 }
 
 static void test_forms_per_unit_divides(void **state) {
     (void)state;
     struct script script = script_default();
-    assert_float_equal(measure(&script, 4).cycles, 0.75, 1e-9);
+    assert_near(measure(&script, 4).cycles, 0.75, 1e-9);
 }
 
 static void test_drifting_clock_cancels(void **state) {
@@ -403,7 +404,7 @@ static void test_drifting_clock_cancels(void **state) {
     script.drift = 0.03; /* 4.5 % a batch */
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_near(stat.cycles, 3.0, 1e-9);
 }
 
 static void test_spikes_do_not_matter(void **state) {
@@ -413,7 +414,7 @@ static void test_spikes_do_not_matter(void **state) {
     script.noise = 0.002;
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.0, 0.03);
+    assert_near(stat.cycles, 3.0, 0.03);
     assert_true(stat.spread <= 0.01);
 }
 
@@ -423,7 +424,7 @@ static void test_moving_clock_is_retaken(void **state) {
     script.moving_batches = 4;
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_near(stat.cycles, 3.0, 1e-9);
     assert_int_equal(stat.retakes, 4);
     assert_int_equal(stat.batches, 3);
 }
@@ -434,7 +435,7 @@ static void test_disturbed_batches_are_retaken(void **state) {
     script.disturbed_batches = 5;
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_near(stat.cycles, 3.0, 1e-9);
     assert_int_equal(stat.retakes, 5);
 }
 
@@ -468,7 +469,7 @@ static void test_some_noise_keeps_its_spread(void **state) {
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
     assert_true(stat.spread > 0.006 && stat.spread <= 0.03);
     assert_true(stat.low <= stat.cycles && stat.cycles <= stat.high);
-    assert_float_equal(stat.cycles, 3.0, 0.075);
+    assert_near(stat.cycles, 3.0, 0.075);
 }
 
 /* The short loop alone was slow: the difference would say 2.01 cycles instead of 3. */
@@ -478,7 +479,7 @@ static void test_lengths_that_disagree_are_retaken(void **state) {
     script.slow_short_batches = 6;
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
-    assert_float_equal(stat.cycles, 3.0, 1e-9);
+    assert_near(stat.cycles, 3.0, 1e-9);
     assert_int_equal(stat.retakes, 6);
 }
 
@@ -490,7 +491,7 @@ static void test_restless_batches_are_retaken(void **state) {
     struct hx_stat stat = measure(&script, 1);
     assert_int_equal(stat.verdict, HX_VERDICT_OK);
     assert_int_equal(stat.retakes, 2);
-    assert_float_equal(stat.cycles, 3.0, 0.003);
+    assert_near(stat.cycles, 3.0, 0.003);
 }
 
 /* A kernel of which every batch is restless is what it is. */
@@ -542,12 +543,12 @@ static void test_missing_kernel_is_a_fact(void **state) {
 static void test_quantiles(void **state) {
     (void)state;
     double values[] = {4.0, 1.0, 3.0, 2.0};
-    assert_float_equal(hx_median(values, 4), 2.5, 1e-12);
-    assert_float_equal(hx_quantile(values, 4, 0.0), 1.0, 1e-12);
-    assert_float_equal(hx_quantile(values, 4, 0.25), 1.75, 1e-12);
-    assert_float_equal(hx_quantile(values, 4, 1.0), 4.0, 1e-12);
+    assert_near(hx_median(values, 4), 2.5, 1e-12);
+    assert_near(hx_quantile(values, 4, 0.0), 1.0, 1e-12);
+    assert_near(hx_quantile(values, 4, 0.25), 1.75, 1e-12);
+    assert_near(hx_quantile(values, 4, 1.0), 4.0, 1e-12);
     assert_true(isnan(hx_quantile(values, 0, 0.5)));
-    assert_float_equal(hx_quantile(values, 1, 0.9), 1.0, 1e-12);
+    assert_near(hx_quantile(values, 1, 0.9), 1.0, 1e-12);
 }
 
 /* Random truths, noise, drift: whatever is accepted is right. */
@@ -565,7 +566,7 @@ static void test_property_accepted_means_right(void **state) {
         script.random.state = ip_random_next(&random);
         struct hx_stat stat = measure(&script, 1);
         if (stat.verdict == HX_VERDICT_OK && stat.spread <= 0.01) {
-            assert_float_equal(stat.cycles, script.cycles, 0.02 * script.cycles);
+            assert_near(stat.cycles, script.cycles, 0.02 * script.cycles);
         }
     }
 }

@@ -11,14 +11,15 @@
 
 #include "harness/meter.h"
 #include "harness/undisturbed.h"
+#include "tests/near.h"
 
 static void test_what_undisturbed_means(void **state) {
     (void)state;
-    assert_float_equal(hx_undisturbed(HX_SENTINEL_NOPS, 0.168), 1.0 / 6, 1e-9);
+    assert_near(hx_undisturbed(HX_SENTINEL_NOPS, 0.168), 1.0 / 6, 1e-9);
     assert_true(isnan(hx_undisturbed(HX_SENTINEL_NOPS, 0.18)));
-    assert_float_equal(hx_undisturbed(HX_SENTINEL_LOADS, 0.34), 1.0 / 3, 1e-9);
+    assert_near(hx_undisturbed(HX_SENTINEL_LOADS, 0.34), 1.0 / 3, 1e-9);
     assert_true(isnan(hx_undisturbed(HX_SENTINEL_LOADS, 0.40)));
-    assert_float_equal(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.1), 11, 1e-9);
+    assert_near(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.1), 11, 1e-9);
     assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.7)));
     assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, NAN)));
 }
@@ -40,8 +41,8 @@ static void test_many_witnesses_put_it_right(void **state) {
     for (int i = 0; i < 40; i++) {
         hx_undisturbed_learn(&bench, HX_SENTINEL_NOPS, i % 4 == 0 ? 0.31 : 0.168);
     }
-    assert_float_equal(bench.sentinel_cycles, 1.0 / 6, 1e-9);
-    assert_float_equal(bench.sentinel_calibrated, 1.0 / 6, 1e-9);
+    assert_near(bench.sentinel_cycles, 1.0 / 6, 1e-9);
+    assert_near(bench.sentinel_calibrated, 1.0 / 6, 1e-9);
 }
 
 /* Of every `of` batches the last: its longer chain is as short as the shorter. */
@@ -115,7 +116,7 @@ static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
     bench.timer.ops = &ops;
     bench.sentinel_suspect = true;
     assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
-    assert_float_equal(bench.ticks_per_cycle, 1.15 * ticks, 0.01 * ticks);
+    assert_near(bench.ticks_per_cycle, 1.15 * ticks, 0.01 * ticks);
     assert_true(hx_chain_is_sound(&bench, &same));
     assert_false(hx_chain_is_sound(&bench, &slower));
     bench.timer.ops = stuck.inner;

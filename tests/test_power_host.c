@@ -20,6 +20,7 @@
 
 #include "power/calibrate.h"
 #include "power/governor.h"
+#include "tests/near.h"
 
 #define FREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
 #define RAPL "/sys/class/powercap/intel-rapl:0/"
@@ -53,13 +54,13 @@ static void recorded_trees(void **state) {
         assert_int_equal(pw_host_read(&machine, root, trees[i].cpu, &missing, &err), IP_OK);
         assert_int_equal(machine.setting_count, trees[i].settings);
         const struct pw_setting *last = &machine.settings[machine.setting_count - 1];
-        assert_float_equal(machine.settings[0].freq_hz, trees[i].first_mhz * 1e6, 0);
-        assert_float_equal(machine.settings[1].freq_hz, trees[i].second_mhz * 1e6, 0);
-        assert_float_equal(last->freq_hz, trees[i].last_mhz * 1e6, 0);
+        assert_near(machine.settings[0].freq_hz, trees[i].first_mhz * 1e6, 0);
+        assert_near(machine.settings[1].freq_hz, trees[i].second_mhz * 1e6, 0);
+        assert_near(last->freq_hz, trees[i].last_mhz * 1e6, 0);
         assert_int_equal(machine.power, PW_POWER_UNKNOWN);
         if (trees[i].first_volts > 0) {
-            assert_float_equal(machine.settings[0].volts, trees[i].first_volts, 1e-9);
-            assert_float_equal(last->volts, trees[i].last_volts, 1e-9);
+            assert_near(machine.settings[0].volts, trees[i].first_volts, 1e-9);
+            assert_near(last->volts, trees[i].last_volts, 1e-9);
             assert_int_equal(missing.count, 1); /* the memory */
         } else {
             assert_true(isnan(machine.settings[0].volts));
@@ -69,7 +70,7 @@ static void recorded_trees(void **state) {
         ip_lines_fini(&missing);
         double volts = 0;
         assert_int_equal(pw_host_sensor_volts(root, &volts), trees[i].sensor_volts > 0);
-        assert_float_equal(volts, trees[i].sensor_volts, 1e-9);
+        assert_near(volts, trees[i].sensor_volts, 1e-9);
         struct pw_energy_counter counter;
         if (trees[i].counter == NULL) {
             assert_int_equal(pw_energy_open(&counter, root, trees[i].cpu, NULL, &err), IP_CAPABILITY);
@@ -80,9 +81,9 @@ static void recorded_trees(void **state) {
         assert_int_equal(pw_energy_open(&counter, root, trees[i].cpu, NULL, &err), IP_OK);
         assert_string_equal(counter.name, trees[i].counter);
         assert_int_equal(pw_energy_read_uj(&counter, &uj, &err), IP_OK);
-        assert_float_equal(uj, trees[i].uj, 0);
-        assert_float_equal(pw_energy_between_uj(&counter, 1000, 5000), 4000, 0);
-        assert_float_equal(pw_energy_between_uj(&counter, counter.range_uj - 10, 30), 40, 0);
+        assert_near(uj, trees[i].uj, 0);
+        assert_near(pw_energy_between_uj(&counter, 1000, 5000), 4000, 0);
+        assert_near(pw_energy_between_uj(&counter, counter.range_uj - 10, 30), 40, 0);
     }
 }
 
@@ -298,8 +299,8 @@ static void calibration_fits(void **state) {
     restored_expect(&fake);
     assert_int_equal(machine.power, PW_POWER_FITTED);
     assert_int_equal(machine.setting_count, 4);
-    assert_float_equal(machine.capacitance_f * 1e9, c_f * 1e9, 1e-4);
-    assert_float_equal(machine.static_w, static_w, 1e-4);
+    assert_near(machine.capacitance_f * 1e9, c_f * 1e9, 1e-4);
+    assert_near(machine.static_w, static_w, 1e-4);
     ip_lines_fini(&notes);
     fake_fini(&fake);
 }
@@ -329,8 +330,8 @@ static void calibration_by_papi(void **state) {
         }
         restored_expect(&fake);
         assert_int_equal(machine.power, PW_POWER_FITTED);
-        assert_float_equal(machine.capacitance_f * 1e9, c_f * 1e9, 1e-4);
-        assert_float_equal(machine.static_w, static_w, 1e-4);
+        assert_near(machine.capacitance_f * 1e9, c_f * 1e9, 1e-4);
+        assert_near(machine.static_w, static_w, 1e-4);
         assert_int_equal(fake.papi_started, 1);
         assert_int_equal(fake.papi_stopped, 1);
         ip_lines_fini(&notes);
@@ -404,8 +405,8 @@ static void calibration_of_recorded_trees(void **state) {
         assert_int_equal(machine.setting_count, cases[i].settings);
         assert_int_equal(machine.power, cases[i].power);
         if (machine.power == PW_POWER_FITTED) {
-            assert_float_equal(machine.capacitance_f * 1e9, c_f * 1e9, 1e-3);
-            assert_float_equal(machine.static_w, static_w, 1e-2);
+            assert_near(machine.capacitance_f * 1e9, c_f * 1e9, 1e-3);
+            assert_near(machine.static_w, static_w, 1e-2);
         }
         ip_lines_fini(&notes);
         fake_fini(&fake);

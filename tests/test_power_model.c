@@ -13,6 +13,7 @@
 #include "power/fit.h"
 #include "power/plot.h"
 #include "scc_model/scc.h"
+#include "tests/near.h"
 
 enum { CASES = 2000 };
 static const uint64_t seed = 20260720;
@@ -246,7 +247,7 @@ static void fit_limits(void **state) {
     const struct pw_setting steep[] = {{0, 2e9, 1, 10}, {0, 1e9, 1, 4}};
     assert_true(pw_fit(&fit, steep, 2));
     assert_true(fit.static_clamped && fit.static_w == 0);
-    assert_float_equal(fit.capacitance_f * 1e9, (2 * 10 + 1 * 4) / 5.0, 1e-9);
+    assert_near(fit.capacitance_f * 1e9, (2 * 10 + 1 * 4) / 5.0, 1e-9);
     const struct pw_setting falling[] = {{0, 2e9, 1, 4}, {0, 1e9, 1, 6}};
     assert_true(pw_fit(&fit, falling, 2));
     assert_true(fit.capacitance_f == 0 && fit.static_w == 5);
@@ -273,9 +274,9 @@ static void measurements(void **state) {
                           "# note\nfreq_hz,time_s,power_w,else\n800e6,0.5,2,x\r\n320000000,1,,y\n", &machine,
                           points, 1e9, &err),
         IP_OK);
-    assert_float_equal(measured[0].cycles, 4e8, 1);
-    assert_float_equal(measured[0].gflops_per_watt, 1, 1e-12);
-    assert_float_equal(measured[3].gflops_per_watt, 1 / points[3].power_w, 1e-9);
+    assert_near(measured[0].cycles, 4e8, 1);
+    assert_near(measured[0].gflops_per_watt, 1, 1e-12);
+    assert_near(measured[3].gflops_per_watt, 1 / points[3].power_w, 1e-9);
     assert_true(isnan(measured[1].cycles));
     static const struct {
         const char *text, *place, *words;

@@ -16,6 +16,7 @@
 #include "isa/table.h"
 #include "probe/pair.h"
 #include "probe/throughput.h"
+#include "tests/near.h"
 
 struct script {
     /* The call `calls` answers its kernels with answers[calls]: `first` for the first half of them, `second`
@@ -84,7 +85,7 @@ static void the_minimum_is_taken(void **state) {
     struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
     assert_true(result.measured);
     assert_int_equal(result.verdict, HX_VERDICT_OK);
-    assert_float_equal(result.cycles, 0.5, 1e-9);
+    assert_near(result.cycles, 0.5, 1e-9);
     assert_int_equal(result.registers, 4);
     assert_string_equal(result.how, "4 registers");
     assert_true(script.kernels >= 4);
@@ -105,7 +106,7 @@ static void an_unsteady_minimum_loses_against_a_steady_value(void **state) {
     struct probe_throughput result = throughput_with_unsteady(1.8, 2.2);
     assert_true(result.measured);
     assert_int_equal(result.verdict, HX_VERDICT_OK);
-    assert_float_equal(result.cycles, 2.0, 1e-9);
+    assert_near(result.cycles, 2.0, 1e-9);
 }
 
 /* Then the steady variant is not what the form can do, and that must not be told as if it were sure. */
@@ -114,7 +115,7 @@ static void a_clearly_smaller_unsteady_value_is_reported(void **state) {
     struct probe_throughput result = throughput_with_unsteady(0.5, 0.6);
     assert_true(result.measured);
     assert_int_equal(result.verdict, HX_VERDICT_UNSTABLE);
-    assert_float_equal(result.cycles, 0.5, 1e-9);
+    assert_near(result.cycles, 0.5, 1e-9);
 }
 
 /* A meter that gives every kernel the same verdict. */
@@ -153,7 +154,7 @@ static void what_was_disturbed_in_one_way_is_marked(void **state) {
         struct probe_throughput result = {0};
         struct ip_error err = {0};
         assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
-        assert_float_equal(result.cycles, 1.0, 1e-9);
+        assert_near(result.cycles, 1.0, 1e-9);
         assert_int_equal(result.verdict, spared == 0 ? HX_VERDICT_DISTURBED : HX_VERDICT_OK);
         gen_encoder_fini(&encoder);
     }
@@ -249,14 +250,14 @@ static void slow_operands_stand_for_themselves(void **state) {
     (void)state;
     struct probe_throughput divpd = slow_throughput_of("divpd xmm, xmm", 9.0);
     assert_true(divpd.measured);
-    assert_float_equal(divpd.cycles, 4.0, 1e-9);
-    assert_float_equal(divpd.slow_cycles, 9.0, 1e-9);
-    assert_float_equal(slow_throughput_of("vsqrtps ymm, ymm", 9.0).slow_cycles, 9.0, 1e-9);
+    assert_near(divpd.cycles, 4.0, 1e-9);
+    assert_near(divpd.slow_cycles, 9.0, 1e-9);
+    assert_near(slow_throughput_of("vsqrtps ymm, ymm", 9.0).slow_cycles, 9.0, 1e-9);
     assert_true(isnan(slow_throughput_of("addpd xmm, xmm", 9.0).slow_cycles));
     /* Slow ones that look faster are no rivals of the ordinary ones. */
     divpd = slow_throughput_of("divpd xmm, xmm", 3.0);
     assert_true(divpd.measured);
-    assert_float_equal(divpd.cycles, 4.0, 1e-9);
+    assert_near(divpd.cycles, 4.0, 1e-9);
 }
 
 static void what_a_kernel_chose_is_told(void **state) {
@@ -290,8 +291,8 @@ static void disjoint_ports(void **state) {
     /* One port each; half a cycle for an instance: two ports in all. */
     struct probe_pair pair = pair_of(1.0, 1.0, 1.0 / 2, 1.0 / 6);
     assert_int_equal(pair.a_count, pair.b_count);
-    assert_float_equal(pair.union_width, 2.0, 1e-9);
-    assert_float_equal(pair.shared_width, 0.0, 1e-9);
+    assert_near(pair.union_width, 2.0, 1e-9);
+    assert_near(pair.shared_width, 0.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
     assert_false(pair.issue_limited);
 }
@@ -299,8 +300,8 @@ static void disjoint_ports(void **state) {
 static void equal_ports(void **state) {
     (void)state;
     struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 2, 1.0 / 6);
-    assert_float_equal(pair.union_width, 2.0, 1e-9);
-    assert_float_equal(pair.shared_width, 2.0, 1e-9);
+    assert_near(pair.union_width, 2.0, 1e-9);
+    assert_near(pair.shared_width, 2.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
 }
 
@@ -309,8 +310,8 @@ static void nested_ports(void **state) {
     /* Three ports and one of them: three of a for each of b, all of them over three ports. */
     struct probe_pair pair = pair_of(1.0 / 3, 1.0, 1.0 / 3, 1.0 / 6);
     assert_int_equal(pair.a_count, 3 * pair.b_count);
-    assert_float_equal(pair.union_width, 3.0, 1e-9);
-    assert_float_equal(pair.shared_width, 1.0, 1e-9);
+    assert_near(pair.union_width, 3.0, 1e-9);
+    assert_near(pair.shared_width, 1.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
 }
 
@@ -318,8 +319,8 @@ static void overlapping_ports(void **state) {
     (void)state;
     /* Two ports each, one in common: three in all. */
     struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 3, 1.0 / 6);
-    assert_float_equal(pair.union_width, 3.0, 1e-9);
-    assert_float_equal(pair.shared_width, 1.0, 1e-9);
+    assert_near(pair.union_width, 3.0, 1e-9);
+    assert_near(pair.shared_width, 1.0, 1e-9);
     assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
 }
 
@@ -328,8 +329,8 @@ static void the_issue_width_can_hide_sharing(void **state) {
     struct probe_pair pair = pair_of(0.25, 0.25, 0.17, 1.0 / 6);
     assert_true(pair.issue_limited);
     assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
-    assert_float_equal(pair.shared_least, 0.0, 1e-9);
-    assert_float_equal(pair.shared_most, 2.0, 1e-9); /* six ports of eight at least */
+    assert_near(pair.shared_least, 0.0, 1e-9);
+    assert_near(pair.shared_most, 2.0, 1e-9); /* six ports of eight at least */
 }
 
 static void a_union_that_is_no_integer_is_not_guessed(void **state) {
@@ -337,8 +338,8 @@ static void a_union_that_is_no_integer_is_not_guessed(void **state) {
     /* Two and a half ports: three or four of them, one shared or none. */
     struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 2.5, 1.0 / 6);
     assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
-    assert_float_equal(pair.union_width, 0.0, 1e-9);
-    assert_float_equal(pair.shared_most, 1.0, 1e-9);
+    assert_near(pair.union_width, 0.0, 1e-9);
+    assert_near(pair.shared_most, 1.0, 1e-9);
     assert_non_null(strstr(pair.why, "not near an integer"));
     /* One and a half instances a cycle never come from one port. */
     pair = pair_of(1.0, 1.0, 0.65, 1.0 / 6);

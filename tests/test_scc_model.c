@@ -10,6 +10,7 @@
 
 #include "power/model.h"
 #include "scc_model/scc.h"
+#include "tests/near.h"
 
 static void scc_get(struct pw_machine *machine) {
     struct ip_error err = {0};
@@ -62,20 +63,20 @@ static void power_law(void **state) {
     struct pw_machine machine;
     scc_get(&machine);
     double two = pw_machine_power_w(&machine, 0), five = pw_machine_power_w(&machine, 3);
-    assert_float_equal(two / five, (1.1 * 1.1 * 800) / (0.6 * 0.6 * 320), 1e-9);
-    assert_float_equal(pw_machine_power_w(&machine, 8) / five, 0.5, 1e-9); /* 160 MHz, the same voltage */
+    assert_near(two / five, (1.1 * 1.1 * 800) / (0.6 * 0.6 * 320), 1e-9);
+    assert_near(pw_machine_power_w(&machine, 8) / five, 0.5, 1e-9); /* 160 MHz, the same voltage */
 }
 
 static void access_cycles(void **state) {
     (void)state;
     struct pw_machine machine;
     scc_get(&machine);
-    assert_float_equal(pw_machine_access_cycles(&machine, machine.settings[0].freq_hz), 86, 1e-9);
-    assert_float_equal(pw_machine_access_cycles(&machine, machine.settings[14].freq_hz), 45.75, 1e-9);
+    assert_near(pw_machine_access_cycles(&machine, machine.settings[0].freq_hz), 86, 1e-9);
+    assert_near(pw_machine_access_cycles(&machine, machine.settings[14].freq_hz), 45.75, 1e-9);
     /* 4 * n * 2 mesh cycles for n hops: at divisor 2 the mesh runs at the core's clock. */
     machine.hops = 3;
-    assert_float_equal(pw_machine_access_cycles(&machine, machine.settings[0].freq_hz), 86 + 24, 1e-9);
-    assert_float_equal(pw_machine_access_cycles(&machine, machine.settings[14].freq_hz), 45.75 + 3, 1e-9);
+    assert_near(pw_machine_access_cycles(&machine, machine.settings[0].freq_hz), 86 + 24, 1e-9);
+    assert_near(pw_machine_access_cycles(&machine, machine.settings[14].freq_hz), 45.75 + 3, 1e-9);
 }
 
 static void sides(void **state) {
@@ -106,12 +107,12 @@ static void formulas(void **state) {
     points_get(matmul, &machine, "matmul");
     for (size_t i = 0; i < machine.setting_count; i++) {
         double access = 40 + 46 * 2.0 / machine.settings[i].divisor;
-        assert_float_equal(dot[i].memory_cycles / (2097152 * access), 1, 1e-12);
-        assert_float_equal(dot[i].compute_cycles, 2097152 * 36 / 4.0, 1e-6);
-        assert_float_equal(matvec[i].memory_cycles / (512 * 1024 / 2.0 * access), 1, 1e-12);
-        assert_float_equal(matvec[i].compute_cycles, 512 * 1024 * 64 / 4.0, 1e-6);
-        assert_float_equal(matmul[i].memory_cycles / (3 * 160 * 160 / 2.0 * access), 1, 1e-12);
-        assert_float_equal(matmul[i].compute_cycles / (160.0 * 160 * 160 * 43), 1, 1e-12);
+        assert_near(dot[i].memory_cycles / (2097152 * access), 1, 1e-12);
+        assert_near(dot[i].compute_cycles, 2097152 * 36 / 4.0, 1e-6);
+        assert_near(matvec[i].memory_cycles / (512 * 1024 / 2.0 * access), 1, 1e-12);
+        assert_near(matvec[i].compute_cycles, 512 * 1024 * 64 / 4.0, 1e-6);
+        assert_near(matmul[i].memory_cycles / (3 * 160 * 160 / 2.0 * access), 1, 1e-12);
+        assert_near(matmul[i].compute_cycles / (160.0 * 160 * 160 * 43), 1, 1e-12);
     }
 }
 
@@ -122,7 +123,7 @@ static void matmul_choice(void **state) {
     scc_get(&machine);
     points_get(points, &machine, "matmul");
     for (size_t i = 3; i < 15; i++) {
-        assert_float_equal(points[i].gflops_per_watt / points[3].gflops_per_watt, 1, 1e-12);
+        assert_near(points[i].gflops_per_watt / points[3].gflops_per_watt, 1, 1e-12);
     }
     for (size_t i = 0; i < 3; i++) {
         assert_true(points[i].gflops_per_watt < points[i + 1].gflops_per_watt);
@@ -139,8 +140,8 @@ static void dot_trade(void **state) {
     points_get(points, &machine, "dot");
     const struct pw_point *five = &points[pw_machine_find_divisor(&machine, 5)];
     const struct pw_point *sixteen = &points[pw_machine_find_divisor(&machine, 16)];
-    assert_float_equal((sixteen->gflops_per_watt / five->gflops_per_watt - 1) * 100, 27.65, 0.005);
-    assert_float_equal(sixteen->time_s / five->time_s, 2.507, 0.0005);
+    assert_near((sixteen->gflops_per_watt / five->gflops_per_watt - 1) * 100, 27.65, 0.005);
+    assert_near(sixteen->time_s / five->time_s, 2.507, 0.0005);
     assert_int_equal(best_divisor(&machine, "dot", PW_METRIC_GFLOPS_PER_WATT, &no_limits), 16);
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/near.h - assert_near(value, expected, tolerance): cmocka's assert_float_equal takes NaN for equal to
+ * everything, and what was not measured is NaN here. */
+#ifndef ISAPROBE_TESTS_NEAR_H
+#define ISAPROBE_TESTS_NEAR_H
+
+#include <math.h>
+
+#define assert_near(value, expected, tolerance)                                                              \
+    near_check((value), (expected), (tolerance), #value, __FILE__, __LINE__)
+
+static inline void near_check(double value, double expected, double tolerance, const char *what,
+                              const char *file, int line) {
+    if (!(fabs(value - expected) <= tolerance)) {
+        print_error("%s:%d: %s is %.17g, not %.17g within %g\n", file, line, what, value, expected,
+                    tolerance);
+        _fail(file, line);
+    }
+}
+
+#endif
