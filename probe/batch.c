@@ -322,13 +322,14 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
 
 enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_meter *meter,
                                    struct gen_encoder *encoder, struct ip_error *err) {
-    if (batch->count == 0) {
+    size_t fresh = batch->count - batch->measured;
+    if (fresh == 0) {
         return IP_OK;
     }
     if (encoder->count > LINES_KEPT) {
         gen_encoder_fini(encoder);
     }
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = batch->measured; i < batch->count; i++) {
         enum ip_status status = gen_encoder_program_add(encoder, &batch->programs[i], err);
         if (status != IP_OK) {
             return status;
@@ -338,15 +339,19 @@ enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_me
     if (status != IP_OK) {
         return status;
     }
-    size_t chunk = batch->count < BATCH_CHUNK ? batch->count : BATCH_CHUNK;
-    struct hx_stat *stats = calloc(batch->count, sizeof *stats);
+    size_t chunk = fresh < BATCH_CHUNK ? fresh : BATCH_CHUNK;
+    struct hx_stat *stats = realloc(batch->stats, batch->count * sizeof *stats);
     struct gen_kernel *kernels = calloc(chunk, sizeof *kernels);
     const struct gen_kernel **pointers = calloc(chunk, sizeof *pointers);
     if (stats == NULL || kernels == NULL || pointers == NULL) {
         status =
             ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", batch->count);
     }
-    for (size_t first = 0; first < batch->count && status == IP_OK; first += chunk) {
+    if (stats != NULL) {
+        batch->stats = stats;
+        memset(stats + batch->measured, 0, fresh * sizeof *stats);
+    }
+    for (size_t first = batch->measured; first < batch->count && status == IP_OK; first += chunk) {
         size_t count = batch->count - first < chunk ? batch->count - first : chunk;
         status =
             batch_chunk_measure(batch, first, count, kernels, pointers, stats + first, meter, encoder, err);
@@ -359,11 +364,6 @@ enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_me
     }
     free(kernels);
     free(pointers);
-    if (status != IP_OK) {
-        free(stats);
-        return status;
-    }
-    free(batch->stats);
-    batch->stats = stats;
-    return IP_OK;
+    batch->measured = status == IP_OK ? batch->count : batch->measured;
+    return status;
 }

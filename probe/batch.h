@@ -17,13 +17,16 @@ struct probe_rival {
                       own */
     double offset; /* in cycles, taken off before rivals are compared */
     double floor;  /* what is then left below this is no result, and comes last */
+    bool whole;    /* what is left should be a whole number of cycles */
+    uint32_t anchor; /* so many experiments before this one stands one that is no rival and may tell the same
+                        as the set: where the least look does, no rival is measured; 0: there is none */
 };
 
 struct probe_batch {
     struct gen_program *programs; /* owned; emptied once their kernels are built */
     struct probe_rival *rivals;   /* owned; of each program */
-    struct hx_stat *stats;        /* owned; valid after probe_batch_measure */
-    size_t count, capacity;
+    struct hx_stat *stats;        /* owned; of the first `measured` */
+    size_t count, capacity, measured;
     unsigned retries; /* what came out unstable or disturbed is measured so many times more: noise comes and
                          goes */
     double retry_seconds; /* ... and, on the silicon, for so long at least, but for what is unstable each time
@@ -51,7 +54,7 @@ IP_CHECK enum ip_status probe_batch_add(struct probe_batch *batch, struct gen_pr
 /* Makes the experiment at `slot` a rival of the others of its set; all of them stand together. */
 void probe_batch_rival(struct probe_batch *batch, size_t slot, const struct probe_rival *rival);
 
-/* Encodes, builds and measures everything that was added; once per batch. */
+/* Encodes, builds and measures everything that was added since the last call. */
 IP_CHECK enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_meter *meter,
                                             struct gen_encoder *encoder, struct ip_error *err);
 

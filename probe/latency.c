@@ -137,6 +137,13 @@ static enum ip_status session_run(struct latency_session *session, const struct 
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     if (status == IP_OK) {
+        status = latency_chains_add_rest(session, err);
+    }
+    if (status == IP_OK) {
+        latency_rivals_set(session);
+        status = probe_batch_measure(&session->batch, meter, encoder, err);
+    }
+    if (status == IP_OK) {
         latency_session_read(session);
     }
     return status;

@@ -198,16 +198,47 @@ static enum ip_status delayed_transfer_add(struct latency_session *session, size
     return status;
 }
 
-/* Adds the chains through every single transfer that fits; *found counts them. */
-static enum ip_status single_transfers_add(struct latency_session *session, size_t form_index,
-                                           size_t pair_index, enum chain_kind kind, unsigned *found,
-                                           struct ip_error *err) {
-    const struct isa_form *form = session->forms[form_index];
-    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
-    const unsigned repeats = repeats_of(form);
+/* Which of the chains through single transfers. */
+enum chain_choice {
+    CHOICE_ALL,
+    CHOICE_FIRST, /* the one that stands for all where it says what the form's own chain says */
+    CHOICE_REST,  /* all but that one */
+};
+
+/* The transfer that is tried first: one for the form's kind of data where there is one, for forwarding
+ * between integers and floating point may cost; -1: none. */
+static int first_transfer_find(const struct latency_session *session, const struct isa_form *form,
+                               const struct probe_latency_pair *pair) {
+    int first = -1;
     for (size_t i = 0; i < session->transfers->count; i++) {
         const struct probe_transfer *transfer = &session->transfers->items[i];
         if (!transfer_closes(transfer, form, pair)) {
+            continue;
+        }
+        if (transfer->form.floating == form->floating) {
+            return (int)i;
+        }
+        first = first < 0 ? (int)i : first;
+    }
+    return first;
+}
+
+/* Adds the chains through every single transfer that fits; *found counts them. */
+static enum ip_status single_transfers_add(struct latency_session *session, size_t form_index,
+                                           size_t pair_index, enum chain_kind kind, enum chain_choice choice,
+                                           unsigned *found, struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const unsigned repeats = repeats_of(form);
+    const int stands_first = choice == CHOICE_ALL ? -1 : first_transfer_find(session, form, pair);
+    for (size_t i = 0; i < session->transfers->count; i++) {
+        struct probe_transfer *transfer = &session->transfers->items[i];
+        if (!transfer_closes(transfer, form, pair)) {
+            continue;
+        }
+        transfer->needed = true; /* if not now, perhaps later */
+        ++*found;
+        if (choice == CHOICE_FIRST && (int)i != stands_first) {
             continue;
         }
         int via[LATENCY_VIA_MAX];
@@ -223,15 +254,15 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
             count = extension < 0 ? 1 : repeats;
         }
         /* The median of all rounds is taken for a flag: none that is known to be too short. */
-        if (count < REPEATS_SLOW) {
+        if (count < REPEATS_SLOW && !(choice == CHOICE_REST && (int)i == stands_first)) {
             status = chain_add(session, form_index, pair_index, via, 1, kind, err);
         }
         if (status == IP_OK && count > 1) {
             status = chain_add(session, form_index, pair_index, via, count, kind, err);
         }
         /* Several times as well, where it chains to itself. */
-        if (status == IP_OK && transfer->from == transfer->to && transfer->partner < 0 &&
-            kind == CHAIN_PLAIN &&
+        if (status == IP_OK && choice != CHOICE_FIRST && transfer->from == transfer->to &&
+            transfer->partner < 0 && kind == CHAIN_PLAIN &&
             probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src)) {
             status = chain_add(session, form_index, pair_index, via, repeats, kind, err);
         }
@@ -241,7 +272,6 @@ static enum ip_status single_transfers_add(struct latency_session *session, size
         if (status != IP_OK) {
             return status;
         }
-        ++*found;
     }
     return IP_OK;
 }
@@ -264,7 +294,8 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
     const struct probe_transfers *transfers = session->transfers;
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
-        if (!file_is_between(first) || !probe_transfer_fits(first, form, pair->dst, -1)) {
+        if (!file_is_between(first) || first->restore != PROBE_RESTORE_NONE ||
+            !probe_transfer_fits(first, form, pair->dst, -1)) {
             continue;
         }
         for (size_t j = 0; j < transfers->count; j++) {
@@ -318,6 +349,24 @@ static unsigned equal_sources_count(const struct isa_form *form, int src, int ds
         sources += operand_is_choice(&form->operands[i], reg_class) && form->operands[i].read;
     }
     return sources;
+}
+
+/* Does the pair have chains with one register for all sources, and several of them? */
+static bool has_same_register(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    return pair->path == PROBE_PATH_REGISTER && equal_sources_count(form, pair->src, pair->dst) > 1 &&
+           !gen_operand_is_consumed(form, (unsigned)pair->src);
+}
+
+size_t latency_same_register_teller(const struct isa_form *form, const struct probe_latency *latency,
+                                    size_t p) {
+    size_t teller = p;
+    for (size_t i = p; i > 0 && has_same_register(form, &latency->pairs[p]); i--) {
+        const struct probe_latency_pair *other = &latency->pairs[i - 1];
+        if (other->dst == latency->pairs[p].dst && has_same_register(form, other)) {
+            teller = i - 1;
+        }
+    }
+    return teller;
 }
 
 /* The transfer of this kind that takes the value on from operand `dst` of `form`; -1: none. */
@@ -374,6 +423,12 @@ static bool operand_is_stack_pointer(const struct isa_operand *operand) {
            operand->reg_class != ISA_REG_GPR8H && operand->reg == 4;
 }
 
+/* A pair of registers of one file that the form alone can chain: one chain with a transfer says whether that
+ * is all there is to know. */
+static bool has_first_choice(const struct probe_latency_pair *pair, enum probe_file file) {
+    return pair->path == PROBE_PATH_REGISTER && file != PROBE_FILE_FLAGS;
+}
+
 enum ip_status latency_chains_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                   struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
@@ -394,15 +449,18 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     }
     unsigned found = 0;
     enum ip_status status = IP_OK;
+    size_t before = session->experiment_count;
     if (from == to) {
         status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_PLAIN, err);
     }
+    bool anchored = session->experiment_count > before && has_first_choice(pair, from);
+    enum chain_choice choice = anchored ? CHOICE_FIRST : CHOICE_ALL;
     bool flags_alone = from == PROBE_FILE_FLAGS && to == PROBE_FILE_FLAGS;
     /* A string's pointer goes on by itself; the generator puts it back. */
     bool pointer_alone = pair->src == pair->dst && from == PROBE_FILE_GPR && gen_operand_is_fixed(src) &&
                          gen_fixed_is_pointer(form, (unsigned)src->reg);
     if (status == IP_OK && !(flags_alone && !gen_form_modifies_memory(form)) && !pointer_alone) {
-        status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, &found, err);
+        status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, choice, &found, err);
         /* A mask loaded from what was stored in parts waits until all of it has left the store buffer. */
         bool wanted = (found == 0 && (from != to || flags_alone)) ||
                       (from == PROBE_FILE_MASK && to == PROBE_FILE_MEMORY);
@@ -411,8 +469,10 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
             status = double_transfers_add(session, form_index, pair_index, &found, err);
         }
         unsigned sources = equal_sources_count(form, pair->src, pair->dst);
-        if (status == IP_OK && sources > 1 && pair->path == PROBE_PATH_REGISTER) {
-            status = single_transfers_add(session, form_index, pair_index, CHAIN_SAME_REGISTER, &found, err);
+        if (status == IP_OK && has_same_register(form, pair) &&
+            latency_same_register_teller(form, &session->results[form_index], pair_index) == pair_index) {
+            status = single_transfers_add(session, form_index, pair_index, CHAIN_SAME_REGISTER, choice,
+                                          &found, err);
         } else if (status == IP_OK && sources == 1 && pair->path == PROBE_PATH_REGISTER) {
             status = chain_add(session, form_index, pair_index, NULL, 0, CHAIN_SAME_REGISTER, err);
         }
@@ -422,6 +482,45 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     }
     if (status == IP_OK && found == 0 && pair->why[0] == '\0') {
         snprintf(pair->why, sizeof pair->why, "no instruction carries the result back to the source");
+    }
+    return status;
+}
+
+/* Had a chain of this kind with a transfer to be measured, and could be? Then the form's own did not say the
+ * same. */
+static bool kind_is_open(const struct latency_session *session, size_t begin, size_t end,
+                         bool same_register) {
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        if (experiment->via_count > 0 && !experiment->slow && experiment->same_register == same_register &&
+            !session->batch.stats[experiment->slot].screened) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum ip_status latency_chains_add_rest(struct latency_session *session, struct ip_error *err) {
+    const size_t first_count = session->experiment_count;
+    enum ip_status status = IP_OK;
+    for (size_t begin = 0, end; begin < first_count && status == IP_OK; begin = end) {
+        end = latency_pair_end(session, begin);
+        const struct latency_experiment first = session->experiments[begin];
+        const struct probe_latency_pair *pair = &session->results[first.form].pairs[first.pair];
+        enum probe_file from = probe_operand_file(&session->forms[first.form]->operands[pair->src]);
+        bool runs = session->batch.stats[first.slot].verdict != HX_VERDICT_FAULT;
+        if (!latency_is_anchor(&first) || !has_first_choice(pair, from) || !runs) {
+            continue;
+        }
+        unsigned found = 0;
+        if (kind_is_open(session, begin, end, false)) {
+            status =
+                single_transfers_add(session, first.form, first.pair, CHAIN_PLAIN, CHOICE_REST, &found, err);
+        }
+        if (status == IP_OK && kind_is_open(session, begin, end, true)) {
+            status = single_transfers_add(session, first.form, first.pair, CHAIN_SAME_REGISTER, CHOICE_REST,
+                                          &found, err);
+        }
     }
     return status;
 }

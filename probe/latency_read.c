@@ -2,6 +2,7 @@
 /* What the chains of a pair say of it. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/stats.h"
@@ -26,6 +27,12 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define DIRECT_RELATIVE    0.06
 #define DIRECT_CYCLES      0.08
 #define DIRECT_CYCLES_MOST 0.5
+/* And when it is a whole number, as all latencies are, and the least of the others is none: a divider that
+ * takes 10 or 11 cycles, by the pipe that its uops go to, takes 10.4 behind shuffles and 11.0 alone (Zen 4).
+ */
+#define DIRECT_WHOLE_RELATIVE 0.08
+#define DIRECT_WHOLE_MORE     0.75
+#define DIRECT_WHOLE_LESS     0.5
 /* So near to a whole number is one. */
 #define WHOLE_RELATIVE 0.01
 #define WHOLE_CYCLES   0.03
@@ -47,6 +54,12 @@ static double round_rest_of(const struct latency_session *session,
 static double round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
                          double cycles, bool *exact) {
     return fmax(round_rest_of(session, experiment, cycles, exact), 0.0);
+}
+
+/* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
+ * wait for a port, values that come now by one bypass and now by another. */
+static bool is_whole(double cycles) {
+    return fabs(cycles - round(cycles)) <= fmax(WHOLE_RELATIVE * cycles, WHOLE_CYCLES);
 }
 
 /* Can the chain tell something: do its transfers run, and was it measured and not only looked at? */
@@ -113,6 +126,20 @@ static void pair_take(const struct latency_session *session, struct probe_latenc
 
 static double least(double a, double b) {
     return isnan(a) || b < a ? b : a;
+}
+
+bool latency_is_anchor(const struct latency_experiment *experiment) {
+    return experiment->via_count == 0 && !experiment->same_register && !experiment->slow;
+}
+
+size_t latency_pair_end(const struct latency_session *session, size_t first) {
+    const struct latency_experiment *all = session->experiments;
+    size_t end = first + 1;
+    while (end < session->experiment_count && all[end].form == all[first].form &&
+           all[end].pair == all[first].pair) {
+        end++;
+    }
+    return end;
 }
 
 /* The pair's chain to itself although its operands differ. */
@@ -245,12 +272,6 @@ static void flags_median_take(const struct latency_session *session, struct prob
     }
 }
 
-/* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
- * wait for a port, values that come now by one bypass and now by another. */
-static bool is_whole(double cycles) {
-    return fabs(cycles - round(cycles)) <= fmax(WHOLE_RELATIVE * cycles, WHOLE_CYCLES);
-}
-
 /* Does the chain tell what the pair was given, to within noise? Chains of different exactness do not compare.
  */
 static bool experiment_equals(const struct latency_session *session,
@@ -265,6 +286,15 @@ static bool experiment_equals(const struct latency_session *session,
            *rest <= least_cycles + fmax(fmin(EQUAL_RELATIVE * least_cycles, EQUAL_CYCLES_MOST), EQUAL_CYCLES);
 }
 
+/* Does the chain without transfers, which takes `direct`, tell the same as the least of the others? */
+static bool direct_tells(double direct, double least_cycles) {
+    double more = direct - least_cycles;
+    double near = fmax(fmin(DIRECT_RELATIVE * least_cycles, DIRECT_CYCLES_MOST), DIRECT_CYCLES);
+    bool better = is_whole(direct) && !is_whole(least_cycles);
+    return fabs(more) <= near || (better && more >= -DIRECT_WHOLE_LESS &&
+                                  more <= fmin(DIRECT_WHOLE_RELATIVE * least_cycles, DIRECT_WHOLE_MORE));
+}
+
 /* The chain without transfers that tells the same as the pair was given, if there is one. Nothing is
  * subtracted from it, so it has a fraction of the noise of the others. */
 static const struct latency_experiment *direct_find(const struct latency_session *session,
@@ -273,12 +303,10 @@ static const struct latency_experiment *direct_find(const struct latency_session
     for (size_t i = begin; i < end; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (experiment->via_count == 0 && !experiment->same_register && !experiment->slow &&
-            stat->verdict == HX_VERDICT_OK) {
+        if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
             bool exact;
-            double distance = fabs(round_rest(session, experiment, stat->cycles, &exact) - pair->cycles);
-            if (exact &&
-                distance <= fmax(fmin(DIRECT_RELATIVE * pair->cycles, DIRECT_CYCLES_MOST), DIRECT_CYCLES)) {
+            double cycles = round_rest(session, experiment, stat->cycles, &exact);
+            if (exact && direct_tells(cycles, pair->cycles)) {
                 return experiment;
             }
         }
@@ -357,23 +385,42 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
     }
 }
 
+/* With one register for all sources the chains looked like the pair's own, their anchor, and none was
+ * measured: they take what it takes. */
+static void anchored_same_register_take(const struct latency_session *session,
+                                        struct probe_latency_pair *pair, size_t begin, size_t end) {
+    const struct latency_experiment *anchor = NULL;
+    bool looked = false;
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
+            anchor = experiment;
+        } else if (experiment->same_register && !stat->screened) {
+            return;
+        }
+        looked = looked || experiment->same_register;
+    }
+    if (anchor != NULL && looked) {
+        bool exact;
+        pair->same_register_cycles =
+            round_rest(session, anchor, session->batch.stats[anchor->slot].cycles, &exact);
+    }
+}
+
 /* After every chain was looked at alone: what all chains of a pair say together. */
 static void session_pairs_settle(struct latency_session *session) {
     for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
         const struct latency_experiment *first = &session->experiments[begin];
         struct probe_latency_pair *pair = &session->results[first->form].pairs[first->pair];
-        for (end = begin + 1; end < session->experiment_count; end++) {
-            const struct latency_experiment *next = &session->experiments[end];
-            if (next->form != first->form || next->pair != first->pair) {
-                break;
-            }
-        }
+        end = latency_pair_end(session, begin);
         if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
             flags_median_take(session, pair, begin, end);
         } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {
             equals_median_take(session, pair, begin, end);
         }
         pair_doubt(session, pair, begin, end);
+        anchored_same_register_take(session, pair, begin, end);
     }
 }
 
@@ -381,18 +428,27 @@ static void session_pairs_settle(struct latency_session *session) {
  * same flag, the median. A chain without transfers is a fact of its own. */
 void latency_rivals_set(struct latency_session *session) {
     uint32_t pairs = 0;
+    size_t anchor = SIZE_MAX;
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
+        if (experiment->slot < session->batch.measured) {
+            continue;
+        }
         if (i == 0 || experiment->form != experiment[-1].form || experiment->pair != experiment[-1].pair) {
             pairs++;
+            anchor = SIZE_MAX;
         }
-        if (experiment->via_count == 0 || experiment->slow) {
-            continue;
+        if (latency_is_anchor(experiment)) {
+            anchor = experiment->slot;
         }
         const struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         bool exact = false;
-        struct probe_rival rival = {.set = 2 * pairs + experiment->same_register,
-                                    .offset = -round_rest_of(session, experiment, 0.0, &exact)};
+        struct probe_rival rival = {.offset = -round_rest_of(session, experiment, 0.0, &exact)};
+        if (experiment->via_count > 0 && !experiment->slow) {
+            rival.set = 2 * pairs + experiment->same_register;
+            rival.whole = true;
+            rival.anchor = anchor != SIZE_MAX ? (uint32_t)(experiment->slot - anchor) : 0;
+        }
         if (session->forms[experiment->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
             rival.team = experiment_flag(session, experiment);
             rival.floor = INDEPENDENT_CYCLES;
@@ -401,21 +457,35 @@ void latency_rivals_set(struct latency_session *session) {
     }
 }
 
+static int by_pair(const void *a, const void *b) {
+    const struct latency_experiment *one = a, *two = b;
+    return one->form != two->form   ? (one->form > two->form ? 1 : -1)
+           : one->pair != two->pair ? (one->pair > two->pair ? 1 : -1)
+           : one->slot > two->slot  ? 1
+                                    : -1;
+}
+
+/* With one register for all sources the chain is the same whichever of them the pair names. */
+static void same_register_share(struct latency_session *session) {
+    for (size_t f = 0; f < session->count; f++) {
+        struct probe_latency *result = &session->results[f];
+        for (size_t p = 0; p < result->count; p++) {
+            size_t teller = latency_same_register_teller(session->forms[f], result, p);
+            result->pairs[p].same_register_cycles = teller < p ? result->pairs[teller].same_register_cycles
+                                                               : result->pairs[p].same_register_cycles;
+        }
+    }
+}
+
 void latency_session_read(struct latency_session *session) {
+    if (session->experiment_count > 0) {
+        qsort(session->experiments, session->experiment_count, sizeof *session->experiments, by_pair);
+    }
     for (size_t i = 0; i < session->experiment_count; i++) {
         experiment_interpret(session, &session->experiments[i]);
     }
-    session_pairs_settle(session);
-    /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
-    for (size_t i = 0; i < session->experiment_count; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
-        if (experiment->same_register && experiment->via_count == 0 &&
-            fabs(pair->same_register_cycles - pair->chained_cycles) < SAME_CYCLES) {
-            pair->same_register_cycles = NAN;
-        }
-    }
-    /* Where no transfer closes a chain, the chain to itself is what is known. */
+    /* Where no transfer closes a chain, or what they look like is what the chain to itself takes, that is
+     * what is known. */
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
@@ -423,6 +493,17 @@ void latency_session_read(struct latency_session *session) {
         if (!pair->measured && !experiment->same_register && !experiment->slow &&
             is_chain_to_itself(experiment, pair) && !isnan(stat->cycles)) {
             pair_take(session, pair, experiment, stat);
+        }
+    }
+    session_pairs_settle(session);
+    same_register_share(session);
+    /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        if (experiment->same_register && experiment->via_count == 0 &&
+            fabs(pair->same_register_cycles - pair->chained_cycles) < SAME_CYCLES) {
+            pair->same_register_cycles = NAN;
         }
     }
 }

@@ -37,12 +37,28 @@ struct latency_session {
     size_t experiment_count, experiment_capacity;
 };
 
-/* Chooses the chains of results[form_index].pairs[pair_index] and adds them to the batch; where there is
- * none, the pair says why. The chains of a pair stand together in `experiments`. */
+/* Chooses the chains of results[form_index].pairs[pair_index] and adds them to the batch, of a pair that the
+ * form alone chains at first only that and one with a transfer; where there is none, the pair says why. The
+ * chains of a pair stand together in `experiments`. */
 IP_CHECK enum ip_status latency_chains_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, struct ip_error *err);
 
-/* Says which chains are rivals, now that the transfers are calibrated. */
+/* Adds the other chains of pairs whose first ones did not say the same, which were measured. */
+IP_CHECK enum ip_status latency_chains_add_rest(struct latency_session *session, struct ip_error *err);
+
+/* Is it the pair's chain without transfers, whose value the others are held against? */
+bool latency_is_anchor(const struct latency_experiment *experiment);
+
+/* The pair of `latency` whose chains with one register for all sources tell for pair `p`, too: `p` itself, or
+ * an earlier one with the same destination. */
+size_t latency_same_register_teller(const struct isa_form *form, const struct probe_latency *latency,
+                                    size_t p);
+
+/* Of the chains from `first` on, those of one pair end before this one. */
+size_t latency_pair_end(const struct latency_session *session, size_t first);
+
+/* Says which of the chains that were added since the last measurement are rivals; the transfers are
+ * calibrated. */
 void latency_rivals_set(struct latency_session *session);
 
 /* Fills the pairs from the statistics of the batch; the transfers are calibrated. */

@@ -20,6 +20,11 @@ static const double LOOK_CYCLES = 0.03;
 
 /* Looks that are nearer to each other, as a part of that, are equal. */
 static const double EQUAL_DOUBT = 0.2;
+/* A look that is so near to its anchor says the same, where it can tell whole numbers of cycles apart. */
+static const double ANCHOR_CYCLES = 0.25, ANCHOR_DOUBT = 0.5;
+/* What is farther from a whole number, in cycles or as a part of itself, waits for something else: forms that
+ * merge into what they write take 1.9 alone on a Zen 4, and 1 behind three shuffles. */
+static const double WHOLE_CYCLES = 0.05, WHOLE_RELATIVE = 0.01;
 /* More than any latency. */
 static const double BELOW_FLOOR = 1e6;
 
@@ -38,6 +43,10 @@ static bool is_open(const struct race *race, size_t i) {
 static double rest(const struct race *race, size_t i) {
     double left = race->stats[i].cycles - race->rivals[i].offset;
     return isnan(left) ? INFINITY : left < race->rivals[i].floor ? left + BELOW_FLOOR : left;
+}
+
+static bool is_whole(double cycles) {
+    return fabs(cycles - round(cycles)) <= fmax(WHOLE_CYCLES, WHOLE_RELATIVE * cycles);
 }
 
 static double doubt(const struct race *race, size_t i) {
@@ -74,6 +83,22 @@ static double measured_least(const struct race *race) {
         }
     }
     return least;
+}
+
+/* Does what looks least tell the same as the set's anchor, which was measured? */
+static bool anchor_speaks(const struct race *race) {
+    size_t least = SIZE_MAX;
+    for (size_t i = race->first; i < race->end; i++) {
+        bool calm = race->stats[i].verdict == HX_VERDICT_OK && isfinite(rest(race, i));
+        least = calm && (least == SIZE_MAX || rest(race, i) < rest(race, least)) ? i : least;
+    }
+    if (least == SIZE_MAX || race->rivals[least].anchor == 0 || race->rivals[least].anchor > least) {
+        return false;
+    }
+    size_t anchor = least - race->rivals[least].anchor;
+    double says = rest(race, anchor);
+    return race->stats[anchor].verdict == HX_VERDICT_OK && is_whole(says) &&
+           doubt(race, least) <= ANCHOR_DOUBT && fabs(rest(race, least) - says) <= ANCHOR_CYCLES;
 }
 
 /* Chooses the members of one team that are nearest to its median. */
@@ -116,13 +141,16 @@ static size_t first_equal(const struct race *race, size_t least, double least_re
     return least;
 }
 
-/* Chooses what has to be measured now: at first the teams that look least; later those that look less than
- * the least that was measured, and, where nothing could be trusted, the next ones. Returns how many. */
-static size_t race_choose(struct race *race, bool first_stage) {
+/* Chooses what has to be measured now: at first the teams that look least, two of them but where whole
+ * numbers are expected: then the second follows if the first was none; later those that look less than the
+ * least that was measured, and, where nothing could be trusted, the next ones. Returns how many. */
+static size_t race_choose(struct race *race, unsigned stage) {
     size_t chosen = 0;
+    bool whole = race->rivals[race->first].whole;
     double known = measured_least(race);
     double best = INFINITY;
-    for (unsigned team = 0; team < TEAMS_MEASURED; team++) {
+    bool another = stage == 1 && whole && isfinite(known) && !is_whole(known);
+    for (unsigned team = 0; team < (whole && stage <= 1 ? 1 : TEAMS_MEASURED); team++) {
         size_t least = SIZE_MAX;
         double least_rest = INFINITY;
         for (size_t i = race->first; i < race->end; i++) {
@@ -137,8 +165,9 @@ static size_t race_choose(struct race *race, bool first_stage) {
         }
         least = first_equal(race, least, least_rest);
         best = fmin(best, least_rest);
-        bool wanted = first_stage ? least_rest <= best + doubt(race, least)
-                                  : least_rest < known - doubt(race, least) / 2;
+        bool wanted = stage == 0 ? least_rest <= best + doubt(race, least)
+                      : another  ? least_rest <= known + doubt(race, least)
+                                 : least_rest < known - doubt(race, least) / 2;
         if (!wanted) {
             break;
         }
@@ -147,9 +176,9 @@ static size_t race_choose(struct race *race, bool first_stage) {
     return chosen;
 }
 
-/* One stage for all sets. *wanted counts what was chosen. */
+/* One stage for all sets of which no anchor says all. *wanted counts what was chosen. */
 static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats, bool *chosen, size_t count,
-                         bool first_stage, size_t *wanted) {
+                         unsigned stage, size_t *wanted) {
     *wanted = 0;
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && rivals[end].set == rivals[first].set;) {
@@ -158,18 +187,16 @@ static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats
         if (rivals[first].set != 0) {
             struct race race = {
                 .rivals = rivals, .stats = stats, .chosen = chosen, .first = first, .end = end};
-            *wanted += race_choose(&race, first_stage);
+            if (anchor_speaks(&race)) {
+                continue;
+            }
+            *wanted += race_choose(&race, stage);
             /* A look that saw nothing, or that something disturbed, says nothing. */
-            for (size_t i = first; first_stage && i < end; i++) {
+            for (size_t i = first; stage == 0 && i < end; i++) {
                 bool blind = stats[i].screened && !chosen[i] &&
                              (!isfinite(stats[i].cycles) || stats[i].verdict != HX_VERDICT_OK);
                 chosen[i] = chosen[i] || blind;
                 *wanted += blind;
-            }
-        } else if (first_stage) {
-            for (size_t i = first; i < end; i++) {
-                chosen[i] = true;
-                ++*wanted;
             }
         }
     }
@@ -235,9 +262,15 @@ static enum ip_status stages_run(const struct hx_meter *meter, const struct prob
     if (status == IP_OK) {
         status = some_run(meter, true, kernels, count, scratch, stats, err);
     }
+    if (status == IP_OK) {
+        for (size_t i = 0; i < count; i++) {
+            scratch->chosen[i] = rivals[i].set == 0;
+        }
+        status = some_run(meter, false, kernels, count, scratch, stats, err);
+    }
     for (unsigned stage = 0; stage < STAGES_MAX && status == IP_OK; stage++) {
         size_t wanted = 0;
-        races_choose(rivals, stats, scratch->chosen, count, stage == 0, &wanted);
+        races_choose(rivals, stats, scratch->chosen, count, stage, &wanted);
         if (wanted == 0) {
             break;
         }

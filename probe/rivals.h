@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/rivals.h - measures kernels of which only the least of each set decides: a cheap look at all, then a
- * measurement of those that can be the least. docs/method.md, "Two stages". Internal to probe/. */
+ * measurement of those that can be the least, or of none where their anchor tells the same. docs/method.md,
+ * "Two stages". Internal to probe/. */
 #ifndef ISAPROBE_PROBE_RIVALS_H
 #define ISAPROBE_PROBE_RIVALS_H
 

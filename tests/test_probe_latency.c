@@ -17,6 +17,7 @@
 #include "isa/decode.h"
 #include "probe/latency.h"
 #include "probe/transfer.h"
+#include "tests/near.h"
 
 static const char CPU[] = "isaprobe-sim 1\n"
                           "name \"latency test\"\n"
@@ -52,6 +53,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"crc32 r64, r64\" ports 1*p1 latency 15\n"
                           "form \"aesdec xmm, xmm\" ports 1*p0 latency 3 op1->op1 5\n"
                           "form \"vpsubq xmm, xmm, xmm\" ports 1*p015 same-register eliminated\n"
+                          "form \"vaddps xmm, xmm, xmm\" ports 1*p1 latency 4\n"
                           "form \"vaddpd xmm{k}, xmm, xmm\" ports 1*p1 latency 4 op2->op1 6\n"
                           "form \"shl m32, cl\" ports 4*p1+1*p23+1*p2+1*p4 latency 1\n"
                           "form \"popcnt r64, r64\" ports 3*p12 latency 3 op2->flags 0\n"
@@ -127,7 +129,7 @@ static void check_exact(const struct isa_form *form, const struct probe_latency 
     }
     assert_false(pair->upper_bound);
     assert_int_equal(pair->verdict, HX_VERDICT_OK);
-    assert_float_equal(pair->cycles, cycles, 0.05);
+    assert_near(pair->cycles, cycles, 0.05);
 }
 
 static void general_purpose_and_flags(void **state) {
@@ -138,7 +140,7 @@ static void general_purpose_and_flags(void **state) {
     check_exact(&form, &latency, "op2", "op1", 3);
     /* CMOV and CMP are one cycle each because their round is two. */
     check_exact(&form, &latency, "op1", "flags", 3);
-    assert_float_equal(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 3, 0.05);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 3, 0.05);
     probe_latency_fini(&latency);
 }
 
@@ -190,7 +192,62 @@ static void an_idiom_is_a_fact_of_its_own(void **state) {
     struct probe_latency latency;
     measure(*state, "vpsubq xmm, xmm, xmm", &form, &latency);
     check_exact(&form, &latency, "op2", "op1", 1);
-    assert_float_equal(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 0, 0.05);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 0, 0.05);
+    assert_near(pair_find(&form, &latency, "op3", "op1")->same_register_cycles, 0, 0.05);
+    probe_latency_fini(&latency);
+}
+
+/* Counts what passes through it. */
+struct counter {
+    struct hx_meter inner;
+    size_t looked, measured;
+};
+
+static enum ip_status counter_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                      struct hx_stat *stats, struct ip_error *err) {
+    struct counter *counter = self;
+    counter->measured += count;
+    return hx_measure(&counter->inner, kernels, count, stats, err);
+}
+
+static enum ip_status counter_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                     struct hx_stat *stats, struct ip_error *err) {
+    struct counter *counter = self;
+    counter->looked += count;
+    return hx_screen(&counter->inner, kernels, count, stats, err);
+}
+
+/* Counts the chains of a form whose transfers are known already. */
+static void count(struct machine *machine, const char *syntax, struct isa_form *form,
+                  struct probe_latency *latency, struct counter *counter) {
+    struct ip_error err = {0};
+    struct isa_form *forms[1] = {form};
+    struct probe_transfers transfers = {0};
+    assert_int_equal(isa_form_parse(form, syntax, &err), IP_OK);
+    assert_int_equal(isa_forms_derive(forms, 1, &err), IP_OK);
+    assert_int_equal(probe_transfers_init(&transfers, NULL, &err), IP_OK);
+    probe_transfers_need_all(&transfers);
+    assert_int_equal(probe_transfers_calibrate(&transfers, &machine->meter, &machine->bench.encoder, &err),
+                     IP_OK);
+    *counter = (struct counter){.inner = machine->meter};
+    const struct hx_meter meter = {.measure = counter_measure, .screen = counter_screen, .self = counter};
+    assert_int_equal(
+        probe_latency_measure_with(&meter, &machine->bench.encoder, &transfers, forms, 1, latency, &err),
+        IP_OK);
+    probe_transfers_fini(&transfers);
+}
+
+static void what_a_form_says_itself_is_not_measured_through_others(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    struct counter counter;
+    count(*state, "vaddps xmm, xmm, xmm", &form, &latency, &counter);
+    check_exact(&form, &latency, "op2", "op1", 4);
+    check_exact(&form, &latency, "op3", "op1", 4);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 4, 0.05);
+    assert_near(pair_find(&form, &latency, "op3", "op1")->same_register_cycles, 4, 0.05);
+    assert_int_equal(counter.looked, 2 + 1); /* each pair behind one transfer, and with one register */
+    assert_int_equal(counter.measured, 2);   /* each pair by the form alone */
     probe_latency_fini(&latency);
 }
 
@@ -201,7 +258,7 @@ static void across_files_only_the_sum_is_known(void **state) {
     const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "op1");
     assert_true(pair->measured);
     assert_true(pair->upper_bound);
-    assert_float_equal(pair->cycles, 4, 0.05); /* 3 + 2 less the one that a transfer takes at least */
+    assert_near(pair->cycles, 4, 0.05); /* 3 + 2 less the one that a transfer takes at least */
     assert_string_equal(pair->via, "vmovd xmm, r32");
     probe_latency_fini(&latency);
 }
@@ -325,19 +382,35 @@ static void without_the_chain_of_the_form_alone_a_pair_is_marked(void **state) {
     }
 }
 
-/* What chains of a form alone, without other links, take on another core than the simulated one. */
+/* What kernels take on another core than the simulated one. */
 struct otherwise {
     struct hx_meter inner;
-    double (*cycles)(const struct gen_kernel *alone, double cycles);
+    double (*cycles)(const struct gen_kernel *kernel, double cycles);
 };
+
+static void otherwise_adjust(const struct otherwise *otherwise, const struct gen_kernel *const *kernels,
+                             size_t count, struct hx_stat *stats) {
+    for (size_t i = 0; i < count; i++) {
+        stats[i].cycles = kernels[i] != NULL ? otherwise->cycles(kernels[i], stats[i].cycles) : NAN;
+    }
+}
 
 static enum ip_status otherwise_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                         struct hx_stat *stats, struct ip_error *err) {
     const struct otherwise *otherwise = self;
     enum ip_status status = hx_measure(&otherwise->inner, kernels, count, stats, err);
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        bool alone = kernels[i] != NULL && kernels[i]->unit_instructions == kernels[i]->forms_per_unit;
-        stats[i].cycles = alone ? otherwise->cycles(kernels[i], stats[i].cycles) : stats[i].cycles;
+    if (status == IP_OK) {
+        otherwise_adjust(otherwise, kernels, count, stats);
+    }
+    return status;
+}
+
+static enum ip_status otherwise_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    const struct otherwise *otherwise = self;
+    enum ip_status status = hx_screen(&otherwise->inner, kernels, count, stats, err);
+    if (status == IP_OK) {
+        otherwise_adjust(otherwise, kernels, count, stats);
     }
     return status;
 }
@@ -345,15 +418,20 @@ static enum ip_status otherwise_measure(void *self, const struct gen_kernel *con
 static void measure_otherwise(struct machine *machine, double (*cycles)(const struct gen_kernel *, double),
                               const char *syntax, struct isa_form *form, struct probe_latency *latency) {
     struct otherwise otherwise = {machine->meter, cycles};
-    machine->meter = (struct hx_meter){.measure = otherwise_measure, .self = &otherwise};
+    machine->meter =
+        (struct hx_meter){.measure = otherwise_measure, .screen = otherwise_screen, .self = &otherwise};
     measure(machine, syntax, form, latency);
     machine->meter = otherwise.inner;
 }
 
+/* Instructions of a round for each of the form under test. */
+static uint32_t links_of(const struct gen_kernel *kernel) {
+    return kernel->unit_instructions / kernel->forms_per_unit;
+}
+
 /* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
-static double sooner(const struct gen_kernel *alone, double cycles) {
-    (void)alone;
-    return cycles > 10 ? cycles - 0.8 : cycles;
+static double sooner(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 1 && cycles > 10 ? cycles - 0.8 : cycles;
 }
 
 static void a_chain_that_is_a_cycle_shorter_tells_something_else(void **state) {
@@ -361,13 +439,41 @@ static void a_chain_that_is_a_cycle_shorter_tells_something_else(void **state) {
     struct probe_latency latency;
     measure_otherwise(*state, sooner, "crc32 r64, r64", &form, &latency);
     check_exact(&form, &latency, "op2", "op1", 15);
-    assert_float_equal(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 14.2, 0.05);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 14.2, 0.05);
+    probe_latency_fini(&latency);
+}
+
+/* A core on which a multiplication takes a cycle less behind one of its kind. */
+static double a_cycle_sooner(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 1 && cycles > 2.5 ? cycles - 1 : cycles;
+}
+
+static void a_look_that_is_longer_than_the_chain_alone_is_believed(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, a_cycle_sooner, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 3);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->chained_cycles, 2, 0.05);
+    probe_latency_fini(&latency);
+}
+
+/* A core on which a round of a multiplication and one instruction more, or less, takes half a cycle more. */
+static double longer_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 2 && cycles > 2.5 ? cycles + 0.5 : cycles;
+}
+
+static void where_the_first_chains_say_nothing_the_others_do(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, longer_in_short_rounds, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 3);
     probe_latency_fini(&latency);
 }
 
 /* A core whose shuffles wait for themselves where nothing else is in their chain. */
-static double contended(const struct gen_kernel *alone, double cycles) {
-    return alone->wakes_vectors && cycles < 1.5 ? 1.13 * cycles : cycles;
+static double contended(const struct gen_kernel *kernel, double cycles) {
+    bool alone = kernel->unit_instructions == kernel->forms_per_unit;
+    return alone && kernel->wakes_vectors && cycles < 1.5 ? 1.13 * cycles : cycles;
 }
 
 static void transfers_that_wait_for_themselves_make_nothing_shorter(void **state) {
@@ -389,6 +495,9 @@ int main(void) {
         cmocka_unit_test(a_round_is_longer_than_what_changes_memory_takes),
         cmocka_unit_test(implicit_registers),
         cmocka_unit_test(an_idiom_is_a_fact_of_its_own),
+        cmocka_unit_test(what_a_form_says_itself_is_not_measured_through_others),
+        cmocka_unit_test(a_look_that_is_longer_than_the_chain_alone_is_believed),
+        cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
         cmocka_unit_test(across_files_only_the_sum_is_known),
         cmocka_unit_test(a_masked_compare_makes_masks_exact),
         cmocka_unit_test(a_form_that_the_cpu_lacks_says_so),

@@ -124,12 +124,58 @@ static void one_fault_speaks_for_the_set(void **state) {
     assert_int_equal(script.measured[0] + script.measured[1] + script.measured[2], 0);
 }
 
+/* The first is the anchor: 4 cycles, less 1 that is not its own. The second to fourth are a set behind it. */
+static unsigned measured_behind(double anchor, double second, double third, double fourth) {
+    struct script script = {.look = {0, second, third, fourth, 9.0, 9.0},
+                            .truth = {anchor, second, third, fourth, 9.0, 9.0}};
+    const struct probe_rival rivals[KERNELS] = {
+        {.set = 0, .offset = 1}, {.set = 1, .anchor = 1}, {.set = 1, .anchor = 2}, {.set = 1, .anchor = 3}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    assert_int_equal(script.measured[0], 1);
+    assert_int_equal(script.looked[0], 0);
+    return script.measured[1] + script.measured[2] + script.measured[3];
+}
+
+static void an_anchor_that_says_the_same_spares_the_set(void **state) {
+    (void)state;
+    assert_int_equal(measured_behind(4.0, 3.2, 3.1, 4.0), 0);
+    assert_int_equal(measured_behind(4.0, 2.9, 3.1, 4.0), 0);
+}
+
+static void an_anchor_that_says_something_else_spares_nothing(void **state) {
+    (void)state;
+    assert_int_equal(measured_behind(4.0, 2.0, 3.0, 4.0), 1);
+    assert_int_equal(measured_behind(4.0, 4.0, 5.0, 6.0), 1);
+    assert_int_equal(measured_behind(3.86, 3.0, 4.0, 5.0), 1);    /* no whole number */
+    assert_int_equal(measured_behind(13.0, 12.0, 15.0, 16.0), 1); /* a look tells no 12 from 12.5 */
+}
+
+static void a_second_is_measured_where_the_first_is_no_whole_number(void **state) {
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        double first = whole ? 3.0 : 3.3;
+        struct script script = {.look = {first, first + 0.1, first + 2, 9, 9, 9},
+                                .truth = {first, first + 0.1, first + 2, 9, 9, 9}};
+        const struct probe_rival rivals[KERNELS] = {
+            {.set = 1, .whole = true}, {.set = 1, .whole = true}, {.set = 1, .whole = true}};
+        struct hx_stat stats[KERNELS];
+        run(&script, rivals, stats);
+        assert_int_equal(script.measured[0], 1);
+        assert_int_equal(script.measured[1], !whole);
+        assert_int_equal(script.measured[2], 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_can_win_is_measured),
         cmocka_unit_test(a_look_that_was_too_low_is_put_right),
         cmocka_unit_test(offset_and_floor_count),
         cmocka_unit_test(one_fault_speaks_for_the_set),
+        cmocka_unit_test(an_anchor_that_says_the_same_spares_the_set),
+        cmocka_unit_test(an_anchor_that_says_something_else_spares_nothing),
+        cmocka_unit_test(a_second_is_measured_where_the_first_is_no_whole_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
