@@ -322,14 +322,14 @@ static enum ip_status batch_chunk_measure(struct probe_batch *batch, size_t firs
 
 enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_meter *meter,
                                    struct gen_encoder *encoder, struct ip_error *err) {
-    size_t fresh = batch->count - batch->measured;
-    if (fresh == 0) {
+    const size_t old = batch->measured, all = batch->count;
+    if (old >= all) {
         return IP_OK;
     }
     if (encoder->count > LINES_KEPT) {
         gen_encoder_fini(encoder);
     }
-    for (size_t i = batch->measured; i < batch->count; i++) {
+    for (size_t i = old; i < all; i++) {
         enum ip_status status = gen_encoder_program_add(encoder, &batch->programs[i], err);
         if (status != IP_OK) {
             return status;
@@ -339,20 +339,20 @@ enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_me
     if (status != IP_OK) {
         return status;
     }
-    size_t chunk = fresh < BATCH_CHUNK ? fresh : BATCH_CHUNK;
-    struct hx_stat *stats = realloc(batch->stats, batch->count * sizeof *stats);
+    size_t chunk = all - old < BATCH_CHUNK ? all - old : BATCH_CHUNK;
+    struct hx_stat *stats = realloc(batch->stats, all * sizeof *stats);
     struct gen_kernel *kernels = calloc(chunk, sizeof *kernels);
     const struct gen_kernel **pointers = calloc(chunk, sizeof *pointers);
     if (stats == NULL || kernels == NULL || pointers == NULL) {
-        status =
-            ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", batch->count);
+        status = ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", all);
     }
     if (stats != NULL) {
         batch->stats = stats;
-        memset(stats + batch->measured, 0, fresh * sizeof *stats);
+        memset(stats + old, 0, (all - old) * sizeof *stats);
     }
-    for (size_t first = batch->measured; first < batch->count && status == IP_OK; first += chunk) {
-        size_t count = batch->count - first < chunk ? batch->count - first : chunk;
+    for (size_t left = all - old, count; left > 0 && status == IP_OK; left -= count) {
+        size_t first = all - left;
+        count = left < chunk ? left : chunk;
         status =
             batch_chunk_measure(batch, first, count, kernels, pointers, stats + first, meter, encoder, err);
         for (size_t i = 0; i < count; i++) {
@@ -364,6 +364,6 @@ enum ip_status probe_batch_measure(struct probe_batch *batch, const struct hx_me
     }
     free(kernels);
     free(pointers);
-    batch->measured = status == IP_OK ? batch->count : batch->measured;
+    batch->measured = status == IP_OK ? all : old;
     return status;
 }
