@@ -357,10 +357,21 @@ static bool has_same_register(const struct isa_form *form, const struct probe_la
            !gen_operand_is_consumed(form, (unsigned)pair->src);
 }
 
+/* Does it write one register alone? An exchange writes both that it reads, and which of them goes on matters.
+ */
+static bool has_one_destination(const struct isa_form *form) {
+    unsigned destinations = 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        destinations += form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].write;
+    }
+    return destinations == 1;
+}
+
 size_t latency_same_register_teller(const struct isa_form *form, const struct probe_latency *latency,
                                     size_t p) {
     size_t teller = p;
-    for (size_t i = p; i > 0 && has_same_register(form, &latency->pairs[p]); i--) {
+    bool shares = has_one_destination(form) && has_same_register(form, &latency->pairs[p]);
+    for (size_t i = p; i > 0 && shares; i--) {
         const struct probe_latency_pair *other = &latency->pairs[i - 1];
         if (other->dst == latency->pairs[p].dst && has_same_register(form, other)) {
             teller = i - 1;

@@ -54,6 +54,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"aesdec xmm, xmm\" ports 1*p0 latency 3 op1->op1 5\n"
                           "form \"vpsubq xmm, xmm, xmm\" ports 1*p015 same-register eliminated\n"
                           "form \"vaddps xmm, xmm, xmm\" ports 1*p1 latency 4\n"
+                          "form \"xchg r64, r64\" ports 3*p015 latency 2\n"
                           "form \"vaddpd xmm{k}, xmm, xmm\" ports 1*p1 latency 4 op2->op1 6\n"
                           "form \"shl m32, cl\" ports 4*p1+1*p23+1*p2+1*p4 latency 1\n"
                           "form \"popcnt r64, r64\" ports 3*p12 latency 3 op2->flags 0\n"
@@ -248,6 +249,16 @@ static void what_a_form_says_itself_is_not_measured_through_others(void **state)
     assert_near(pair_find(&form, &latency, "op3", "op1")->same_register_cycles, 4, 0.05);
     assert_int_equal(counter.looked, 2 + 1); /* each pair behind one transfer, and with one register */
     assert_int_equal(counter.measured, 2);   /* each pair by the form alone */
+    probe_latency_fini(&latency);
+}
+
+static void each_register_that_an_exchange_writes_is_looked_at(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    struct counter counter;
+    count(*state, "xchg r64, r64", &form, &latency, &counter);
+    assert_int_equal(latency.count, 4);
+    assert_int_equal(counter.looked, 4 + 4); /* behind a transfer, and with one register */
     probe_latency_fini(&latency);
 }
 
@@ -496,6 +507,7 @@ int main(void) {
         cmocka_unit_test(implicit_registers),
         cmocka_unit_test(an_idiom_is_a_fact_of_its_own),
         cmocka_unit_test(what_a_form_says_itself_is_not_measured_through_others),
+        cmocka_unit_test(each_register_that_an_exchange_writes_is_looked_at),
         cmocka_unit_test(a_look_that_is_longer_than_the_chain_alone_is_believed),
         cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
         cmocka_unit_test(across_files_only_the_sum_is_known),
