@@ -63,7 +63,7 @@ __asm__(".pushsection .text\n"
         "    orl $8, %edx\n"
         "    ldmxcsr 0x20000028\n"
         "5:  movl %edx, %eax\n"
-        "    addq $8, %rsp\n"
+        "6:  addq $8, %rsp\n"
         "    popq %r15\n"
         "    popq %r14\n"
         "    popq %r13\n"
@@ -72,6 +72,19 @@ __asm__(".pushsection .text\n"
         "    popq %rbx\n"
         "    ret\n"
         ".size hx_call, .-hx_call\n"
+        ".globl hx_call_leave\n"
+        ".hidden hx_call_leave\n"
+        ".type hx_call_leave, @function\n"
+        "hx_call_leave:\n"
+        "    movq 0x20000020, %rsp\n"
+        "    pushq $2\n" /* no flag set, the direction least of all */
+        "    popfq\n"
+        "    fninit\n"
+        "    ldmxcsr 0x20000028\n"
+        "    movl $16, %eax\n"
+        "    jmp 6b\n"
+        ".size hx_call_leave, .-hx_call_leave\n"
         ".popsection\n");
 
 _Static_assert(GEN_ARENA_ADDRESS == 0x20000000u, "the addresses in hx_call follow the arena");
+_Static_assert(HX_WRECK_ILLEGAL == 16, "what hx_call_leave returns");

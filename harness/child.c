@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "generator/abi.h"
+#include "harness/call.h"
 
 static void setup_failed(struct hx_child *child, const char *step, int error) {
     (void)snprintf(child->shared->setup_step, sizeof child->shared->setup_step, "%s", step);
@@ -67,7 +68,7 @@ static void jobs_run(struct hx_child *child) {
         alarm_set(child->timeout_ms);
         hx_child_job_run(child, i);
         alarm_set(0);
-        if (child->results[i].wreck != 0) {
+        if ((child->results[i].wreck & ~(uint32_t)HX_WRECK_ILLEGAL) != 0) {
             child->shared->outcome = HX_OUTCOME_WRECKED;
             hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
         }

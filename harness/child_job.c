@@ -122,6 +122,9 @@ static uint64_t sentinel_take(struct run *run, enum length length, uint32_t iter
 static uint32_t iterations_choose(struct run *run, uint32_t target) {
     enum { FEW = 2, MORE = 10, TIMES = 2, LONG_PARTS = 8 };
     (void)kernel_take(run, SHORTER, FEW);
+    if (run->wreck != 0) {
+        return FEW;
+    }
     uint64_t few = kernel_take(run, LONGER, FEW), before = few;
     for (int i = 0; i < WARM_RUNS_MAX; i++) {
         uint64_t now = kernel_take(run, LONGER, FEW);
@@ -359,12 +362,16 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
         pace->target = target;
     }
     result->iterations = job->iterations != 0 ? job->iterations : pace->iterations;
-    warm(&run);
-    rounds_take(&run);
-    rounds_retake(&run);
-    bool likely = clock_is_likely(&run);
-    child->clock_last = clock_of(&run);
-    clock_leave(&run, likely);
+    if (run.wreck == 0) {
+        warm(&run);
+        rounds_take(&run);
+        rounds_retake(&run);
+    }
+    if (run.wreck == 0) {
+        bool likely = clock_is_likely(&run);
+        child->clock_last = clock_of(&run);
+        clock_leave(&run, likely);
+    }
     result->wreck = run.wreck;
     result->done = true;
 }

@@ -6,9 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "generator/abi.h"
+#include "harness/call.h"
 #include "harness/child.h"
 
 enum {
@@ -41,14 +43,26 @@ static bool page_map(struct hx_child *child, uint64_t address) {
     return mapped != MAP_FAILED;
 }
 
+/* An instruction that the CPU lacks did nothing: the process can go on, without the kernel. Thousands of
+ * forms end so, and a process for each would take longer than all else that is done with them. */
+static bool kernel_leave(const struct hx_child *child, ucontext_t *context) {
+    greg_t *at = &context->uc_mcontext.gregs[REG_RIP];
+    bool in_kernel = *at >= (greg_t)GEN_CODE_ADDRESS && *at < (greg_t)(GEN_CODE_ADDRESS + child->code_bytes);
+    if (in_kernel) {
+        *at = (greg_t)(uintptr_t)hx_call_leave;
+    }
+    return in_kernel;
+}
+
 static void fault_handle(int signal_number, siginfo_t *info, void *context) {
-    (void)context;
     int saved_errno = errno;
     struct hx_child *child = fault_child();
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
     switch (signal_number) {
     case SIGILL:
-        fault_end(child, HX_OUTCOME_ILLEGAL, address, 0);
+        if (!kernel_leave(child, context)) {
+            fault_end(child, HX_OUTCOME_ILLEGAL, address, 0);
+        }
         return;
     case SIGFPE:
         fault_end(child, HX_OUTCOME_ARITHMETIC, address, 0);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "generator/abi.h"
+#include "harness/call.h"
 
 enum { PAGE_BYTES = 4096, CODE_ALIGNMENT = 64 };
 
@@ -411,7 +412,10 @@ enum ip_status hx_worker_run(struct hx_worker *worker, const struct hx_job *jobs
         status = child_run(worker, jobs, next, (uint32_t)count, samples, &next, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (samples[i].outcome == HX_OUTCOME_OK) {
+        if (samples[i].outcome == HX_OUTCOME_OK && shared_results(worker)[i].wreck == HX_WRECK_ILLEGAL) {
+            samples[i].outcome = HX_OUTCOME_ILLEGAL;
+            outcome_describe(&samples[i], worker->shared, 0, worker->kernels[jobs[i].held]->tiles);
+        } else if (samples[i].outcome == HX_OUTCOME_OK) {
             samples_copy(worker, i, jobs[i].rounds, &samples[i]);
         }
     }

@@ -234,7 +234,7 @@ static enum ip_status some_run(const struct hx_meter *meter, bool screen,
 }
 
 /* Looks at the first kernel of each set. Where this CPU lacks the instruction, the others of the set need not
- * fault too: each takes a process with it. */
+ * fault too. */
 static enum ip_status trial_run(const struct hx_meter *meter, const struct probe_rival *rivals,
                                 const struct gen_kernel *const *kernels, size_t count,
                                 struct scratch *scratch, struct hx_stat *stats, struct ip_error *err) {

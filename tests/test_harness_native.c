@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -90,15 +91,17 @@ static void fixture_open(struct fixture *fixture) {
     fixture->timer.timeout_ms = 200;
 }
 
-/* Runs good, bad, good: the bad one must end as expected, and the good ones around it must be measured. */
-static void assert_caught(const void *bytes, size_t count, enum hx_outcome expected, const char *why_part) {
+/* Runs good, bad, good: the bad one must end as expected, and the good ones around it must be measured.
+ * `after`: the last, NULL: the same as the first. */
+static void assert_caught_before(const void *bytes, size_t count, enum hx_outcome expected,
+                                 const char *why_part, const struct gen_kernel *after) {
     static struct fixture fixture;
     static struct raw_kernel bad;
     fixture_open(&fixture);
     kernel_once(&bad, bytes, count);
     struct hx_job jobs[3] = {{.kernel = &fixture.good.kernel, .rounds = ROUNDS},
                              {.kernel = &bad.kernel, .rounds = ROUNDS},
-                             {.kernel = &fixture.good.kernel, .rounds = ROUNDS}};
+                             {.kernel = after != NULL ? after : &fixture.good.kernel, .rounds = ROUNDS}};
     static double values[3][VALUES];
     struct hx_samples samples[3];
     memset(samples, 0, sizeof samples);
@@ -120,11 +123,31 @@ static void assert_caught(const void *bytes, size_t count, enum hx_outcome expec
     hx_timer_close(&fixture.timer);
 }
 
-#define ASSERT_CAUGHT(code, outcome, why) assert_caught(code, sizeof(code) - 1, outcome, why)
+#define ASSERT_CAUGHT(code, outcome, why) assert_caught_before(code, sizeof(code) - 1, outcome, why, NULL)
 
 static void test_illegal_instruction(void **state) {
     (void)state;
     ASSERT_CAUGHT("\x0f\x0b", HX_OUTCOME_ILLEGAL, "illegal instruction"); /* ud2 */
+}
+
+/* The process goes on after it: registers, stack, flags, MXCSR and the x87 stack are put back. */
+static void test_illegal_instruction_in_a_mess(void **state) {
+    (void)state;
+    static const char MESS[] =
+        "\x31\xdb\x4d\x31\xff\x50\x50"         /* xor ebx, ebx; xor r15, r15; push rax, twice */
+        "\xfd\xd9\xe8\xd9\xe8"                 /* std; fld1, twice */
+        "\x68\x00\x00\x00\x00\x0f\xae\x14\x24" /* push 0; ldmxcsr [rsp]: no exception is masked */
+        "\x0f\x0b";                            /* ud2 */
+    static const char CHECK[] =
+        "\x48\x83\xec\x20\xd9\x34\x24"         /* sub rsp, 32; fnstenv [rsp] */
+        "\x66\x83\x7c\x24\x08\xff\x75\x14"     /* cmp word [rsp + 8], -1; jne to the ud2 */
+        "\x0f\xae\x1c\x24"                     /* stmxcsr [rsp] */
+        "\x81\x24\x24\xc0\xff\x00\x00"         /* and dword [rsp], 0xffc0 */
+        "\x81\x3c\x24\x80\x1f\x00\x00\x74\x02" /* cmp dword [rsp], 0x1f80; je behind the ud2 */
+        "\x0f\x0b\x48\x83\xc4\x20";            /* ud2; add rsp, 32 */
+    static struct raw_kernel check;
+    kernel_once(&check, CHECK, sizeof CHECK - 1);
+    assert_caught_before(MESS, sizeof MESS - 1, HX_OUTCOME_ILLEGAL, "illegal instruction", &check.kernel);
 }
 
 static void test_clobbered_callee_saved(void **state) {
@@ -319,8 +342,15 @@ static void test_papi_absence_is_explained(void **state) {
     assert_non_null(strstr(err.text, "use --timer tsc"));
 }
 
-/* Kernels that are held are run as often as asked, any of them in any order, and one that faults costs only
- * itself each time; what is not held is refused. */
+/* Page faults of children that ended. */
+static long children_faults(void) {
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    return usage.ru_minflt;
+}
+
+/* Kernels that are held are run as often as asked, any of them in any order, and one that is illegal costs
+ * only itself each time, and no process; what is not held is refused. */
 static void test_held_kernels_run_again(void **state) {
     (void)state;
     static struct fixture fixture;
@@ -337,6 +367,7 @@ static void test_held_kernels_run_again(void **state) {
         hx_samples_place(&samples[i], values[i], ROUNDS);
     }
     static const uint32_t orders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 0}, {1, 1, 2}};
+    long ended = children_faults();
     for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
         struct hx_job jobs[3];
         for (size_t i = 0; i < 3; i++) {
@@ -349,6 +380,7 @@ static void test_held_kernels_run_again(void **state) {
             assert_true(orders[o][i] == 1 || samples[i].longer[ROUNDS - 1] > 0.0);
         }
     }
+    assert_int_equal(children_faults(), ended);
     const struct hx_job strange = {.kernel = &fixture.good.kernel, .rounds = ROUNDS, .held = 3};
     assert_int_equal(fixture.timer.ops->run(&fixture.timer, &strange, 1, samples, &err), IP_FAILED);
     fixture.timer.ops->release(&fixture.timer);
@@ -429,6 +461,7 @@ int main(void) {
         cmocka_unit_test(test_held_kernels_move),
         cmocka_unit_test(test_a_core_grows_no_narrower),
         cmocka_unit_test(test_illegal_instruction),
+        cmocka_unit_test(test_illegal_instruction_in_a_mess),
         cmocka_unit_test(test_clobbered_callee_saved),
         cmocka_unit_test(test_wrecked_stack),
         cmocka_unit_test(test_endless_loop),
