@@ -49,6 +49,7 @@ struct scan {
     struct res_pending pending; /* before the meter, and before the log */
     struct res_log log;
     struct cli_bench bench;
+    double calibrated_s; /* seconds after the bench was opened: the last time */
     unsigned parts;
     size_t group;                               /* forms in a group */
     size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
+
 /* Results of one group; those of forms without obstacle are measured. */
 struct group {
     struct isa_form *const *forms;
@@ -213,6 +215,19 @@ static enum ip_status group_end(struct scan *scan, struct group *group, enum ip_
     return status;
 }
 
+/* What undisturbed is like is looked at again, but not more often than this. */
+static const double RECALIBRATE_SECONDS = 1.0;
+
+static enum ip_status recalibrate(struct scan *scan, struct ip_error *err) {
+    struct hx_bench *bench = &scan->bench.bench;
+    double now = ip_clock_seconds() - bench->opened_s;
+    if (now - scan->calibrated_s < RECALIBRATE_SECONDS && !bench->sentinel_suspect) {
+        return IP_OK;
+    }
+    scan->calibrated_s = now;
+    return hx_bench_recalibrate(bench, err);
+}
+
 enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
                               struct isa_form **doubtful, size_t *doubtful_count, struct ip_error *err) {
     struct group *group = calloc(1, sizeof *group);
@@ -221,7 +236,7 @@ enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, 
     }
     group->forms = forms;
     group->count = count;
-    enum ip_status status = hx_bench_recalibrate(&scan->bench.bench, err);
+    enum ip_status status = recalibrate(scan, err);
     if (status == IP_OK) {
         status = group_measure(scan, group, doubtful != NULL, err);
     }
@@ -243,7 +258,7 @@ enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, stru
         group->throughput[i] = scan->late[first + i].throughput;
     }
     struct hx_meter meter = res_log_meter(&scan->log);
-    enum ip_status status = hx_bench_recalibrate(&scan->bench.bench, err);
+    enum ip_status status = recalibrate(scan, err);
     if (status == IP_OK) {
         status = group_ports(scan, group, &meter, false, err);
     }

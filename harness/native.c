@@ -16,12 +16,15 @@ struct native {
     struct hx_clock clock;
     struct hx_sandbox sandbox;
     int page_fd;
+    pid_t ending;          /* 0: none */
     struct hx_worker held; /* all-zero: none */
 };
 
-static struct hx_worker_host worker_host(const struct native *native) {
-    return (struct hx_worker_host){
-        .clock = native->clock, .sandbox = &native->sandbox, .page_fd = native->page_fd};
+static struct hx_worker_host worker_host(struct native *native) {
+    return (struct hx_worker_host){.clock = native->clock,
+                                   .sandbox = &native->sandbox,
+                                   .page_fd = native->page_fd,
+                                   .ending = &native->ending};
 }
 
 static enum ip_status native_hold(struct hx_timer *timer, const struct gen_kernel *const *kernels,
@@ -113,7 +116,9 @@ static void native_close(struct hx_timer *timer) {
     if (native == NULL) {
         return;
     }
+    const struct hx_worker_host host = worker_host(native);
     hx_worker_close(&native->held);
+    hx_worker_host_settle(&host);
     if (native->page_fd >= 0) {
         (void)close(native->page_fd);
     }

@@ -149,14 +149,20 @@ enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_worker_h
     return IP_OK;
 }
 
+void hx_worker_host_settle(const struct hx_worker_host *host) {
+    while (*host->ending > 0 && waitpid(*host->ending, NULL, 0) < 0 && errno == EINTR) {
+    }
+    *host->ending = 0;
+}
+
 /* Ends the child, if there is one. */
 static void child_end(struct hx_worker *worker) {
     if (worker->pid <= 0) {
         return;
     }
     (void)kill(worker->pid, SIGKILL);
-    while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) {
-    }
+    hx_worker_host_settle(&worker->host);
+    *worker->host.ending = worker->pid;
     (void)close(worker->wire);
     worker->pid = 0;
     worker->wire = -1;
@@ -181,6 +187,7 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
         return ip_fail_errno(err, IP_FAILED, errno, "cannot make a wire to the measuring process");
     }
     struct hx_shared *shared = worker->shared;
+    hx_worker_host_settle(&worker->host);
     memset(shared, 0, sizeof *shared);
     struct hx_child child = {
         .jobs = shared_jobs(worker),

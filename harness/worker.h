@@ -16,8 +16,13 @@
 struct hx_worker_host {
     struct hx_clock clock;
     const struct hx_sandbox *sandbox;
-    int page_fd; /* memfd of HX_PAGES_BYTES */
+    int page_fd;   /* memfd of HX_PAGES_BYTES */
+    pid_t *ending; /* a child that was killed and is not yet waited for; 0: none */
 };
+
+/* Waits for it. What it takes a process to end, a millisecond, is over by the time that another one starts.
+ */
+void hx_worker_host_settle(const struct hx_worker_host *host);
 
 struct hx_worker {
     struct hx_worker_host host;

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <sched.h>
 
 #include "generator/abi.h"
@@ -387,6 +389,8 @@ static void test_held_kernels_run_again(void **state) {
     const struct hx_job alone = {.kernel = &fixture.good.kernel, .rounds = ROUNDS};
     assert_int_equal(fixture.timer.ops->run(&fixture.timer, &alone, 1, samples, &err), IP_OK);
     hx_timer_close(&fixture.timer);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* all were waited for */
+    assert_int_equal(errno, ECHILD);
 }
 
 /* Any CPU that this process may use but `cpu`; -1: there is none. */
