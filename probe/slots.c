@@ -24,6 +24,7 @@ enum {
     MANY_ENOUGH = 4, /* with fewer a hundredth of the time is a good part of a slot */
     GLANCES = 2,
     ATTEMPTS = 3,
+    REFUSALS = 2,       /* undisturbed attempts that no slots came out of: a third never had any */
     WIDTH_RETRIES = 12, /* no form has slots without the issue width */
     WIDTH_SECONDS = 3,
 };
@@ -46,6 +47,7 @@ static const double WIDTH_TOLERANCE = 0.2;
 struct mixes {
     bool wanted, fine;
     unsigned nops, count;
+    unsigned refusals;
     double most; /* slots that an instance can have: all that there are while one takes its time alone */
     size_t slots[MIXES]; /* in the batch, the first kernel of each; SIZE_MAX: none */
     double others;       /* instructions that are neither NOP nor form, in one mix */
@@ -309,7 +311,11 @@ static enum ip_status attempt_run(struct session *session, const struct hx_meter
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (session->mixes[i].wanted && session->mixes[i].slots[0] != SIZE_MAX) {
-            session->mixes[i].wanted = !form_read(session, forms[i], &session->mixes[i], &results[i]);
+            struct mixes *mixes = &session->mixes[i];
+            bool read = form_read(session, forms[i], mixes, &results[i]);
+            mixes->refusals +=
+                !session->glance && !results[i].measured && results[i].verdict == HX_VERDICT_OK;
+            mixes->wanted = !read && mixes->refusals < REFUSALS;
         }
     }
     probe_batch_fini(&session->batch);

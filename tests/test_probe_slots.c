@@ -149,6 +149,48 @@ static void a_glance_will_do_where_many_instances_fit(void **state) {
     machine_close(&machine);
 }
 
+/* A meter by which the second mix, the last quarter of what is measured for one form, takes ten cycles more,
+ * or was disturbed. */
+struct disputer {
+    struct hx_meter inner;
+    bool disturbed;
+    unsigned mixes; /* calls for more than the issue width */
+};
+
+static enum ip_status disputer_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    struct disputer *disputer = self;
+    enum ip_status status = hx_measure(&disputer->inner, kernels, count, stats, err);
+    disputer->mixes += count > 1;
+    for (size_t i = count - count / 4; i < count && status == IP_OK; i++) {
+        stats[i].cycles += 10;
+        stats[i].verdict = disputer->disturbed ? HX_VERDICT_DISTURBED : stats[i].verdict;
+    }
+    return status;
+}
+
+/* Two glances and two attempts; a third attempt where noise spoiled them. */
+static void what_is_refused_twice_is_not_attempted_again(void **state) {
+    (void)state;
+    for (int disturbed = 0; disturbed < 2; disturbed++) {
+        struct machine machine;
+        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
+        struct ip_error err = {0};
+        struct isa_form *form = &machine.table.forms[0];
+        struct probe_throughput throughput = {.measured = true, .cycles = 1, .plain_cycles = 1};
+        struct probe_slots slots;
+        struct disputer disputer = {.inner = hx_bench_meter(&machine.bench), .disturbed = disturbed != 0};
+        const struct hx_meter meter = {
+            .measure = disputer_measure, .filler = disputer.inner.filler, .self = &disputer};
+        assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+        assert_int_equal(
+            probe_slots_measure(&meter, &machine.bench.encoder, &form, &throughput, 1, &slots, &err), IP_OK);
+        assert_int_equal(disputer.mixes, disturbed ? 2 + 3 : 2 + 2);
+        assert_false(slots.measured && slots.verdict == HX_VERDICT_OK);
+        machine_close(&machine);
+    }
+}
+
 static void what_cannot_be_measured_says_why(void **state) {
     (void)state;
     struct machine machine;
@@ -171,6 +213,7 @@ int main(void) {
         cmocka_unit_test(nops_that_share_slots),
         cmocka_unit_test(four_wide_with_noise),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
+        cmocka_unit_test(what_is_refused_twice_is_not_attempted_again),
         cmocka_unit_test(what_cannot_be_measured_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
