@@ -9,10 +9,10 @@
 #include "common/clock.h"
 #include "harness/estimate.h"
 #include "harness/holding.h"
+#include "harness/judge.h"
 #include "harness/passes.h"
 #include "harness/record.h"
 #include "harness/roam.h"
-#include "harness/undisturbed.h"
 
 enum {
     KERNELS_PER_CHUNK = 4096, /* bounds the memory for code and samples */
@@ -99,96 +99,6 @@ struct chunk {
     uint32_t naps; /* batches after which the meter waited */
 };
 
-static bool is_within(double value, double of, double less, double more) {
-    return value >= of * (1.0 - less) && value <= of * (1.0 + more);
-}
-
-/* As of NOPs where something else ran in their place: all are compared with what is undisturbed. */
-static struct hx_estimate batch_estimate(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                                         const struct hx_samples *samples, uint32_t rounds) {
-    struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, rounds);
-    enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
-    if (sentinel != HX_SENTINEL_NOPS) { /* they are told even where what they take undisturbed is not known */
-        estimate.sentinel_cycles *= bench->sentinel_cycles / hx_undisturbed_known(bench, sentinel);
-    }
-    return estimate;
-}
-
-/* A batch was taken beside the kernel: what its sentinel took may be less than ever before. */
-static void sentinel_learn(struct hx_bench *bench, const struct gen_kernel *kernel,
-                           const struct hx_estimate *estimate) {
-    enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
-    double scale = hx_undisturbed_known(bench, sentinel) / bench->sentinel_cycles;
-    if (hx_chain_is_sound(bench, estimate)) {
-        hx_undisturbed_learn(bench, sentinel, estimate->sentinel_cycles * scale);
-    }
-}
-
-/* How far what ran beside the kernel may be from what it takes undisturbed, as a part of that. */
-struct tolerance {
-    double less, more;
-};
-
-/* A batch is void when its sentinel took longer, or less long, than undisturbed by more than this. Where the
- * kernel's own samples lie close together, NOPs have little to add: they have slow modes of their own. */
-static const struct tolerance SENTINEL_CALM = {0.10, 0.10}, SENTINEL_STRICT = {0.02, 0.03};
-/* A round of eleven cycles through memory takes up to one more beside a neighbour, at a bad moment for so
- * long that it is taken for what it takes undisturbed. */
-static const struct tolerance FORWARDS_CALM = {0.12, 0.04};
-
-/* NOPs that come from the decoders instead of the micro-op cache take 6 % longer without anybody: what the
- * calibration found is as good as the issue width that it stands for. */
-static bool sentinel_within(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                            const struct hx_estimate *estimate, struct tolerance by) {
-    bool nops = hx_references_sentinel(&bench->references, kernel) == HX_SENTINEL_NOPS;
-    return is_within(estimate->sentinel_cycles, bench->sentinel_cycles, by.less, by.more) ||
-           (nops && is_within(estimate->sentinel_cycles, bench->sentinel_calibrated, by.less, by.more));
-}
-
-/* Is what ran beside the kernel as it is when nobody disturbs it? */
-static bool sentinel_is_calm(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                             const struct hx_estimate *estimate) {
-    bool forwards = hx_references_sentinel(&bench->references, kernel) == HX_SENTINEL_FORWARDS;
-    return sentinel_within(bench, kernel, estimate,
-                           forwards              ? FORWARDS_CALM
-                           : kernel->fills_issue ? SENTINEL_STRICT
-                                                 : SENTINEL_CALM);
-}
-
-/* Do its own samples show nobody who disturbed this batch? */
-static bool samples_are_calm(const struct hx_bench *bench, const struct hx_estimate *estimate) {
-    return !bench->sentinel_suspect && !estimate->clock_moved && estimate->unrest <= HX_UNREST_MAX;
-}
-
-/* Did nobody disturb this batch, as far as one can see? */
-static bool batch_is_calm(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                          const struct hx_estimate *estimate) {
-    return samples_are_calm(bench, estimate) && sentinel_is_calm(bench, kernel, estimate);
-}
-
-/* Or is the kernel itself one that runs now faster, now slower? Then its sentinel alone can say. */
-static bool batch_is_accepted(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                              const struct hx_estimate *estimate) {
-    return batch_is_calm(bench, kernel, estimate) ||
-           (!bench->sentinel_suspect && !estimate->clock_moved &&
-            sentinel_within(bench, kernel, estimate, SENTINEL_STRICT));
-}
-
-/* A neighbour takes issue slots and ports, which is what NOPs and loads show; a chain of which hardly ever
- * two instructions run at once needs few of either. What its values find in memory is another matter. */
-static bool batch_is_quiet(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                           const struct hx_estimate *estimate) {
-    return kernel->chain && !kernel->forwards && samples_are_calm(bench, estimate) &&
-           estimate->cycles * kernel->forms_per_unit >= kernel->unit_instructions;
-}
-
-static enum hx_batch batch_worth(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                                 const struct hx_estimate *estimate) {
-    return batch_is_accepted(bench, kernel, estimate) ? HX_BATCH_ACCEPTED
-           : batch_is_quiet(bench, kernel, estimate)  ? HX_BATCH_QUIET
-                                                      : HX_BATCH_VOID;
-}
-
 /* Ticks of all samples of a job; references stand for several rounds. */
 static double ticks_sum(const struct hx_job *job, const struct hx_samples *samples) {
     uint32_t every = job->reference_every > 1 ? job->reference_every : 1;
@@ -203,12 +113,6 @@ static double ticks_sum(const struct hx_job *job, const struct hx_samples *sampl
     return sum;
 }
 
-/* Did somebody disturb what ran beside the kernel, too? */
-static bool references_disturbed(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                                 const struct hx_estimate *estimate) {
-    return estimate->clock_moved || !sentinel_within(bench, kernel, estimate, SENTINEL_CALM);
-}
-
 /* Is what ran beside most of the jobs disturbed? */
 static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count) {
     const struct hx_bench *bench = chunk->bench;
@@ -217,9 +121,9 @@ static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count
         const struct hx_job *job = &chunk->jobs[i];
         if (chunk->store.samples[i].outcome == HX_OUTCOME_OK) {
             struct hx_estimate estimate =
-                batch_estimate(bench, job->kernel, &chunk->store.samples[i], job->rounds);
+                hx_judge_estimate(bench, job->kernel, &chunk->store.samples[i], job->rounds);
             ran++;
-            disturbed += references_disturbed(bench, job->kernel, &estimate);
+            disturbed += hx_judge_beside_disturbed(bench, job->kernel, &estimate);
         }
     }
     return 2 * disturbed > ran;
@@ -300,11 +204,12 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
             stat_fault(&chunk->stats[number], samples->outcome, samples->why);
             continue;
         }
-        struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, plan->rounds);
-        sentinel_learn(bench, chunk->kernels[number], &estimate);
-        enum hx_batch worth = batch_worth(bench, chunk->kernels[number], &estimate);
+        struct hx_estimate estimate = hx_judge_estimate(bench, chunk->kernels[number], samples, plan->rounds);
+        hx_judge_learn(bench, chunk->kernels[number], &estimate);
+        enum hx_batch worth = hx_judge_worth(bench, chunk->kernels[number], &estimate);
         void_count += worth == HX_BATCH_VOID;
-        disturbed += worth == HX_BATCH_VOID && references_disturbed(bench, chunk->kernels[number], &estimate);
+        disturbed +=
+            worth == HX_BATCH_VOID && hx_judge_beside_disturbed(bench, chunk->kernels[number], &estimate);
         hx_tally_add(&chunk->tallies[number], &estimate, worth);
         const struct hx_plan its = plan_for(bench, chunk->kernels[number]);
         if (!hx_tally_settle(&chunk->tallies[number], &its, &chunk->stats[number]) &&
@@ -492,16 +397,17 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, size_t *dist
             stat_fault(&chunk->stats[number], samples->outcome, samples->why);
             continue;
         }
-        struct hx_estimate estimate = batch_estimate(bench, chunk->kernels[number], samples, SCREEN_ROUNDS);
-        bool accepted = lenient ? batch_is_accepted(bench, chunk->kernels[number], &estimate)
-                                : batch_is_calm(bench, chunk->kernels[number], &estimate);
+        struct hx_estimate estimate =
+            hx_judge_estimate(bench, chunk->kernels[number], samples, SCREEN_ROUNDS);
+        bool accepted = lenient ? hx_judge_is_accepted(bench, chunk->kernels[number], &estimate)
+                                : hx_judge_is_calm(bench, chunk->kernels[number], &estimate);
         stat_look(&chunk->stats[number], &estimate, accepted);
         if (accepted && !lenient) {
             hx_holding_look(&bench->holding, chunk->kernels[number], &estimate);
         }
         if (!accepted) {
             chunk->open[left++] = number;
-            *disturbed += references_disturbed(bench, chunk->kernels[number], &estimate);
+            *disturbed += hx_judge_beside_disturbed(bench, chunk->kernels[number], &estimate);
         }
     }
     if (bench->timer.ops->on_silicon) {
