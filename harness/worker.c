@@ -422,6 +422,7 @@ enum ip_status hx_worker_run(struct hx_worker *worker, const struct hx_job *jobs
         if (samples[i].outcome == HX_OUTCOME_OK && shared_results(worker)[i].wreck == HX_WRECK_ILLEGAL) {
             samples[i].outcome = HX_OUTCOME_ILLEGAL;
             outcome_describe(&samples[i], worker->shared, 0, worker->kernels[jobs[i].held]->tiles);
+            samples[i].fault_address = 0; /* that is of what ended the child, if anything did */
         } else if (samples[i].outcome == HX_OUTCOME_OK) {
             samples_copy(worker, i, jobs[i].rounds, &samples[i]);
         }
