@@ -120,6 +120,13 @@ static enum ip_status pairs_list(struct probe_latency *latency, const struct isa
     return IP_OK;
 }
 
+/* The chains that were added since the last time; the transfers are calibrated. */
+static enum ip_status chains_measure(struct latency_session *session, const struct hx_meter *meter,
+                                     struct gen_encoder *encoder, struct ip_error *err) {
+    latency_rivals_set(session);
+    return probe_batch_measure(&session->batch, meter, encoder, err);
+}
+
 static enum ip_status session_run(struct latency_session *session, const struct hx_meter *meter,
                                   struct gen_encoder *encoder, struct ip_error *err) {
     enum ip_status status = IP_OK;
@@ -133,15 +140,13 @@ static enum ip_status session_run(struct latency_session *session, const struct 
         status = probe_transfers_calibrate(session->transfers, meter, encoder, err);
     }
     if (status == IP_OK) {
-        latency_rivals_set(session);
-        status = probe_batch_measure(&session->batch, meter, encoder, err);
+        status = chains_measure(session, meter, encoder, err);
     }
     if (status == IP_OK) {
         status = latency_chains_add_rest(session, err);
     }
     if (status == IP_OK) {
-        latency_rivals_set(session);
-        status = probe_batch_measure(&session->batch, meter, encoder, err);
+        status = chains_measure(session, meter, encoder, err);
     }
     if (status == IP_OK) {
         latency_session_read(session);

@@ -471,8 +471,7 @@ static void same_register_share(struct latency_session *session) {
         struct probe_latency *result = &session->results[f];
         for (size_t p = 0; p < result->count; p++) {
             size_t teller = latency_same_register_teller(session->forms[f], result, p);
-            result->pairs[p].same_register_cycles = teller < p ? result->pairs[teller].same_register_cycles
-                                                               : result->pairs[p].same_register_cycles;
+            result->pairs[p].same_register_cycles = result->pairs[teller].same_register_cycles;
         }
     }
 }
@@ -490,8 +489,8 @@ void latency_session_read(struct latency_session *session) {
         const struct latency_experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (!pair->measured && !experiment->same_register && !experiment->slow &&
-            is_chain_to_itself(experiment, pair) && !isnan(stat->cycles)) {
+        if (!pair->measured && latency_is_anchor(experiment) && is_chain_to_itself(experiment, pair) &&
+            !isnan(stat->cycles)) {
             pair_take(session, pair, experiment, stat);
         }
     }

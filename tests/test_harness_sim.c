@@ -15,6 +15,7 @@
 #include "common/text.h"
 #include "harness/sim_core.h"
 #include "harness/sim_program.h"
+#include "tests/near.h"
 
 /* Machine code by hand, so that these tests need no assembler. */
 #define ADD_RAX_RAX  "\x48\x01\xc0"
@@ -108,15 +109,7 @@ static double cycles_of(struct machine *machine, const char *body, size_t body_b
     (cycles_of(machine, body, sizeof(body) - 1, 2 * (times)) -                                               \
      cycles_of(machine, body, sizeof(body) - 1, times))
 
-#define assert_cycles(machine, body, times, expected)                                                        \
-    assert_near(BODY(machine, body, times), expected, 1e-9, body, __LINE__)
-
-static void assert_near(double actual, double expected, double tolerance, const char *what, int line) {
-    if (!(fabs(actual - expected) <= tolerance)) {
-        fail_msg("line %d: %zu bytes of code: %.6f cycles instead of %.6f", line, strlen(what), actual,
-                 expected);
-    }
-}
+#define assert_cycles(machine, body, times, expected) assert_near(BODY(machine, body, times), expected, 1e-9)
 
 #define CORE                                                                                                 \
     "isaprobe-sim 1\n"                                                                                       \
@@ -177,9 +170,9 @@ static void issue_width_limits_nops(void **state) {
                  "form \"sub r64, imm8\" ports 1*p01\nform \"jnz *\" ports 1*p6\n",
                  width);
         machine_init(&machine, text);
-        assert_near(BODY(&machine, NOP, 40), 40.0 / width, 1e-9, "nop", __LINE__);
+        assert_near(BODY(&machine, NOP, 40), 40.0 / width, 1e-9);
         /* 7 nops and the loop's two: exact although no multiple of the width */
-        assert_near(cycles_of(&machine, NOP, 1, 14), 16.0 / width, 1e-9, "nop", __LINE__);
+        assert_near(cycles_of(&machine, NOP, 1, 14), 16.0 / width, 1e-9);
         machine_fini(&machine);
     }
 }
@@ -204,7 +197,7 @@ static void unions_of_port_sets(void **state) {
     assert_cycles(&machine, IMUL_RCX_RBX MOV_RAX_RBX MOV_RAX_RBX MOV_RAX_RBX, 8, 16);
     assert_cycles(&machine, IMUL_RCX_RBX IMUL_RDX_RBX MOV_RAX_RBX, 8, 16);
     /* {1,5} and {0,1}: three ports for four */
-    assert_near(BODY(&machine, MOV_RAX_RBX LOAD_RAX MOV_RAX_RBX LOAD_RAX, 24), 32, 0.5, "", __LINE__);
+    assert_near(BODY(&machine, MOV_RAX_RBX LOAD_RAX MOV_RAX_RBX LOAD_RAX, 24), 32, 0.5);
     machine_fini(&machine);
 }
 
@@ -234,7 +227,7 @@ static void flags_are_two_things(void **state) {
     double with_inc = BODY(&machine, INC_RAX ADC_RCX_RBX, 8);
     double with_add =
         BODY(&machine, ADD_RAX_RBX ADC_RCX_RBX MOV_RBX_RAX "\x48\x89\xc8", 8); /* mov rax, rcx */
-    assert_near(with_inc, 8, 1e-9, "inc", __LINE__);
+    assert_near(with_inc, 8, 1e-9);
     assert_true(with_add > 8 * 9);
     machine_fini(&machine);
 }
@@ -317,8 +310,8 @@ static void the_window_is_finite(void **state) {
     machine_init(&scheduler, CORE "scheduler 4\nform \"imul r64, r64\" ports 1*p1 latency 3\n"
                                   "form \"mov r64, m64\" ports 1*p23\n");
     double in_small = BODY(&small, LOAD_RAX, 32), in_large = BODY(&large, LOAD_RAX, 32);
-    assert_near(in_large, 16, 1e-9, "load", __LINE__);
-    assert_near(in_small, 32.0 / 16 * 21, 4, "load", __LINE__); /* 16 every 20 cycles and the one of issue */
+    assert_near(in_large, 16, 1e-9);
+    assert_near(in_small, 32.0 / 16 * 21, 4); /* 16 every 20 cycles and the one of issue */
     /* Loads beside a multiply chain: they hide behind it unless the scheduler is full of waiting multiplies.
      */
     double hidden = BODY(&scheduler, IMUL_RAX_RBX LOAD_RAX LOAD_RAX LOAD_RAX, 8);
@@ -333,8 +326,8 @@ static void pairs_can_fuse(void **state) {
     struct machine plain, fused;
     machine_init(&plain, CORE FORMS);
     machine_init(&fused, CORE FORMS "fuse \"sub *\" \"j*\"\n");
-    assert_near(cycles_of(&plain, NOP, 1, 14), 4, 1e-9, "nop", __LINE__);
-    assert_near(cycles_of(&fused, NOP, 1, 15), 4, 1e-9, "nop", __LINE__);
+    assert_near(cycles_of(&plain, NOP, 1, 14), 4, 1e-9);
+    assert_near(cycles_of(&fused, NOP, 1, 15), 4, 1e-9);
     machine_fini(&plain);
     machine_fini(&fused);
 }
@@ -380,7 +373,7 @@ static void prologue_need_not_be_listed(void **state) {
     /* crc32 eax, al; loop: add rax, rbx; sub rdi, 1; jnz loop; crc32; ret */
     ip_text_append_bytes(&code, CRC32 ADD_RAX_RBX "\x48\x83\xef\x01\x75\xf7" CRC32 "\xc3", 20);
     assert_int_equal(run_code(&machine, &code, (struct hx_sim_widths){4, 4}, &cost, why), HX_OUTCOME_OK);
-    assert_near(cost.cycles_per_iteration, 1, 1e-9, "loop", __LINE__);
+    assert_near(cost.cycles_per_iteration, 1, 1e-9);
     ip_text_fini(&code);
     machine_fini(&machine);
 }
@@ -454,8 +447,8 @@ static void uneven_binding_costs_and_is_repeatable(void **state) {
     machine_init(&uneven, CORE "policy uneven 0.5\n" MIX);
     machine_init(&counters, CORE "policy counters\n" MIX);
     double best = BODY(&even, MIXED, 40), worse = BODY(&uneven, MIXED, 40);
-    assert_near(best, 40, 1e-9, "mix", __LINE__);
-    assert_near(BODY(&counters, MIXED, 40), 40, 2, "mix", __LINE__);
+    assert_near(best, 40, 1e-9);
+    assert_near(BODY(&counters, MIXED, 40), 40, 2);
     assert_true(worse > best * 1.1 && worse < 2 * best);
     assert_true(worse == BODY(&uneven, MIXED, 40));
     machine_fini(&even);
