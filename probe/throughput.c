@@ -20,15 +20,16 @@
 enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
 
 /* Numbers of independent chains to try; 0: as many as the class has registers. One chain alone is worth
- * trying only where it breaks itself: it is what the form costs when the CPU drops the dependence. */
-static const unsigned REGISTER_COUNTS[] = {2, 4, 8, 12, 0};
-enum { REGISTER_COUNT_COUNT = sizeof REGISTER_COUNTS / sizeof REGISTER_COUNTS[0] };
-
-/* Instances in a unit of a form that changes memory, by position in REGISTER_COUNTS, which are all alike to
- * most of them. With many places, what was written to one has arrived when it is read again (`or m64, imm8`
- * takes 0.55 cycle with 24 and 0.51 with 32); few stay in the µop cache where an instance takes much of it
- * (`shl m8, 1`: 1.00 or 0.51). */
-static const unsigned PLACES[REGISTER_COUNT_COUNT] = {32, 24, 32, 16, 32};
+ * trying only where it breaks itself: it is what the form costs when the CPU drops the dependence.
+ * `places`: instances in a unit of a form that changes memory. With many, what was written to one place has
+ * arrived when it is read again (`or m64, imm8` takes 0.55 cycle with 24 and 0.51 with 32); few stay in the
+ * µop cache where an instance takes much of it (`shl m8, 1`: 1.00 or 0.51).
+ * `first`: where one of these says what nothing else would better, no others are tried. */
+static const struct {
+    unsigned registers, places;
+    bool first;
+} TRIES[] = {{2, 32, false}, {4, 24, true}, {8, 32, false}, {12, 16, true}, {0, 32, false}};
+enum { TRY_COUNT = sizeof TRIES / sizeof TRIES[0] };
 
 enum branch { BRANCH_NONE, BRANCH_TAKEN, BRANCH_NOT_TAKEN, BRANCH_ANSWERS /* a return, with its call */ };
 
@@ -126,9 +127,10 @@ static enum ip_status slow_variants_add(struct session *session, size_t form_ind
     return status;
 }
 
+/* `all`: not only those that are tried first. */
 static enum ip_status form_variants_add(struct session *session, size_t form_index,
-                                        const struct isa_form *form, struct probe_throughput *result,
-                                        struct ip_error *err) {
+                                        const struct isa_form *form, bool all,
+                                        struct probe_throughput *result, struct ip_error *err) {
     if (gen_form_branches(form)) {
         /* Not taken first: it is at least as fast, and wins where both are the same. */
         const struct gen_independence none = {0};
@@ -150,12 +152,15 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
             (x87_frees && gen_x87_balance_of(form, break_registers).room == 0)) {
             continue;
         }
-        for (unsigned i = 0; i < REGISTER_COUNT_COUNT; i++) {
-            struct gen_independence how = {.registers = REGISTER_COUNTS[i],
+        for (unsigned i = 0; i < TRY_COUNT; i++) {
+            if (!all && !TRIES[i].first) {
+                continue;
+            }
+            struct gen_independence how = {.registers = TRIES[i].registers,
                                            .break_flags = break_flags,
                                            .break_registers = break_registers,
                                            .x87_frees = x87_frees};
-            unsigned instances = gen_form_modifies_memory(form) ? PLACES[i] : UNIT_INSTANCES;
+            unsigned instances = gen_form_modifies_memory(form) ? TRIES[i].places : UNIT_INSTANCES;
             enum ip_status status =
                 variant_add(session, form_index, form, &how, instances, BRANCH_NONE, result, err);
             if (status != IP_OK) {
@@ -251,8 +256,8 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
         return;
     }
     const struct gen_independence *how = &variant->how;
-    if (variant->branch == BRANCH_NONE && how->registers == 0 && !how->break_flags && !how->break_registers) {
-        result->plain_cycles = stat->cycles;
+    if (variant->branch == BRANCH_NONE && !how->break_flags && !how->break_registers) {
+        result->plain_cycles = stat->cycles; /* of those with the most registers in the end */
     }
     if (stat->screened || !stat_beats(stat, result)) {
         return;
@@ -356,49 +361,96 @@ bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
     return false;
 }
 
+/* Measures those forms that are `open`, with all variants or those that are tried first. */
+static enum ip_status variants_measure(struct session *session, const struct hx_meter *meter,
+                                       struct gen_encoder *encoder, struct isa_form *const *forms,
+                                       const bool *open, size_t count, bool all,
+                                       struct probe_throughput *results, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (!open[i]) {
+            continue;
+        }
+        struct probe_throughput *result = &results[i];
+        memset(result, 0, sizeof *result);
+        result->cycles = result->spread = result->plain_cycles = result->slow_cycles = NAN;
+        status = form_variants_add(session, i, forms[i], all, result, err);
+    }
+    if (status == IP_OK) {
+        status = probe_batch_measure(&session->batch, meter, encoder, err);
+    }
+    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
+        const struct variant *variant = &session->variants[i];
+        variant_take(variant, &session->batch.stats[variant->slot], &results[variant->form]);
+    }
+    for (size_t i = 0, end; i < session->count && status == IP_OK; i = end) {
+        size_t ordinary = 0;
+        for (end = i; end < session->count && session->variants[end].form == session->variants[i].form;) {
+            ordinary += !session->variants[end].how.slow_values;
+            end++;
+        }
+        size_t number = session->variants[i].form;
+        struct probe_throughput *result = &results[number];
+        result_settle(session, i, ordinary, result);
+        if (result->measured) {
+            repetitions_append(forms[number], result->how, sizeof result->how);
+        }
+        result_doubt(session, i, ordinary, forms[number], result);
+    }
+    free(session->variants);
+    probe_batch_fini(&session->batch);
+    memset(session, 0, sizeof *session);
+    return status;
+}
+
+/* A whole number of cycles, or the n-th part of one, as on n equal ports: nothing that is in the way of an
+ * instance leaves that but by chance. */
+static bool is_unhindered(const struct probe_throughput *result) {
+    enum { PORTS_MOST = 6 };
+    const double near = 0.008, near_cycles = 0.05;
+    double whole = fmax(round(result->cycles), 1.0);
+    bool told = fabs(result->cycles - whole) <= fmin(near * whole, near_cycles);
+    for (unsigned ports = 2; ports <= PORTS_MOST; ports++) {
+        told = told || fabs(result->cycles * ports - 1.0) <= near;
+    }
+    return told && probe_throughput_is_steady(result);
+}
+
+/* Would other variants tell anything else? */
+static bool others_may_tell(const struct isa_form *form, const struct probe_throughput *result) {
+    bool lacking = result->verdict == HX_VERDICT_FAULT && result->stat.outcome == HX_OUTCOME_ILLEGAL;
+    return !gen_form_branches(form) && !lacking && !is_unhindered(result);
+}
+
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                         struct isa_form *const *forms, size_t count,
                                         struct probe_throughput *results, struct ip_error *err) {
     struct session session = {0};
-    struct probe_throughput *found = calloc(count != 0 ? count : 1, sizeof *found);
-    if (found == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
-    }
-    enum ip_status status = IP_OK;
+    struct probe_throughput *found = calloc(count + 1, sizeof *found);
+    bool *open = calloc(count + 1, sizeof *open);
+    enum ip_status status = found == NULL || open == NULL
+                                ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count)
+                                : IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        found[i].cycles = found[i].spread = found[i].plain_cycles = found[i].slow_cycles = NAN;
-        if (forms[i]->obstacle != ISA_OBSTACLE_NONE) {
+        open[i] = forms[i]->obstacle == ISA_OBSTACLE_NONE;
+        if (!open[i]) {
+            found[i].cycles = found[i].spread = found[i].plain_cycles = found[i].slow_cycles = NAN;
             snprintf(found[i].why, sizeof found[i].why, "%s", forms[i]->note);
-            continue;
         }
-        status = form_variants_add(&session, i, forms[i], &found[i], err);
     }
     if (status == IP_OK) {
-        status = probe_batch_measure(&session.batch, meter, encoder, err);
+        status = variants_measure(&session, meter, encoder, forms, open, count, false, found, err);
     }
-    for (size_t i = 0; i < session.count && status == IP_OK; i++) {
-        const struct variant *variant = &session.variants[i];
-        variant_take(variant, &session.batch.stats[variant->slot], &found[variant->form]);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        open[i] = open[i] && others_may_tell(forms[i], &found[i]);
     }
-    for (size_t i = 0, end; i < session.count && status == IP_OK; i = end) {
-        size_t ordinary = 0;
-        for (end = i; end < session.count && session.variants[end].form == session.variants[i].form;) {
-            ordinary += !session.variants[end].how.slow_values;
-            end++;
-        }
-        size_t number = session.variants[i].form;
-        struct probe_throughput *result = &found[number];
-        result_settle(&session, i, ordinary, result);
-        if (result->measured) {
-            repetitions_append(forms[number], result->how, sizeof result->how);
-        }
-        result_doubt(&session, i, ordinary, forms[number], result);
+    if (status == IP_OK) {
+        status = variants_measure(&session, meter, encoder, forms, open, count, true, found, err);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);
     }
     free(found);
-    free(session.variants);
-    probe_batch_fini(&session.batch);
+    free(open);
     return status;
 }

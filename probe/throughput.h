@@ -12,8 +12,8 @@
 struct probe_throughput {
     bool measured;
     double cycles, spread;
-    double plain_cycles; /* all registers in turn and nothing broken: what a run of the form alone waits for;
-                            NaN: not measured */
+    double plain_cycles; /* as many registers in turn as were tried and nothing broken: what a run of the form
+                            alone waits for; NaN: not measured */
     double slow_cycles;  /* with operand values that take long (division and square root; `cycles` is with
                             those  that are soon done); NaN: values are not known to matter, or not measured */
     unsigned registers;  /* number of independent chains that gave the minimum */

@@ -81,19 +81,40 @@ static struct probe_throughput throughput_of(struct script *script, const char *
 
 static void the_minimum_is_taken(void **state) {
     (void)state;
-    struct script script = {.answers = {{2.0, 2.0}}, .odd = true, .odd_kernel = 1, .odd_cycles = 0.5};
+    struct script script = {
+        .answers = {{2.3, 2.3}, {2.3, 2.3}}, .odd = true, .odd_call = 1, .odd_kernel = 1, .odd_cycles = 0.7};
     struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
     assert_true(result.measured);
     assert_int_equal(result.verdict, HX_VERDICT_OK);
-    assert_near(result.cycles, 0.5, 1e-9);
+    assert_near(result.cycles, 0.7, 1e-9);
     assert_int_equal(result.registers, 4);
     assert_string_equal(result.how, "4 registers");
     assert_true(script.kernels >= 4);
 }
 
+/* A whole number of cycles, or a part as of equal ports, leaves nothing for others to better. */
+static void what_two_variants_tell_needs_no_others(void **state) {
+    (void)state;
+    static const struct {
+        double cycles;
+        unsigned calls;
+    } cases[] = {{1.0, 1},  {0.5, 1},   {0.333, 1}, {0.2, 1},  {1.0 / 6, 1}, {3.0, 1},   {11.03, 1},
+                 {0.66, 2}, {0.125, 2}, {0.75, 2},  {1.02, 2}, {2.3, 2},     {24.15, 2}, {0.51, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double cycles = cases[i].cycles;
+        struct script script = {.answers = {{cycles, cycles}, {cycles, cycles}}};
+        struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
+        assert_near(result.cycles, cycles, 1e-9);
+        assert_int_equal(result.verdict, HX_VERDICT_OK);
+        assert_int_equal(script.calls, cases[i].calls);
+        assert_int_equal(script.kernels, cases[i].calls == 1 ? 2 : 5);
+    }
+}
+
 static struct probe_throughput throughput_with_unsteady(double cycles, double high) {
-    struct script script = {.answers = {{2.0, 2.0}},
+    struct script script = {.answers = {{2.3, 2.3}, {2.0, 2.0}},
                             .odd = true,
+                            .odd_call = 1,
                             .odd_kernel = 1,
                             .odd_cycles = cycles,
                             .odd_high = high,
@@ -170,7 +191,8 @@ static void what_takes_too_long_for_a_core_is_marked(void **state) {
                  {"str r64", 120.0, HX_VERDICT_OK},
                  {"movnti m64, r64", 2400.0, HX_VERDICT_OK}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct script script = {.answers = {{cases[i].cycles, cases[i].cycles}}};
+        double cycles = cases[i].cycles;
+        struct script script = {.answers = {{cycles, cycles}, {cycles, cycles}}};
         struct probe_throughput result = throughput_of(&script, cases[i].syntax);
         assert_int_equal(result.verdict, cases[i].verdict);
         assert_int_equal(result.why[0] != '\0', cases[i].verdict != HX_VERDICT_OK);
@@ -371,6 +393,7 @@ static void an_unsteady_mix_is_not_interpreted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_taken),
+        cmocka_unit_test(what_two_variants_tell_needs_no_others),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
         cmocka_unit_test(a_clearly_smaller_unsteady_value_is_reported),
         cmocka_unit_test(what_was_disturbed_in_one_way_is_marked),
