@@ -57,7 +57,9 @@ static void issue_plan(struct probe_usage_session *session, enum probe_usage_kin
 static void sets_plan(struct probe_usage_session *session, enum probe_usage_kind kind) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        probe_usage_experiments_plan(subject, session->map);
+        if (!subject->too_many) {
+            probe_usage_experiments_plan(subject, session->map);
+        }
         for (unsigned e = 0; e < subject->count; e++) {
             subject->experiments[e].kind = kind;
         }
@@ -66,7 +68,7 @@ static void sets_plan(struct probe_usage_session *session, enum probe_usage_kind
 }
 
 static bool is_open(const struct probe_usage_subject *subject) {
-    return subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled;
+    return subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled && !subject->too_many;
 }
 
 static void subject_infer(struct probe_usage_subject *subject, const struct probe_portmap *map) {
@@ -130,10 +132,9 @@ static void hopeless_settle(struct probe_usage_session *session) {
 
 /* -- At a glance -------------------------------------------------------------------------------------- */
 
-static enum ip_status glance(struct probe_usage_session *session, enum probe_usage_stage stage,
-                             struct ip_error *err) {
+static enum ip_status glance(struct probe_usage_session *session, unsigned stages, struct ip_error *err) {
     size_t taken = 0;
-    return probe_usage_readings_take(session, stage, PROBE_USAGE_GLANCED, &taken, err);
+    return probe_usage_readings_take(session, stages, PROBE_USAGE_GLANCED, &taken, err);
 }
 
 typedef void want(struct probe_usage_subject *subject, const struct probe_portmap *map);
@@ -208,6 +209,10 @@ static enum ip_status glances_end(struct probe_usage_session *session, struct ip
     }
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
+        if (subject->too_many) {
+            subject_leave(subject);
+            continue;
+        }
         subject->settled = subject->settled || probe_usage_glance_fits(subject, session->map);
         subject->asks_issue = !subject->settled && probe_usage_glance_asks_issue(subject, session->map);
         subject->times = same_contradiction(&subject->before, subject->result) ? subject->times + 1 : 0;
@@ -220,12 +225,14 @@ static enum ip_status glances_end(struct probe_usage_session *session, struct ip
     return IP_OK;
 }
 
-static enum ip_status issue_glance(struct probe_usage_session *session, struct ip_error *err) {
-    if (!probe_usage_glance_needs_issue(session->map)) {
-        return IP_OK;
+/* Glances at these stages, and at the issue slots of those that want it. */
+static enum ip_status issue_glance(struct probe_usage_session *session, unsigned stages,
+                                   struct ip_error *err) {
+    bool issue = probe_usage_glance_needs_issue(session->map);
+    enum ip_status status = glance(session, issue ? stages | PROBE_USAGE_ISSUE : stages, err);
+    if (issue) {
+        slots_take(session);
     }
-    enum ip_status status = glance(session, PROBE_USAGE_ISSUE, err);
-    slots_take(session);
     return status;
 }
 
@@ -235,8 +242,7 @@ static enum ip_status sets_read(struct probe_usage_session *session, unsigned gl
     status = status == IP_OK ? sets_glance(session, probe_usage_glance_inner, err) : status;
     status = status == IP_OK ? glances_end(session, err) : status;
     for (unsigned i = 1; i < glances && status == IP_OK; i++) {
-        status = issue_glance(session, err);
-        status = status == IP_OK ? glance(session, PROBE_USAGE_SETS, err) : status;
+        status = issue_glance(session, PROBE_USAGE_SETS, err);
         status = status == IP_OK ? glances_end(session, err) : status;
     }
     return status;
@@ -269,13 +275,15 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
     issue_plan(session, PROBE_USAGE_GLANCED);
     for (unsigned i = 0; i < ISSUE_GLANCES && status == IP_OK; i++) {
         for (size_t s = 0; s < session->count; s++) {
-            session->subjects[s].issue.wanted = true;
+            session->subjects[s].issue.wanted = 1;
         }
-        status = issue_glance(session, err);
+        status = issue_glance(session, 0, err);
     }
     for (size_t i = 0; i < session->count; i++) {
-        session->subjects[i].issue.wanted = false;
-        session->subjects[i].slots = SLOTS_ASSUMED;
+        struct probe_usage_subject *subject = &session->subjects[i];
+        subject->issue.wanted = 0;
+        subject->slots = SLOTS_ASSUMED;
+        subject->too_many = !subject->settled && probe_usage_early_too_many(subject);
     }
     status = status == IP_OK ? sets_read(session, glances, err) : status;
     return status == IP_OK ? issue_look(session, err) : status;
@@ -346,11 +354,11 @@ static enum ip_status many_glance(struct probe_usage_session *session, struct ip
     return status;
 }
 
-/* Of so many uops no two looks count the same where they are bound early: nothing more is read of them. */
+/* Of too many uops the sets are not read. */
 static void microcode_settle(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (subject->binds_early && subject->issue.confined > PROBE_USAGE_EARLY_UOPS + 0.5) {
+        if (probe_usage_early_too_many(subject)) {
             probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_EARLY_WHY);
             subject->settled = true;
             subject->count = 0;

@@ -19,7 +19,8 @@ static const double BOUND_WITHIN = 0.7;
 enum {
     GLANCES_MOST = 9,
     BESIDE_LEAST = 5, /* of a set that has uops beside others */
-    ALL_AGAIN = 2,    /* of all sets, where what is clear does not fit */
+    SEEN_TWICE = 2,
+    ALL_AGAIN = 2, /* of all sets, where what is clear does not fit */
     WIDE_BITS = 512,
     FEW_UOPS = 2,
 };
@@ -143,6 +144,19 @@ static bool load_is_vague(const struct probe_usage_subject *subject,
            experiment->reading_count < PROBE_USAGE_BOUND_READINGS;
 }
 
+/* Has a set within it as many? Then these are all of it, and none of them could go elsewhere. */
+static bool is_explained(const struct probe_usage_subject *subject,
+                         const struct probe_usage_experiment *experiment) {
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *inner = &subject->experiments[e];
+        if (is_inside(inner, experiment) && inner->reading_count > 0 &&
+            round(inner->confined) >= round(experiment->confined)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool set_is_clear(const struct probe_usage_subject *subject,
                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     /* The widest's is held within the slots, whatever it is. */
@@ -151,7 +165,8 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     bool bounded =
         experiment->confined > probe_usage_confined_most(subject, subject->result, map, experiment->target);
     /* Its uops may be such that could go elsewhere. */
-    bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map);
+    bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map) &&
+                !is_explained(subject, experiment);
     /* One of two that is too short by chance would hide a uop. */
     bool split = experiment->bounds && experiment->reading_count > 1 && !is_seen_twice(experiment);
     if (((open || split) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
@@ -304,12 +319,16 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
         bool unclear = !set_is_clear(subject, experiment, map) || !top_fits(subject, experiment, map);
         most = experiment->tries > most ? experiment->tries : most;
         least = experiment->reading_count < least ? experiment->reading_count : least;
-        experiment->wanted = experiment->parts != 0 && (longer || unclear);
+        /* What two readings leave unclear takes some more, as a rule. */
+        unsigned more = experiment->reading_count >= SEEN_TWICE && experiment->reading_count < BESIDE_LEAST
+                            ? BESIDE_LEAST - experiment->reading_count
+                            : 1;
+        experiment->wanted = experiment->parts == 0 || !(longer || unclear) ? 0 : longer ? 1 : more;
         if (longer && experiment->wanted) {
             probe_usage_readings_drop(experiment, PROBE_USAGE_GLANCED);
             experiment->implied = false;
         }
-        any = any || experiment->wanted;
+        any = any || experiment->wanted > 0;
         implied = implied || experiment->implied;
     }
     any = any || subject->issue.wanted;

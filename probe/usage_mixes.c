@@ -279,35 +279,48 @@ static void mix_take(const struct probe_usage_session *session, const struct mix
     probe_usage_reading_judge(experiment);
 }
 
-/* Adds the mixes of those readings of this kind that the experiment wants, each with a size of its own. */
-static enum ip_status readings_add(const struct probe_usage_session *session,
-                                   const struct probe_usage_subject *subject,
-                                   struct probe_usage_experiment *experiment, struct reading *reading,
-                                   struct ip_error *err) {
+/* Adds the mix of the experiment's reading `number` of those that it wants of this kind, with a size of its
+ * own.
+ */
+static enum ip_status reading_mix_add(const struct probe_usage_session *session,
+                                      const struct probe_usage_subject *subject,
+                                      struct probe_usage_experiment *experiment, unsigned number,
+                                      struct reading *reading, struct ip_error *err) {
+    if (number >= experiment->wanted || experiment->parts == 0) {
+        return IP_OK;
+    }
+    probe_usage_experiment_size(experiment, subject, session->map, reading->kind, experiment->tries + number);
+    if (number == 0) {
+        probe_usage_experiment_begin(experiment);
+    }
+    bool wanted = experiment->parts != 0 && experiment->wanted != 0 && experiment->kind == reading->kind;
+    return wanted ? experiment_add(session, subject, experiment, reading, err) : IP_OK;
+}
+
+/* The reading `number` of all experiments of the stages that want so many. */
+static enum ip_status readings_add(struct probe_usage_session *session, unsigned stages, unsigned number,
+                                   struct reading *reading, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < experiment->wanted && experiment->parts != 0 && status == IP_OK; i++) {
-        probe_usage_experiment_size(experiment, subject, session->map, reading->kind, experiment->tries + i);
-        if (i == 0) {
-            probe_usage_experiment_begin(experiment);
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        for (unsigned stage = PROBE_USAGE_ISSUE; stage <= PROBE_USAGE_CHECKING; stage *= 2) {
+            unsigned count = 0;
+            struct probe_usage_experiment *experiments =
+                (stages & stage) != 0 ? stage_experiments(subject, stage, &count) : NULL;
+            for (unsigned e = 0; e < count && status == IP_OK; e++) {
+                status = reading_mix_add(session, subject, &experiments[e], number, reading, err);
+            }
         }
-        if (experiment->parts == 0 || experiment->wanted == 0 || experiment->kind != reading->kind) {
-            break;
-        }
-        status = experiment_add(session, subject, experiment, reading, err);
     }
     return status;
 }
 
-static enum ip_status readings_run(struct probe_usage_session *session, enum probe_usage_stage stage,
+/* Readings of one experiment stand apart: what disturbs one is over at the next. */
+static enum ip_status readings_run(struct probe_usage_session *session, unsigned stages,
                                    struct reading *reading, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    for (size_t i = 0; i < session->count; i++) {
-        unsigned count = 0;
-        struct probe_usage_subject *subject = &session->subjects[i];
-        struct probe_usage_experiment *experiments = stage_experiments(subject, stage, &count);
-        for (unsigned e = 0; e < count && status == IP_OK; e++) {
-            status = readings_add(session, subject, &experiments[e], reading, err);
-        }
+    for (unsigned number = 0; number < PROBE_USAGE_READINGS && status == IP_OK; number++) {
+        status = readings_add(session, stages, number, reading, err);
     }
     if (status == IP_OK && reading->batch.count > 0 && session->bias[reading->kind] == 0) {
         status = probe_usage_bias_measure(session, reading->kind, err);
@@ -319,11 +332,11 @@ static enum ip_status readings_run(struct probe_usage_session *session, enum pro
     return status;
 }
 
-enum ip_status probe_usage_readings_take(struct probe_usage_session *session, enum probe_usage_stage stage,
+enum ip_status probe_usage_readings_take(struct probe_usage_session *session, unsigned stages,
                                          enum probe_usage_kind kind, size_t *taken, struct ip_error *err) {
     struct reading reading;
     reading_init(&reading, kind);
-    enum ip_status status = readings_run(session, stage, &reading, err);
+    enum ip_status status = readings_run(session, stages, &reading, err);
     *taken += reading.count;
     reading_fini(&reading);
     return status;

@@ -85,6 +85,7 @@ struct probe_usage_subject {
     unsigned times;            /* that glances found the same contradiction, one after the other */
     bool settled;              /* its result stands */
     bool asks_issue;           /* it would, if the issue slots were known */
+    bool too_many;             /* uops, by two glances at its issue slots: no others are of use */
 };
 
 /* What the steps share. */
@@ -102,8 +103,8 @@ struct probe_usage_session {
     size_t count;
 };
 
-/* The experiments of a form that are read together. */
-enum probe_usage_stage { PROBE_USAGE_ISSUE, PROBE_USAGE_SETS, PROBE_USAGE_CHECKING };
+/* Experiments of a form that are read together; flags. */
+enum probe_usage_stage { PROBE_USAGE_ISSUE = 1, PROBE_USAGE_SETS = 2, PROBE_USAGE_CHECKING = 4 };
 
 /* Does anything stand before an instance in a mix, to renew what it uses up, when it is made independent so?
  * (probe/usage_mixes.c) */
@@ -152,13 +153,16 @@ IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *s
 
 /* -- probe/usage_early.c: where uops are bound to ports early ------------------------------------------- */
 
-/* Sets session->binds_early: do classes of which one holds the other take longer together than their ports
- * do? */
+/* Sets session->binds_early: beside blockers of a class, does what could go to one port more add to the time?
+ */
 IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *session,
                                                     struct ip_error *err);
 /* Beside blockers of this class, has what another class may do one port left? On a core that binds uops early
  * it then waits for the others now and then; with two left it does not. */
 bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class);
+/* Has it so many uops, by its issue slots, that no two looks would count the same where they are bound early?
+ * At a glance two must say so, and clearly. */
+bool probe_usage_early_too_many(const struct probe_usage_subject *subject);
 /* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
  * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
 double probe_usage_early_count(const struct probe_usage_subject *subject,
@@ -188,10 +192,11 @@ IP_CHECK enum ip_status probe_usage_batch_run(const struct probe_usage_session *
 /* How long each form takes alone, for the sizes of what follows. Gives up forms of which nothing was seen. */
 IP_CHECK enum ip_status probe_usage_alone_read(struct probe_usage_session *session,
                                                enum probe_usage_kind kind, struct ip_error *err);
-/* One reading of this kind of all experiments of the stage that want one of it. *taken counts them. */
-IP_CHECK enum ip_status probe_usage_readings_take(struct probe_usage_session *session,
-                                                  enum probe_usage_stage stage, enum probe_usage_kind kind,
-                                                  size_t *taken, struct ip_error *err);
+/* The readings of this kind that experiments of the stages (enum probe_usage_stage) want. *taken counts them.
+ */
+IP_CHECK enum ip_status probe_usage_readings_take(struct probe_usage_session *session, unsigned stages,
+                                                  enum probe_usage_kind kind, size_t *taken,
+                                                  struct ip_error *err);
 
 /* -- probe/usage_readings.c: what several readings of one experiment say, and whether there should be more */
 

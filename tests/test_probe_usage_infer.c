@@ -130,6 +130,62 @@ static void test_microcode_of_early_binding(void **state) {
     }
 }
 
+/* Nothing else of so many is read: at a glance where two say so, and clearly. */
+static void test_too_many_for_early_binding(void **state) {
+    (void)state;
+    static const struct {
+        enum probe_usage_kind kind;
+        double slots[2];
+        unsigned count;
+        bool too_many;
+    } read[] = {{PROBE_USAGE_GLANCED, {7.7, 8.4}, 2, true}, {PROBE_USAGE_GLANCED, {6.7, 8.4}, 2, false},
+                {PROBE_USAGE_GLANCED, {7.7}, 1, false},     {PROBE_USAGE_GLANCED, {0}, 0, false},
+                {PROBE_USAGE_LOOKED, {6.7, 6.7}, 2, true},  {PROBE_USAGE_LOOKED, {6.7}, 1, true},
+                {PROBE_USAGE_LOOKED, {6.4, 6.3}, 2, false}};
+    for (size_t i = 0; i < 2 * sizeof read / sizeof read[0]; i++) {
+        bool early = i % 2 == 0;
+        struct probe_usage_subject subject = {.binds_early = early};
+        subject.issue = (struct probe_usage_experiment){
+            .parts = 1, .copies = 8, .kind = read[i / 2].kind, .confined = NAN};
+        for (unsigned r = 0; r < read[i / 2].count; r++) {
+            probe_usage_reading_add(&subject.issue, read[i / 2].slots[r], 6);
+        }
+        assert_int_equal(probe_usage_early_too_many(&subject), early && read[i / 2].too_many);
+    }
+}
+
+/* Where each reading is an upper bound a set's uops could go elsewhere until five readings say not, unless a
+ * set within it has as many. What two leave open takes the others at once. */
+static void test_glances_that_are_wanted(void **state) {
+    (void)state;
+    static const struct {
+        double within;  /* of {2 3}, read five times */
+        unsigned count; /* of readings of {2 3 4} */
+        unsigned wanted;
+    } read[] = {{1, 2, 0}, {0, 1, 1}, {0, 2, 3}, {0, 5, 0}};
+    static const uint32_t targets[] = {0xc, 0x1c, 0x3c};
+    const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_derived("vpaddd ymm, ymm, ymm");
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage usage = {.slots = 1, .cycles = 0.5};
+        struct probe_usage_subject subject = {
+            .form = &form, .result = &usage, .count = 3, .binds_early = true, .slots = 2};
+        for (unsigned e = 0; e < 3; e++) {
+            struct probe_usage_experiment *experiment = &subject.experiments[e];
+            *experiment = (struct probe_usage_experiment){
+                .target = targets[e], .bounds = true, .copies = 8, .parts = 1};
+            unsigned readings = e == 1 ? read[i].count : 5;
+            for (unsigned r = 0; r < readings; r++) {
+                probe_usage_reading_add(experiment, e == 0 ? read[i].within : 1, e + 2);
+            }
+        }
+        assert_int_equal(probe_usage_glance_again(&subject, &map), read[i].wanted > 0);
+        assert_int_equal(subject.experiments[0].wanted, 0);
+        assert_int_equal(subject.experiments[1].wanted, read[i].wanted);
+        assert_int_equal(subject.experiments[2].wanted, 0);
+    }
+}
+
 /* What adds what it loads to a register does not do it on the ports of loads. */
 static void test_work_needs_a_port(void **state) {
     (void)state;
@@ -318,11 +374,12 @@ static void test_widest_lacks_a_uop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bursts_of_a_unit),        cmocka_unit_test(test_readings_of_early_binding),
-        cmocka_unit_test(test_halves_are_alike),        cmocka_unit_test(test_loads_are_held),
-        cmocka_unit_test(test_loads_beside_their_kind), cmocka_unit_test(test_loads_have_no_company),
-        cmocka_unit_test(test_widest_lacks_a_uop),      cmocka_unit_test(test_microcode_of_early_binding),
-        cmocka_unit_test(test_work_needs_a_port),       cmocka_unit_test(test_stores_wait_for_loads),
+        cmocka_unit_test(test_bursts_of_a_unit),           cmocka_unit_test(test_readings_of_early_binding),
+        cmocka_unit_test(test_halves_are_alike),           cmocka_unit_test(test_loads_are_held),
+        cmocka_unit_test(test_loads_beside_their_kind),    cmocka_unit_test(test_loads_have_no_company),
+        cmocka_unit_test(test_widest_lacks_a_uop),         cmocka_unit_test(test_microcode_of_early_binding),
+        cmocka_unit_test(test_too_many_for_early_binding), cmocka_unit_test(test_glances_that_are_wanted),
+        cmocka_unit_test(test_work_needs_a_port),          cmocka_unit_test(test_stores_wait_for_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
