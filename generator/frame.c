@@ -120,7 +120,9 @@ void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *call,
 }
 
 void gen_frame_count(const struct gen_program *program, char line[GEN_FRAME_LINE_MAX]) {
-    if (program->counter >= 0) {
+    if (program->counter >= 0 && program->keeps_carry) {
+        (void)snprintf(line, GEN_FRAME_LINE_MAX, "dec %s", gpr((unsigned)program->counter));
+    } else if (program->counter >= 0) {
         (void)snprintf(line, GEN_FRAME_LINE_MAX, "sub %s, 1", gpr((unsigned)program->counter));
     } else {
         (void)snprintf(line, GEN_FRAME_LINE_MAX, "sub qword [abs 0x%x], 1", GEN_ARENA_COUNTER);

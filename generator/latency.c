@@ -313,6 +313,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     unsigned first = first_link(&chain);
     const struct gen_link_plan *last = &chain.links[(first + count - 1) % count];
     struct gen_location at = {last->out.place, last->out.file, last->out.reg_class, 0};
+    made.keeps_carry = at.place == GEN_PLACE_FLAGS;
     if (at.place == GEN_PLACE_REGISTER) {
         at.number = last->fixed_number >= 0 ? (uint8_t)last->fixed_number
                                             : (uint8_t)gen_chain_slice(&chain, at.file, 0, 0);

@@ -52,6 +52,8 @@ struct gen_program {
     bool fills_issue; /* it takes almost all issue slots, or fillers do */
     bool chain;       /* what it takes is what each instruction waits for the one before it */
     bool forwards;    /* each value of its chain goes through memory */
+    bool keeps_carry; /* the loop's own counting leaves the carry flag alone: what waits for flags from one
+                         instance to the next waits for them from one round to the next, too */
 };
 
 /* Defaults: counter r15, forms_per_unit 1, fills as in the definition (memory: zeros). */

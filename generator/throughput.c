@@ -387,6 +387,7 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
         status = instance_emit(&made, &stream, err);
     }
     bool flags_chained = form->flags_read != 0 && !how->break_flags;
+    made.keeps_carry = flags_chained && form->flags_written != 0;
     made.copies = copies_choose(&made, flags_chained || gen_form_modifies_memory(form));
     return program_finish(program, &made, status, err);
 }

@@ -190,6 +190,45 @@ static void chains(void **state) {
                "vpgatherdd ymm1, [r14+ymm15], ymm0\nvpcmpeqd ymm0, ymm1, ymm15\n");
 }
 
+/* The line that counts the loop of this program, which is taken over. */
+static void counts_by(struct gen_program *program, const char *expected) {
+    struct gen_encoder encoder = {0};
+    struct ip_text source = {0};
+    struct ip_error err = {0};
+    assert_int_equal(gen_program_print(program, 2, &source, &err), IP_OK);
+    const char *end = strstr(ip_text_string(&source), "%endrep");
+    assert_non_null(end);
+    assert_memory_equal(end, expected, strlen(expected));
+    ip_text_fini(&source);
+    assert_print_is_build(program, &encoder, 2);
+    gen_encoder_fini(&encoder);
+    gen_program_fini(program);
+}
+
+/* What waits for the carry of the instance before it does so from one round of the loop to the next, too. */
+static void counting_keeps_the_carry(void **state) {
+    (void)state;
+    static const char keeps[] = "%endrep\n        dec r15\n        jnz";
+    static const char writes[] = "%endrep\n        sub r15, 1\n        jnz";
+    struct isa_form adc = form_of("adc rax, imm32"), add = form_of("add r64, r64");
+    const int flags = (int)adc.operand_count - 1;
+    assert_int_equal(adc.operands[flags].kind, ISA_OPERAND_FLAGS);
+    const struct gen_link carry = {.form = &adc, .src = flags, .dst = flags};
+    const struct gen_link value = {.form = &adc, .src = 0, .dst = 0};
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_latency_program(&program, &carry, 1, 0, 0, &err), IP_OK);
+    counts_by(&program, keeps);
+    assert_int_equal(gen_latency_program(&program, &value, 1, 0, 0, &err), IP_OK);
+    counts_by(&program, writes);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct gen_independence how = {.registers = 4, .break_flags = i == 1};
+        struct isa_form *form = i < 2 ? &adc : &add;
+        assert_int_equal(gen_throughput_program(&program, form, &how, 8, &err), IP_OK);
+        counts_by(&program, i == 0 ? keeps : writes);
+    }
+}
+
 /* The x87 stack as the processor keeps it. */
 struct stack {
     bool full[8];
@@ -516,13 +555,10 @@ static void slow_units(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(x87_units),
-        cmocka_unit_test(tile_units),
-        cmocka_unit_test(chains),
-        cmocka_unit_test(odd_operands),
-        cmocka_unit_test(stack_is_balanced),
-        cmocka_unit_test(quotients_fit),
-        cmocka_unit_test(slow_units),
+        cmocka_unit_test(x87_units),     cmocka_unit_test(tile_units),
+        cmocka_unit_test(chains),        cmocka_unit_test(counting_keeps_the_carry),
+        cmocka_unit_test(odd_operands),  cmocka_unit_test(stack_is_balanced),
+        cmocka_unit_test(quotients_fit), cmocka_unit_test(slow_units),
         cmocka_unit_test(loops),
     };
     return cmocka_run_group_tests(tests, table_setup, table_teardown);
