@@ -247,11 +247,13 @@ static void variant_take(const struct variant *variant, const struct hx_stat *st
         }
         return;
     }
-    if (isnan(stat->cycles)) { /* a fault, or no sample that could be used */
+    if (!(stat->cycles > 0)) { /* a fault, no sample that could be used, or more instances that took less */
         if (!result->measured) {
-            result->verdict = stat->verdict;
+            bool less = stat->verdict == HX_VERDICT_OK;
+            result->verdict = less ? HX_VERDICT_UNSTABLE : stat->verdict;
             result->stat = *stat;
-            snprintf(result->why, sizeof result->why, "%s", stat->why);
+            snprintf(result->why, sizeof result->why, "%s",
+                     less ? "unstable: twice as many instances took no longer" : stat->why);
         }
         return;
     }

@@ -111,6 +111,22 @@ static void what_two_variants_tell_needs_no_others(void **state) {
     }
 }
 
+/* Two lengths of which the longer takes less time tell nothing (`loop rel8` of a Zen 4, -2.6 cycles). */
+static void what_takes_less_than_no_time_is_no_throughput(void **state) {
+    (void)state;
+    struct script script = {.answers = {{-1.8, -1.8}, {-1.8, 0.0}}};
+    struct probe_throughput result = throughput_of(&script, "vpaddd ymm, ymm, ymm");
+    assert_false(result.measured);
+    assert_true(isnan(result.cycles));
+    assert_int_equal(result.verdict, HX_VERDICT_UNSTABLE);
+    assert_true(result.why[0] != '\0');
+    struct script half = {.answers = {{-1.8, -1.8}, {-1.8, 2.3}}};
+    result = throughput_of(&half, "vpaddd ymm, ymm, ymm");
+    assert_true(result.measured);
+    assert_near(result.cycles, 2.3, 1e-9);
+    assert_int_equal(result.verdict, HX_VERDICT_OK);
+}
+
 static struct probe_throughput throughput_with_unsteady(double cycles, double high) {
     struct script script = {.answers = {{2.3, 2.3}, {2.0, 2.0}},
                             .odd = true,
@@ -394,6 +410,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_taken),
         cmocka_unit_test(what_two_variants_tell_needs_no_others),
+        cmocka_unit_test(what_takes_less_than_no_time_is_no_throughput),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
         cmocka_unit_test(a_clearly_smaller_unsteady_value_is_reported),
         cmocka_unit_test(what_was_disturbed_in_one_way_is_marked),
