@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 # Every format of a store, rounded to one decimal: tests/test_results_export.c looks at those.
 isaprobe scan -q --parts latency,throughput,slots,ports -t sim:tests/data/everything.sim -S "$T/cpu.db" \
-    "imul r64, r64" "shl r64, imm8" "vpermd ymm, ymm, ymm" "cmc"
+    "imul r64, r64" "shl r64, imm8" "vpermd ymm, ymm, ymm" "cmc" "cld"
 shape() { perl -pe 's/content [0-9a-f]+/content H/; s/\d+\.\d+/sprintf("%.1f", $&) =~ s!\.0$!!r/ge'; }
 for format in osaca maqao-lua csv json; do
     echo "== $format"
     isaprobe export -S "$T/cpu.db" --format $format | sed -n '/^local function/,$d; p' | tr -d '\r' | shape
 done
 echo "== uopsinfo-xml"
-isaprobe export -S "$T/cpu.db" --arch SKL "imul r64, r64" cmc | shape
+isaprobe export -S "$T/cpu.db" --arch SKL "imul r64, r64" cmc cld | shape
 echo "== a file, one form"
 isaprobe export -S "$T/cpu.db" --format csv -o "$T/out.csv" IMUL && wc -l <"$T/out.csv"
