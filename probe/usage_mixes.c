@@ -279,14 +279,14 @@ static void mix_take(const struct probe_usage_session *session, const struct mix
     probe_usage_reading_judge(experiment);
 }
 
-/* Adds the mix of the experiment's reading `number` of those that it wants of this kind, with a size of its
- * own.
+/* Adds the mix of reading `number` of those that the experiment wants of this kind, with a size of its own.
  */
 static enum ip_status reading_mix_add(const struct probe_usage_session *session,
                                       const struct probe_usage_subject *subject,
                                       struct probe_usage_experiment *experiment, unsigned number,
                                       struct reading *reading, struct ip_error *err) {
-    if (number >= experiment->wanted || experiment->parts == 0) {
+    bool other_kind = number > 0 && experiment->kind != reading->kind;
+    if (number >= experiment->wanted || experiment->parts == 0 || other_kind) {
         return IP_OK;
     }
     probe_usage_experiment_size(experiment, subject, session->map, reading->kind, experiment->tries + number);
