@@ -363,11 +363,54 @@ bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
     return false;
 }
 
-/* Measures those forms that are `open`, with all variants or those that are tried first. */
+/* A whole number of cycles, or the n-th part of one, as on n equal ports: nothing that is in the way of an
+ * instance leaves that but by chance. */
+static bool is_unhindered(const struct probe_throughput *result) {
+    enum { PORTS_MOST = 6 };
+    const double near = 0.008, near_cycles = 0.05;
+    double whole = fmax(round(result->cycles), 1.0);
+    bool told = fabs(result->cycles - whole) <= fmin(near * whole, near_cycles);
+    for (unsigned ports = 2; ports <= PORTS_MOST; ports++) {
+        told = told || fabs(result->cycles * ports - 1.0) <= near;
+    }
+    return told && probe_throughput_is_steady(result);
+}
+
+/* Do four chains take three times as long as twelve, which decide? Then instances wait for each other, and
+ * with more registers they may be faster still, whatever the number looks like. */
+static bool is_chained(const struct session *session, size_t first, size_t count,
+                       const struct probe_throughput *result) {
+    enum { FEW = 4, MORE = 12 };
+    const double near = 0.1;
+    const struct variant *variants = session->variants + first;
+    const struct hx_stat *stats = session->batch.stats;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count && variants[i].how.registers == FEW; j++) {
+            double few = stats[variants[i].slot].cycles, more = stats[variants[j].slot].cycles;
+            if (variants[j].how.registers == MORE && same_way(&variants[i], &variants[j]) &&
+                more <= result->cycles * (1 + EQUAL_VARIANTS) &&
+                fabs(few - more * MORE / FEW) <= near * few) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Would other variants than these tell anything else? */
+static bool others_may_tell(const struct session *session, size_t first, size_t count,
+                            const struct isa_form *form, const struct probe_throughput *result) {
+    bool lacking = result->verdict == HX_VERDICT_FAULT && result->stat.outcome == HX_OUTCOME_ILLEGAL;
+    bool told = is_unhindered(result) && !is_chained(session, first, count, result);
+    return !gen_form_branches(form) && !lacking && !told;
+}
+
+/* Measures those forms that are `open`, with all variants or those that are tried first, and leaves those
+ * open of which other variants may tell something else. */
 static enum ip_status variants_measure(struct session *session, const struct hx_meter *meter,
-                                       struct gen_encoder *encoder, struct isa_form *const *forms,
-                                       const bool *open, size_t count, bool all,
-                                       struct probe_throughput *results, struct ip_error *err) {
+                                       struct gen_encoder *encoder, struct isa_form *const *forms, bool *open,
+                                       size_t count, bool all, struct probe_throughput *results,
+                                       struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (!open[i]) {
@@ -398,30 +441,12 @@ static enum ip_status variants_measure(struct session *session, const struct hx_
             repetitions_append(forms[number], result->how, sizeof result->how);
         }
         result_doubt(session, i, ordinary, forms[number], result);
+        open[number] = others_may_tell(session, i, ordinary, forms[number], result);
     }
     free(session->variants);
     probe_batch_fini(&session->batch);
     memset(session, 0, sizeof *session);
     return status;
-}
-
-/* A whole number of cycles, or the n-th part of one, as on n equal ports: nothing that is in the way of an
- * instance leaves that but by chance. */
-static bool is_unhindered(const struct probe_throughput *result) {
-    enum { PORTS_MOST = 6 };
-    const double near = 0.008, near_cycles = 0.05;
-    double whole = fmax(round(result->cycles), 1.0);
-    bool told = fabs(result->cycles - whole) <= fmin(near * whole, near_cycles);
-    for (unsigned ports = 2; ports <= PORTS_MOST; ports++) {
-        told = told || fabs(result->cycles * ports - 1.0) <= near;
-    }
-    return told && probe_throughput_is_steady(result);
-}
-
-/* Would other variants tell anything else? */
-static bool others_may_tell(const struct isa_form *form, const struct probe_throughput *result) {
-    bool lacking = result->verdict == HX_VERDICT_FAULT && result->stat.outcome == HX_OUTCOME_ILLEGAL;
-    return !gen_form_branches(form) && !lacking && !is_unhindered(result);
 }
 
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
@@ -442,9 +467,6 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
     }
     if (status == IP_OK) {
         status = variants_measure(&session, meter, encoder, forms, open, count, false, found, err);
-    }
-    for (size_t i = 0; i < count && status == IP_OK; i++) {
-        open[i] = open[i] && others_may_tell(forms[i], &found[i]);
     }
     if (status == IP_OK) {
         status = variants_measure(&session, meter, encoder, forms, open, count, true, found, err);

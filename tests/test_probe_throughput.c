@@ -111,6 +111,20 @@ static void what_two_variants_tell_needs_no_others(void **state) {
     }
 }
 
+/* Twelve chains of a third of the time of four: with more it may be less than a third of a cycle. */
+static void chains_that_still_wait_have_all_tried(void **state) {
+    (void)state;
+    static const struct {
+        double four, twelve;
+        unsigned calls;
+    } cases[] = {{1.0, 1.0 / 3, 2}, {6.0, 2.0, 2}, {1.0, 0.25, 1}, {1.0, 0.5, 1}, {1.0, 1.0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct script script = {.answers = {{cases[i].four, cases[i].twelve}, {1.0, 1.0}}};
+        (void)throughput_of(&script, "vpaddd ymm, ymm, ymm");
+        assert_int_equal(script.calls, cases[i].calls);
+    }
+}
+
 /* Two lengths of which the longer takes less time tell nothing (`loop rel8` of a Zen 4, -2.6 cycles). */
 static void what_takes_less_than_no_time_is_no_throughput(void **state) {
     (void)state;
@@ -410,6 +424,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_taken),
         cmocka_unit_test(what_two_variants_tell_needs_no_others),
+        cmocka_unit_test(chains_that_still_wait_have_all_tried),
         cmocka_unit_test(what_takes_less_than_no_time_is_no_throughput),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
         cmocka_unit_test(a_clearly_smaller_unsteady_value_is_reported),
