@@ -351,8 +351,9 @@ bool probe_throughput_is_steady(const struct probe_throughput *throughput) {
            throughput->spread <= STEADY_SPREAD;
 }
 
+enum { PORTS_MOST = 6 };
+
 bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
-    enum { PORTS_MOST = 6 };
     const double near = 0.015;
     for (unsigned ports = 1; throughput->measured && ports <= PORTS_MOST; ports++) {
         double uops = throughput->cycles * ports;
@@ -366,7 +367,6 @@ bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
 /* A whole number of cycles, or the n-th part of one, as on n equal ports: nothing that is in the way of an
  * instance leaves that but by chance. */
 static bool is_unhindered(const struct probe_throughput *result) {
-    enum { PORTS_MOST = 6 };
     const double near = 0.008, near_cycles = 0.05;
     double whole = fmax(round(result->cycles), 1.0);
     bool told = fabs(result->cycles - whole) <= fmin(near * whole, near_cycles);
@@ -376,20 +376,19 @@ static bool is_unhindered(const struct probe_throughput *result) {
     return told && probe_throughput_is_steady(result);
 }
 
-/* Do four chains take three times as long as twelve, which decide? Then instances wait for each other, and
- * with more registers they may be faster still, whatever the number looks like. */
+/* Do more chains take less in proportion, and decide? Then instances wait for each other, and with even more
+ * registers they may be faster still, whatever the number looks like. */
 static bool is_chained(const struct session *session, size_t first, size_t count,
                        const struct probe_throughput *result) {
-    enum { FEW = 4, MORE = 12 };
     const double near = 0.1;
     const struct variant *variants = session->variants + first;
-    const struct hx_stat *stats = session->batch.stats;
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < count && variants[i].how.registers == FEW; j++) {
-            double few = stats[variants[i].slot].cycles, more = stats[variants[j].slot].cycles;
-            if (variants[j].how.registers == MORE && same_way(&variants[i], &variants[j]) &&
-                more <= result->cycles * (1 + EQUAL_VARIANTS) &&
-                fabs(few - more * MORE / FEW) <= near * few) {
+        double few = session->batch.stats[variants[i].slot].cycles;
+        for (size_t j = 0; j < count; j++) {
+            double more = session->batch.stats[variants[j].slot].cycles;
+            double times = (double)variants[j].how.registers / variants[i].how.registers;
+            if (times > 1 && same_way(&variants[i], &variants[j]) &&
+                more <= result->cycles * (1 + EQUAL_VARIANTS) && fabs(few - more * times) <= near * few) {
                 return true;
             }
         }
@@ -405,54 +404,55 @@ static bool others_may_tell(const struct session *session, size_t first, size_t 
     return !gen_form_branches(form) && !lacking && !told;
 }
 
-/* Measures those forms that are `open`, with all variants or those that are tried first, and leaves those
- * open of which other variants may tell something else. */
-static enum ip_status variants_measure(struct session *session, const struct hx_meter *meter,
-                                       struct gen_encoder *encoder, struct isa_form *const *forms, bool *open,
-                                       size_t count, bool all, struct probe_throughput *results,
-                                       struct ip_error *err) {
+static void result_clear(struct probe_throughput *result) {
+    memset(result, 0, sizeof *result);
+    result->cycles = result->spread = result->plain_cycles = result->slow_cycles = NAN;
+}
+
+/* Measures those forms that are `open`, with all variants or those that are tried first. These leave open of
+ * which forms others may tell something else. */
+static enum ip_status variants_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                       struct isa_form *const *forms, bool *open, size_t count, bool all,
+                                       struct probe_throughput *results, struct ip_error *err) {
+    struct session session = {0};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (!open[i]) {
-            continue;
+        if (open[i]) {
+            open[i] = false; /* without a variant there will be none */
+            result_clear(&results[i]);
+            status = form_variants_add(&session, i, forms[i], all, &results[i], err);
         }
-        struct probe_throughput *result = &results[i];
-        memset(result, 0, sizeof *result);
-        result->cycles = result->spread = result->plain_cycles = result->slow_cycles = NAN;
-        status = form_variants_add(session, i, forms[i], all, result, err);
     }
     if (status == IP_OK) {
-        status = probe_batch_measure(&session->batch, meter, encoder, err);
+        status = probe_batch_measure(&session.batch, meter, encoder, err);
     }
-    for (size_t i = 0; i < session->count && status == IP_OK; i++) {
-        const struct variant *variant = &session->variants[i];
-        variant_take(variant, &session->batch.stats[variant->slot], &results[variant->form]);
+    for (size_t i = 0; i < session.count && status == IP_OK; i++) {
+        const struct variant *variant = &session.variants[i];
+        variant_take(variant, &session.batch.stats[variant->slot], &results[variant->form]);
     }
-    for (size_t i = 0, end; i < session->count && status == IP_OK; i = end) {
+    for (size_t i = 0, end; i < session.count && status == IP_OK; i = end) {
         size_t ordinary = 0;
-        for (end = i; end < session->count && session->variants[end].form == session->variants[i].form;) {
-            ordinary += !session->variants[end].how.slow_values;
+        for (end = i; end < session.count && session.variants[end].form == session.variants[i].form;) {
+            ordinary += !session.variants[end].how.slow_values;
             end++;
         }
-        size_t number = session->variants[i].form;
+        size_t number = session.variants[i].form;
         struct probe_throughput *result = &results[number];
-        result_settle(session, i, ordinary, result);
+        result_settle(&session, i, ordinary, result);
         if (result->measured) {
             repetitions_append(forms[number], result->how, sizeof result->how);
         }
-        result_doubt(session, i, ordinary, forms[number], result);
-        open[number] = others_may_tell(session, i, ordinary, forms[number], result);
+        result_doubt(&session, i, ordinary, forms[number], result);
+        open[number] = !all && others_may_tell(&session, i, ordinary, forms[number], result);
     }
-    free(session->variants);
-    probe_batch_fini(&session->batch);
-    memset(session, 0, sizeof *session);
+    free(session.variants);
+    probe_batch_fini(&session.batch);
     return status;
 }
 
 enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                         struct isa_form *const *forms, size_t count,
                                         struct probe_throughput *results, struct ip_error *err) {
-    struct session session = {0};
     struct probe_throughput *found = calloc(count + 1, sizeof *found);
     bool *open = calloc(count + 1, sizeof *open);
     enum ip_status status = found == NULL || open == NULL
@@ -461,15 +461,15 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         open[i] = forms[i]->obstacle == ISA_OBSTACLE_NONE;
         if (!open[i]) {
-            found[i].cycles = found[i].spread = found[i].plain_cycles = found[i].slow_cycles = NAN;
+            result_clear(&found[i]);
             snprintf(found[i].why, sizeof found[i].why, "%s", forms[i]->note);
         }
     }
     if (status == IP_OK) {
-        status = variants_measure(&session, meter, encoder, forms, open, count, false, found, err);
+        status = variants_measure(meter, encoder, forms, open, count, false, found, err);
     }
     if (status == IP_OK) {
-        status = variants_measure(&session, meter, encoder, forms, open, count, true, found, err);
+        status = variants_measure(meter, encoder, forms, open, count, true, found, err);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -25,15 +25,20 @@ static const double ADDED = 0.3;
  * takes off the least. */
 static const double NEAR_BELOW = 0.2, NEAR_ABOVE = 0.25, SHARE = 0.5, NOISE = 0.17;
 
+/* Does it hold all ports of the other, and one more? None of loads or stores. */
+static bool has_one_more(const struct probe_port_class *class, const struct probe_port_class *other) {
+    bool memory = class->load || class->store || other->load || other->store;
+    return !memory && (other->ports & ~class->ports) == 0 &&
+           ports_in(class->ports) == ports_in(other->ports) + 1;
+}
+
 /* Classes of which the second holds the first and one port more, from `pair` on. False: there are no more. */
 static bool nested_next(const struct probe_portmap *map, unsigned *pair, unsigned classes[2]) {
     unsigned count = map->class_count;
     for (; *pair < count * count; ++*pair) {
         const struct probe_port_class *inner = &map->classes[*pair / count],
                                       *outer = &map->classes[*pair % count];
-        bool memory = inner->load || inner->store || outer->load || outer->store;
-        if (!memory && inner->width + 1 == outer->width && (inner->ports & ~outer->ports) == 0 &&
-            outer->width + 1 < map->issue_width) {
+        if (has_one_more(outer, inner) && outer->width + 1 < map->issue_width) {
             classes[0] = *pair / count;
             classes[1] = *pair % count;
             ++*pair;
@@ -90,10 +95,8 @@ enum ip_status probe_usage_binding_measure(struct probe_usage_session *session, 
 
 bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class) {
     for (unsigned c = 0; c < map->class_count; c++) {
-        const struct probe_port_class *other = &map->classes[c];
-        if (!other->load && !other->store && (class->ports & ~other->ports) == 0 &&
-            ports_in(other->ports) == ports_in(class->ports) + 1) {
-            return !class->load && !class->store;
+        if (has_one_more(&map->classes[c], class)) {
+            return true;
         }
     }
     return false;

@@ -304,6 +304,12 @@ bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
     return !isfinite(subject->result->slots) && readings_fit(subject, &sums, map);
 }
 
+/* What two readings leave unclear takes some more, as a rule. */
+static unsigned glances_more(const struct probe_usage_experiment *experiment) {
+    bool some = experiment->reading_count >= SEEN_TWICE && experiment->reading_count < BESIDE_LEAST;
+    return some ? BESIDE_LEAST - experiment->reading_count : 1;
+}
+
 bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map) {
     bool any = false, implied = false;
     const struct sums sums = sums_of(subject->result, map);
@@ -319,13 +325,10 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
         bool unclear = !set_is_clear(subject, experiment, map) || !top_fits(subject, experiment, map);
         most = experiment->tries > most ? experiment->tries : most;
         least = experiment->reading_count < least ? experiment->reading_count : least;
-        /* What two readings leave unclear takes some more, as a rule. */
-        unsigned more = experiment->reading_count >= SEEN_TWICE && experiment->reading_count < BESIDE_LEAST
-                            ? BESIDE_LEAST - experiment->reading_count
-                            : 1;
-        experiment->wanted = experiment->parts == 0 || !(longer || unclear) ? 0 : longer ? 1 : more;
-        if (longer && experiment->wanted) {
+        experiment->wanted = experiment->parts != 0 && (longer || unclear) ? glances_more(experiment) : 0;
+        if (longer && experiment->wanted > 0) {
             probe_usage_readings_drop(experiment, PROBE_USAGE_GLANCED);
+            experiment->wanted = 1;
             experiment->implied = false;
         }
         any = any || experiment->wanted > 0;
