@@ -25,11 +25,11 @@ static const double ADDED = 0.3;
  * takes off the least. */
 static const double NEAR_BELOW = 0.2, NEAR_ABOVE = 0.25, SHARE = 0.5, NOISE = 0.17;
 
-/* Does it hold all ports of the other, and one more? None of loads or stores. */
-static bool has_one_more(const struct probe_port_class *class, const struct probe_port_class *other) {
-    bool memory = class->load || class->store || other->load || other->store;
-    return !memory && (other->ports & ~class->ports) == 0 &&
-           ports_in(class->ports) == ports_in(other->ports) + 1;
+/* Does `outer` hold all ports of `inner`, and one more? None of loads or stores. */
+static bool has_one_more(const struct probe_port_class *outer, const struct probe_port_class *inner) {
+    bool memory = outer->load || outer->store || inner->load || inner->store;
+    return !memory && (inner->ports & ~outer->ports) == 0 &&
+           ports_in(outer->ports) == ports_in(inner->ports) + 1;
 }
 
 /* Classes of which the second holds the first and one port more, from `pair` on. False: there are no more. */
