@@ -145,8 +145,11 @@ static void extras_print(const struct hx_bench *bench, char *text, size_t size) 
         used = (size_t)snprintf(text, size, "; it advances in steps of %.0f, so runs are longer",
                                 bench->references.clock_step);
     }
-    if (used < size && strcmp(bench->filler, GEN_FILLER_NOP) != 0) {
+    if (used < size && strcmp(bench->filler, GEN_FILLER_MOVE) == 0) {
         used += (size_t)snprintf(text + used, size - used, "; NOPs share issue slots: moves fill them");
+    } else if (used < size && strcmp(bench->filler, GEN_FILLER_LONG_NOP) == 0) {
+        used += (size_t)snprintf(text + used, size - used,
+                                 "; short NOPs come slower than slots: long ones fill them");
     }
     if (used < size && bench->companion.pid != 0) {
         (void)snprintf(text + used, size - used, "; a companion keeps CPU %d", bench->companion.cpu);

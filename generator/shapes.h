@@ -91,6 +91,9 @@ enum { GEN_PARTS_MAX = 4 };
  * out of it; of eight they run at the decoders' bytes, seen: 0.25 instead of 0.167, for most of the time.) */
 #define GEN_FILLER_NOP "nop dword [rax+0x12]"
 
+/* Six bytes, where a core takes short ones slower than it issues (harness/filler.h). */
+#define GEN_FILLER_LONG_NOP "nop qword [rax+rax+0x12]"
+
 /* Of the base register, which it leaves as it is. Where NOPs share the slots of others (harness/filler.h). */
 #define GEN_FILLER_MOVE "mov r14, r14"
 

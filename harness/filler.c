@@ -10,9 +10,21 @@
 #include "harness/estimate.h"
 #include "harness/record.h"
 
+/* The kernels: what stands in each of a unit's places, and how many places there are. */
+static const struct {
+    const char *title, *lines[3];
+    unsigned places;
+} FILLERS[] = {
+    {"moves", {GEN_FILLER_MOVE}, 12},
+    {"moves, each with a NOP", {GEN_FILLER_MOVE, GEN_FILLER_NOP}, 12},
+    {"moves, each with two NOPs", {GEN_FILLER_MOVE, GEN_FILLER_NOP, GEN_FILLER_NOP}, 12},
+    {"NOPs", {GEN_FILLER_NOP}, 48},
+    {"long NOPs", {GEN_FILLER_LONG_NOP}, 48},
+};
+enum { ALONE, ONE_NOP, TWO_NOPS, NOPS, LONG_NOPS };
+
 enum {
-    KERNELS = 3, /* no NOP behind each move, one, and two */
-    MOVES = 12,
+    KERNELS = sizeof FILLERS / sizeof FILLERS[0],
     COPIES = 4,
     BATCHES = 4,
     ROUNDS = 11,
@@ -22,27 +34,30 @@ enum {
 /* A NOP that rides along costs nothing, the one behind it as much as a move; a slot of its own costs as much
  * as the move. */
 static const double FREE = 1.15, COSTS = 1.35;
+/* What short NOPs take for a long one's time, where they come slower than they could issue. */
+static const double DENSE = 1.08;
 /* Of a batch: where its shorter run was disturbed the difference comes out too small. */
 static const double UNREST_MOST = 0.03, GAP_MOST = 0.05;
 
-/* What batches of all kernels in a row said: in a row, because a neighbour may make any of them twice as
+/* For what batches of all kernels in a row spoke: in a row, because a neighbour may make any of them twice as
  * long. */
+enum filler { SHORT, LONG, MOVES, CHOICES };
+static const char *const TEXTS[CHOICES] = {GEN_FILLER_NOP, GEN_FILLER_LONG_NOP, GEN_FILLER_MOVE};
 struct votes {
-    unsigned rides, costs;
+    unsigned of[CHOICES];
     bool runs; /* all kernels do */
 };
 
 /* Moves alone, of one register: where rename does not remove them they are a chain, which hides both NOPs. */
-static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder *encoder, unsigned nops,
+static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder *encoder, unsigned number,
                                    struct ip_error *err) {
     struct gen_program program;
     gen_program_init(&program);
-    (void)snprintf(program.title, sizeof program.title, "filler: moves, each with %u NOPs", nops);
-    program.forms_per_unit = MOVES;
-    for (unsigned i = 0; i < MOVES; i++) {
-        ip_lines_add(&program.unit, GEN_FILLER_MOVE);
-        for (unsigned n = 0; n < nops; n++) {
-            ip_lines_add(&program.unit, GEN_FILLER_NOP);
+    (void)snprintf(program.title, sizeof program.title, "filler: %s", FILLERS[number].title);
+    program.forms_per_unit = FILLERS[number].places;
+    for (unsigned i = 0; i < FILLERS[number].places; i++) {
+        for (unsigned n = 0; n < 3 && FILLERS[number].lines[n] != NULL; n++) {
+            ip_lines_add(&program.unit, FILLERS[number].lines[n]);
         }
     }
     enum ip_status status = program.unit.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for a kernel")
@@ -51,9 +66,9 @@ static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder
     return status;
 }
 
-/* Cycles of a move in that kernel; NaN: the batch was disturbed. */
-static double move_cycles(const struct hx_bench *bench, const struct gen_kernel *kernel,
-                          const struct hx_samples *samples) {
+/* Cycles of a place in that kernel; NaN: the batch was disturbed. */
+static double place_cycles(const struct hx_bench *bench, const struct gen_kernel *kernel,
+                           const struct hx_samples *samples) {
     struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, ROUNDS);
     bool sound = !estimate.clock_moved && estimate.unrest <= UNREST_MOST && fabs(estimate.gap) <= GAP_MOST;
     return sound ? estimate.cycles : NAN;
@@ -64,12 +79,20 @@ static void votes_take(struct votes *votes, const struct hx_bench *bench,
     for (size_t i = 0; i < KERNELS; i++) {
         votes->runs = votes->runs && samples[i].outcome == HX_OUTCOME_OK;
     }
-    if (votes->runs) {
-        double none = move_cycles(bench, &kernels[0], &samples[0]);
-        double one = move_cycles(bench, &kernels[1], &samples[1]) / none;
-        double two = move_cycles(bench, &kernels[2], &samples[2]) / none;
-        votes->rides += one <= FREE && two >= COSTS;
-        votes->costs += (one >= COSTS && isfinite(two)) || (one <= COSTS && two <= FREE);
+    if (!votes->runs) {
+        return;
+    }
+    double cycles[KERNELS];
+    for (size_t i = 0; i < KERNELS; i++) {
+        cycles[i] = place_cycles(bench, &kernels[i], &samples[i]);
+    }
+    double one = cycles[ONE_NOP] / cycles[ALONE], two = cycles[TWO_NOPS] / cycles[ALONE];
+    if (cycles[NOPS] > DENSE * cycles[LONG_NOPS]) {
+        votes->of[LONG]++; /* whatever moves say, which are as short */
+    } else if (one <= FREE && two >= COSTS) {
+        votes->of[MOVES]++;
+    } else if ((one >= COSTS && isfinite(two)) || (one <= COSTS && two <= FREE)) {
+        votes->of[SHORT]++;
     }
 }
 
@@ -89,8 +112,18 @@ static enum ip_status batches_run(struct hx_bench *bench, const struct gen_kerne
     return status;
 }
 
-static bool are_plain(unsigned votes, unsigned against) {
-    return votes >= VOTES && votes > 2 * against;
+/* What most spoke for. */
+static enum filler foremost(const struct votes *votes) {
+    enum filler best = SHORT;
+    for (enum filler f = LONG; f < CHOICES; f++) {
+        best = votes->of[f] > votes->of[best] ? f : best;
+    }
+    return best;
+}
+
+static bool are_plain(const struct votes *votes) {
+    unsigned all = votes->of[SHORT] + votes->of[LONG] + votes->of[MOVES], most = votes->of[foremost(votes)];
+    return most >= VOTES && most > 2 * (all - most);
 }
 
 static enum ip_status filler_measure(struct hx_bench *bench, const struct gen_kernel kernels[KERNELS],
@@ -106,11 +139,10 @@ static enum ip_status filler_measure(struct hx_bench *bench, const struct gen_ke
     }
     struct votes votes = {.runs = true};
     enum ip_status status = batches_run(bench, kernels, samples, &votes, err);
-    while (status == IP_OK && votes.runs && !are_plain(votes.rides, votes.costs) &&
-           !are_plain(votes.costs, votes.rides) && hx_patience_wait(&bench->patience)) {
+    while (status == IP_OK && votes.runs && !are_plain(&votes) && hx_patience_wait(&bench->patience)) {
         status = batches_run(bench, kernels, samples, &votes, err);
     }
-    bench->filler = votes.rides > votes.costs ? GEN_FILLER_MOVE : GEN_FILLER_NOP;
+    bench->filler = TEXTS[foremost(&votes)];
     free(values);
     return status;
 }
@@ -119,12 +151,12 @@ enum ip_status hx_filler_choose(struct hx_bench *bench, struct ip_error *err) {
     struct gen_kernel kernels[KERNELS];
     memset(kernels, 0, sizeof kernels);
     enum ip_status status = IP_OK;
-    for (unsigned nops = 0; nops < KERNELS && status == IP_OK; nops++) {
-        status = kernel_build(&kernels[nops], &bench->encoder, nops, err);
+    for (unsigned i = 0; i < KERNELS && status == IP_OK; i++) {
+        status = kernel_build(&kernels[i], &bench->encoder, i, err);
     }
     status = status == IP_OK ? filler_measure(bench, kernels, err) : status;
-    for (unsigned nops = 0; nops < KERNELS; nops++) {
-        gen_kernel_fini(&kernels[nops]);
+    for (unsigned i = 0; i < KERNELS; i++) {
+        gen_kernel_fini(&kernels[i]);
     }
     return status;
 }

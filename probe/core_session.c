@@ -52,15 +52,20 @@ void core_nops(struct ip_lines *lines, unsigned bytes, unsigned count) {
     }
 }
 
+static bool fills(const struct core_session *session, const char *text) {
+    return session->meter->filler != NULL && strcmp(session->meter->filler, text) == 0;
+}
+
 bool core_nops_ride(const struct core_session *session) {
-    const char *filler = session->meter->filler;
-    return filler != NULL && strcmp(filler, GEN_FILLER_NOP) != 0;
+    return fills(session, GEN_FILLER_MOVE);
 }
 
 void core_fillers(const struct core_session *session, struct ip_lines *lines, unsigned bytes,
                   unsigned count) {
+    enum { LONG = 6 };
     if (!core_nops_ride(session)) {
-        core_nops(lines, bytes, count);
+        bool short_ones_lag = bytes < LONG && fills(session, GEN_FILLER_LONG_NOP);
+        core_nops(lines, short_ones_lag ? LONG : bytes, count);
         return;
     }
     for (unsigned i = 0; i < count; i++) {

@@ -32,9 +32,10 @@ void core_memory_fill(struct gen_program *program, uint64_t value);
 /* Appends `count` NOPs of `bytes` (1 to 15) each. */
 void core_nops(struct ip_lines *lines, unsigned bytes, unsigned count);
 
-/* Does something else than NOPs fill issue slots on this core (harness/filler.h)? */
+/* Do NOPs share the slots of others on this core, so that moves are the fillers (harness/filler.h)? */
 bool core_nops_ride(const struct core_session *session);
-/* Appends `count` instructions that take an issue slot each and nothing else: such NOPs where these do. */
+/* Appends `count` instructions that take an issue slot each and nothing else: such NOPs where these do,
+ * longer ones where short ones come too slowly. */
 void core_fillers(const struct core_session *session, struct ip_lines *lines, unsigned bytes, unsigned count);
 
 /* Adds a kernel to the batch and takes the program over. */

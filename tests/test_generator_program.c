@@ -395,7 +395,8 @@ static void resources(void **state) {
         const char *line;
         bool memory;
     } cases[] = {{"add rax, rbx", false},       {"add rax, [r14]", true}, {"mov [r14+8], eax", true},
-                 {"lea rax, [r14+rbx]", false}, {GEN_FILLER_NOP, false},  {GEN_FILLER_MOVE, false}};
+                 {"lea rax, [r14+rbx]", false}, {GEN_FILLER_NOP, false},  {GEN_FILLER_LONG_NOP, false},
+                 {GEN_FILLER_MOVE, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int block = 0; block < 2; block++) {
             struct gen_program program;
