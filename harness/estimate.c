@@ -113,7 +113,7 @@ static double gap_to(double cycles, double low, double high) {
 
 struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const struct hx_references *references,
                                      const struct hx_samples *samples, uint32_t rounds) {
-    struct hx_estimate estimate = {.cycles = NAN, .sentinel_cycles = NAN};
+    struct hx_estimate estimate = {.cycles = NAN, .sentinel_cycles = NAN, .sentinel_bound = NAN};
     double clocks[HX_ROUNDS_MAX];
     const double step = references->clock_step;
     clocks_of_rounds(samples, rounds, step, clocks);
@@ -128,9 +128,12 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     }
     const struct gen_kernel *sentinel = &references->sentinels[hx_references_sentinel(references, kernel)];
     double beside = units_apart(sentinel, samples->sentinel_iterations) * sentinel->forms_per_unit;
-    estimate.sentinel_cycles = (low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, step, NULL) -
-                                low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, step, NULL)) *
-                               chain_cycles / beside;
+    double beside_longer = low_in_clocks(samples->sentinel_longer, clocks, clock, rounds, step, NULL);
+    double beside_shorter = low_in_clocks(samples->sentinel_shorter, clocks, clock, rounds, step, NULL);
+    estimate.sentinel_cycles = (beside_longer - beside_shorter) * chain_cycles / beside;
+    estimate.sentinel_bound =
+        beside_longer * chain_cycles /
+        ((double)sentinel->longer.copies * samples->sentinel_iterations * sentinel->forms_per_unit);
     if (kernel == NULL) {
         return estimate;
     }

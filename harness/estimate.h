@@ -15,6 +15,7 @@ struct hx_estimate {
     double cycles;          /* core cycles per form */
     double ticks_per_cycle; /* of the bracketing chain */
     double sentinel_cycles; /* per NOP, load or round through memory */
+    double sentinel_bound;  /* the same from its longer loop alone, call and all: it takes no more */
     double gap;             /* how far the two lengths disagree, relative: see below */
     double unrest;          /* how far the samples of one length lie apart, relative: see below */
     bool clock_moved;       /* the chain itself was unsteady during the batch: void */

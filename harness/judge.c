@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/judge.h"
 
+#include <math.h>
+
 #include "harness/undisturbed.h"
 
 static bool is_within(double value, double of, double less, double more) {
@@ -17,12 +19,16 @@ struct hx_estimate hx_judge_estimate(const struct hx_bench *bench, const struct 
     return estimate;
 }
 
+/* From the longer loop as well: where something slows the shorter one, the difference is too small for as
+ * long as that lasts. (A Zen 5 seemed to issue nine NOPs a cycle, and whatever ran beside eight was void.) Of
+ * a round through memory the call would be too large a part. */
 void hx_judge_learn(struct hx_bench *bench, const struct gen_kernel *kernel,
                     const struct hx_estimate *estimate) {
     enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
     double scale = hx_undisturbed_known(bench, sentinel) / bench->sentinel_cycles;
+    double least = sentinel == HX_SENTINEL_FORWARDS ? 0.0 : estimate->sentinel_bound;
     if (hx_chain_is_sound(bench, estimate)) {
-        hx_undisturbed_learn(bench, sentinel, estimate->sentinel_cycles * scale);
+        hx_undisturbed_learn(bench, sentinel, fmax(estimate->sentinel_cycles * scale, least));
     }
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "harness/judge.h"
 #include "harness/meter.h"
 #include "harness/undisturbed.h"
 #include "tests/near.h"
@@ -43,6 +44,27 @@ static void test_many_witnesses_put_it_right(void **state) {
     }
     assert_near(bench.sentinel_cycles, 1.0 / 6, 1e-9);
     assert_near(bench.sentinel_calibrated, 1.0 / 6, 1e-9);
+}
+
+/* A shorter loop of NOPs that loses a cycle makes the difference small, always alike; the longer one alone
+ * knows better. */
+static void test_a_slow_shorter_loop_is_no_witness(void **state) {
+    (void)state;
+    struct hx_bench bench;
+    memset(&bench, 0, sizeof bench);
+    bench.sentinel_cycles = bench.sentinel_calibrated = 0.125;
+    bench.ticks_least = 1.0;
+    struct hx_estimate estimate = {
+        .ticks_per_cycle = 1.0, .sentinel_cycles = 1.0 / 9, .sentinel_bound = 0.126};
+    for (int i = 0; i < 1000; i++) {
+        hx_judge_learn(&bench, NULL, &estimate);
+    }
+    assert_true(bench.sentinel_cycles == 0.125);
+    estimate.sentinel_bound = 0.112; /* there is a ninth slot */
+    for (int i = 0; i < 100; i++) {
+        hx_judge_learn(&bench, NULL, &estimate);
+    }
+    assert_near(bench.sentinel_cycles, 1.0 / 9, 1e-9);
 }
 
 /* Of every `of` batches the last: its longer chain is as short as the shorter. */
@@ -127,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_undisturbed_means),
         cmocka_unit_test(test_many_witnesses_put_it_right),
+        cmocka_unit_test(test_a_slow_shorter_loop_is_no_witness),
         cmocka_unit_test(test_a_calibration_survives_batches_without_growth),
         cmocka_unit_test(test_a_slow_calibration_makes_no_slow_chain_sound),
     };
