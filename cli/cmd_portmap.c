@@ -79,7 +79,8 @@ static void class_row(struct cli_output *output, const struct probe_portmap *map
     char ports[PROBE_PORTSET_PORTS + 6];
     for (unsigned w = 0; w < 3; w++) {
         blocker_cell(map, class->blocker[w], &cells[w]);
-        if (class->blocker[w] >= 0) {
+        bool told = w > 0 && class->blocker[w] == class->blocker[w - 1];
+        if (class->blocker[w] >= 0 && !told) {
             ip_text_printf(&cells[3], "%s%s", cells[3].length > 0 ? " | " : "", cells[w].data);
         }
     }

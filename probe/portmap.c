@@ -8,6 +8,7 @@
 
 #include "probe/portmap_candidates.h"
 #include "probe/portmap_steps.h"
+#include "probe/rename.h"
 
 enum {
     ALONE_INSTANCES = 24,   /* of a form in its throughput kernel */
@@ -20,7 +21,7 @@ enum {
 
 /* Calm, two attempts take a few seconds. Whoever waits for this much has a neighbour who stays. */
 static const double ATTEMPTS_SECONDS = 30;
-static const double WIDTH_TOLERANCE = 0.06; /* of 1/throughput to an integer, relative */
+static const double WIDTH_TOLERANCE = 0.04; /* of 1/throughput to an integer, relative */
 static const double ISSUE_TOLERANCE = 0.15; /* of the issue width to an integer; more is somebody else's */
 static const double SLOT_TOLERANCE = 0.25;  /* of the slots of a one-slot form to 1 */
 
@@ -141,6 +142,7 @@ static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *s
                 continue;
             }
             double cycles = probe_mix_cycles(&batch, slots[i]) / instances[pass];
+            member->runs = slots[i] != SIZE_MAX && batch.stats[slots[i]].outcome == HX_OUTCOME_OK;
             if (pass == 0) {
                 member->cycles = cycles;
                 member->width = width_of(cycles);
@@ -168,15 +170,17 @@ static enum ip_status among_nops_add(const struct probe_mapper *mapper, struct p
     return status;
 }
 
-/* Everything else stands on the issue width. */
-static enum ip_status issue_width_measure(const struct probe_mapper *mapper, struct ip_error *err) {
+/* Everything else stands on the issue width. *base: cycles of the NOPs alone beside which slots are told. */
+static enum ip_status issue_width_measure(const struct probe_mapper *mapper, double *base,
+                                          struct ip_error *err) {
     struct probe_batch batch = {0};
     size_t few = SIZE_MAX, more = SIZE_MAX;
     enum ip_status status = among_nops_add(mapper, &batch, NOP_INSTANCES, NULL, &few, err);
     status = status == IP_OK ? among_nops_add(mapper, &batch, 2 * NOP_INSTANCES, NULL, &more, err) : status;
     status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
     if (status == IP_OK) {
-        double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - probe_mix_cycles(&batch, few));
+        *base = probe_mix_cycles(&batch, few);
+        double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - *base);
         mapper->map->issue_width = width;
         if (!isfinite(width)) {
             status =
@@ -196,12 +200,11 @@ static enum ip_status issue_width_measure(const struct probe_mapper *mapper, str
 
 /* NOPs fill the issue; what a few instances of a form add to their time is the form's issue slots. A form
  * that takes more than one slot is more than one µop, and its throughput says nothing about its width. */
-static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *slots, bool memory,
-                                    struct ip_error *err) {
+static enum ip_status slots_measure(const struct probe_mapper *mapper, double base, size_t *slots,
+                                    bool memory, struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     struct probe_batch batch = {0};
-    size_t nops = SIZE_MAX;
-    enum ip_status status = among_nops_add(mapper, &batch, NOP_INSTANCES, NULL, &nops, err);
+    enum ip_status status = IP_OK;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         slots[i] = SIZE_MAX;
         if (is_memory(&map->members[i]) == memory && map->members[i].width != 0) {
@@ -210,7 +213,6 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *s
         }
     }
     status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;
-    double base = status == IP_OK ? probe_mix_cycles(&batch, nops) : NAN;
     size_t hidden = 0;
     const struct isa_form *example = NULL;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
@@ -242,16 +244,41 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *s
     return status;
 }
 
+/* Moves that rename removes need no port, but their time may say otherwise: a core that renames fewer of a
+ * vector's in a cycle than it issues (Zen 5: six of eight) would have a set of so many ports. */
+static enum ip_status moves_leave_out(const struct probe_mapper *mapper, size_t *slots,
+                                      struct ip_error *err) {
+    struct probe_portmap *map = mapper->map;
+    struct probe_batch batch = {0};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
+        slots[i] = SIZE_MAX;
+        if (map->members[i].width != 0 && !is_memory(&map->members[i])) {
+            status = probe_rename_chain_add(map->members[i].form, &batch, &slots[i], err);
+        }
+    }
+    status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
+    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
+        if (probe_mix_cycles(&batch, slots[i]) < PROBE_RENAME_EXECUTED) {
+            map->members[i].width = 0;
+        }
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
 static enum ip_status members_measure(const struct probe_mapper *mapper, struct ip_error *err) {
     size_t *slots = calloc(mapper->map->member_count + 1, sizeof *slots);
     if (slots == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu candidates", mapper->map->member_count);
     }
-    enum ip_status status = issue_width_measure(mapper, err);
+    double base = NAN;
+    enum ip_status status = issue_width_measure(mapper, &base, err);
     status = status == IP_OK ? alone_measure(mapper, slots, false, err) : status;
     status = status == IP_OK ? alone_measure(mapper, slots, true, err) : status;
-    status = status == IP_OK ? slots_measure(mapper, slots, false, err) : status;
-    status = status == IP_OK ? slots_measure(mapper, slots, true, err) : status;
+    status = status == IP_OK ? slots_measure(mapper, base, slots, false, err) : status;
+    status = status == IP_OK ? slots_measure(mapper, base, slots, true, err) : status;
+    status = status == IP_OK ? moves_leave_out(mapper, slots, err) : status;
     free(slots);
     return status;
 }
@@ -296,18 +323,20 @@ static enum ip_status attempt(const struct hx_meter *meter, struct gen_encoder *
     return IP_OK;
 }
 
-/* The class of `other` that has a member of this one; -1: none, or they differ. */
+/* The class of `other` that has most members of this one; -1: none has more than half of those that are in
+ * any. (Forms that take two ports at once may join the class of the one or of the other.) */
 static int class_find(const struct probe_portmap *map, unsigned class, const struct probe_portmap *other) {
+    unsigned in[PROBE_PORTSET_CLASSES] = {0}, all = 0;
     int found = -1;
     for (size_t i = 0; i < map->member_count && i < other->member_count; i++) {
-        if (map->members[i].class == (int)class && other->members[i].class >= 0) {
-            if (found >= 0 && found != other->members[i].class) {
-                return -1;
-            }
-            found = other->members[i].class;
+        int there = other->members[i].class;
+        if (map->members[i].class == (int)class && there >= 0) {
+            all++;
+            in[there]++;
+            found = found < 0 || in[there] > in[found] ? there : found;
         }
     }
-    return found;
+    return found >= 0 && 2 * in[found] > all ? found : -1;
 }
 
 static bool contradicts_itself(const struct probe_portmap *map) {
@@ -330,11 +359,21 @@ static unsigned part_classes(const struct probe_portmap *map, bool memory) {
     return count;
 }
 
+/* Ran loads and stores, and none of them could be told? A neighbour was there. */
+static bool lacks_memory(const struct probe_portmap *map) {
+    bool any = false;
+    for (size_t i = 0; i < map->member_count; i++) {
+        any = any || (is_memory(&map->members[i]) && map->members[i].runs);
+    }
+    return any && part_classes(map, true) == 0;
+}
+
 /* Do two maps of the same candidates say the same of loads and stores, or of all else, up to the names of the
  * ports? */
 static bool maps_agree(const struct probe_portmap *one, const struct probe_portmap *other, bool memory) {
     int partner[PROBE_PORTSET_CLASSES];
-    if (part_classes(one, memory) != part_classes(other, memory) || one->solutions != other->solutions) {
+    if (part_classes(one, memory) != part_classes(other, memory) || one->solutions != other->solutions ||
+        (memory && lacks_memory(one))) {
         return false;
     }
     for (unsigned a = 0; a < one->class_count; a++) {

@@ -33,6 +33,7 @@ struct probe_port_member {
     unsigned width;        /* 1/cycles where that is an integer and slots is 1; else 0 */
     int class;             /* position in `classes`; -1: none */
     bool load, store;
+    bool runs;   /* whatever it takes */
     bool scaled; /* its address has a scaled index: base + 4 * index (LEA) */
 };
 
@@ -59,6 +60,7 @@ struct probe_portmap {
     struct probe_portset_solution alternatives;
     double issue_width;
     bool halves; /* 512-bit instructions take each port for two cycles, and close none for narrower vectors */
+    bool meet;   /* they take it for one, and close none: both may stand in one kernel */
     bool confirmed; /* two attempts found the same sets: without it nothing should be told that stands on them
                      */
     char names[PROBE_PORTSET_PORTS + 1]; /* one character per port */

@@ -102,8 +102,17 @@ static bool independent(const struct isa_form *form) {
     return true;
 }
 
+/* What writes nothing may be gone before it gets to a port, and come as fast as it is fetched. */
+static bool writes(const struct isa_form *form) {
+    bool any = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        any = any || form->operands[i].write;
+    }
+    return any;
+}
+
 static bool usable(const struct isa_form *form) {
-    return form->obstacle == ISA_OBSTACLE_NONE && independent(form);
+    return form->obstacle == ISA_OBSTACLE_NONE && independent(form) && writes(form);
 }
 
 static unsigned register_classes(const struct isa_form *form) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/portmap_classes.c - one-µop forms with equal port sets: two of the same width whose mix is as fast as
  * each alone. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,18 +15,19 @@ static unsigned world_number(unsigned world) {
     return world == PROBE_PORTS_SCALAR ? 0 : world == PROBE_PORTS_VECTOR ? 1 : 2;
 }
 
-static bool worlds_meet(unsigned a, unsigned b) {
-    return a == b || a == PROBE_PORTS_SCALAR || b == PROBE_PORTS_SCALAR;
+static bool worlds_meet(const struct probe_portmap *map, unsigned a, unsigned b) {
+    return map->meet || a == b || a == PROBE_PORTS_SCALAR || b == PROBE_PORTS_SCALAR;
 }
 
 /* A member of the class to be compared with members of `world`; -1: none. */
-static int class_founder(const struct probe_port_class *class, unsigned world) {
+static int class_founder(const struct probe_portmap *map, const struct probe_port_class *class,
+                         unsigned world) {
     int own = class->blocker[world_number(world)];
     if (own >= 0) {
         return own;
     }
     if (world != PROBE_PORTS_SCALAR) {
-        return class->blocker[0];
+        return probe_port_class_blocker(map, class, world_number(world));
     }
     return class->blocker[1] >= 0 ? class->blocker[1] : class->blocker[2];
 }
@@ -50,18 +52,35 @@ static bool member_open(const struct probe_port_member *member) {
     return member->width != 0 && member->class < 0;
 }
 
+static bool uses_mmx(const struct isa_form *form) {
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].reg_class == ISA_REG_MMX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Founders of low rank come first: those that stand beside all others. Where all vectors meet, MMX is not
+ * needed for that, and comes last: a Zen 5 loses half a cycle where MMX and others take turns, so that two
+ * classes would look like one. */
+static unsigned rank_of(const struct probe_portmap *map, const struct probe_port_member *member) {
+    return map->meet && uses_mmx(member->form) ? 2 * PROBE_PORTS_WIDE : member->world;
+}
+
 /* New classes of this round: for each width (loads and stores apart) the best member that is in none, of the
- * lowest world that has one. */
+ * lowest rank that has one. */
 static unsigned founders_choose(struct probe_portmap *map, unsigned first) {
-    unsigned lowest = 8;
+    unsigned lowest = UINT_MAX;
     for (size_t i = 0; i < map->member_count; i++) {
-        if (member_open(&map->members[i]) && map->members[i].world < lowest) {
-            lowest = map->members[i].world;
+        unsigned rank = rank_of(map, &map->members[i]);
+        if (member_open(&map->members[i]) && rank < lowest) {
+            lowest = rank;
         }
     }
     for (size_t i = 0; i < map->member_count && map->class_count < PROBE_PORTSET_CLASSES; i++) {
         const struct probe_port_member *member = &map->members[i];
-        bool taken = !member_open(member) || member->world != lowest;
+        bool taken = !member_open(member) || rank_of(map, member) != lowest;
         for (unsigned c = first; c < map->class_count && !taken; c++) {
             taken = same_kind(&map->classes[c], member);
         }
@@ -89,9 +108,9 @@ static enum ip_status members_compare(const struct probe_mapper *mapper, struct 
         const struct probe_port_member *member = &map->members[i];
         slots[i] = SIZE_MAX;
         for (unsigned c = first; c < map->class_count && member_open(member); c++) {
-            int founder = class_founder(&map->classes[c], member->world);
+            int founder = class_founder(map, &map->classes[c], member->world);
             if (same_kind(&map->classes[c], member) && founder >= 0 &&
-                worlds_meet(map->members[founder].world, member->world)) {
+                worlds_meet(map, map->members[founder].world, member->world)) {
                 unsigned instances = compared_instances(member->width);
                 const struct gen_part parts[2] = {probe_port_part(&map->members[founder], instances),
                                                   probe_port_part(member, instances)};
@@ -183,13 +202,23 @@ void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned
     class_close(map, gone);
 }
 
+int probe_port_class_blocker(const struct probe_portmap *map, const struct probe_port_class *class,
+                             unsigned world) {
+    int scalar = class->blocker[0], own = class->blocker[world];
+    if (map->meet && own < 0 && world != 0) {
+        own = class->blocker[world == 1 ? 2 : 1];
+    }
+    bool instead = map->meet && own >= 0 && scalar >= 0 && uses_mmx(map->members[scalar].form);
+    return scalar >= 0 && !instead ? scalar : own;
+}
+
 bool probe_port_blockers_choose(const struct probe_portmap *map, const unsigned *classes, unsigned count,
                                 int *blockers) {
-    for (unsigned w = 0; w < WORLDS; w++) {
+    for (unsigned w = map->meet ? 1 : 0; w < WORLDS; w++) {
         bool all = true;
         for (unsigned i = 0; i < count && all; i++) {
             const struct probe_port_class *class = &map->classes[classes[i]];
-            blockers[i] = class->blocker[0] >= 0 ? class->blocker[0] : class->blocker[w];
+            blockers[i] = probe_port_class_blocker(map, class, w);
             all = blockers[i] >= 0;
         }
         if (all) {

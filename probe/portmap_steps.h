@@ -34,10 +34,12 @@ IP_CHECK enum ip_status probe_mixes_measure_carefully(const struct probe_mapper 
 /* `count` instances of a member, for a mix. */
 struct gen_part probe_port_part(const struct probe_port_member *member, unsigned count);
 
-/* probe/portmap_wide.c: sets map->halves, and where it is true takes the 512-bit members out: they would show
- * half as many ports as there are, which those of narrower vectors show, and these they may meet. */
+/* probe/portmap_wide.c: sets map->halves and map->meet, and where the first is true takes the 512-bit members
+ * out: they would show half as many ports as there are, which those of narrower vectors show, and these they
+ * may meet. */
 IP_CHECK enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct ip_error *err);
-/* There the blockers of narrower vectors serve 512-bit forms, too. */
+/* Where halves or whole ones meet narrower vectors, the blockers of these serve 512-bit forms, too, and
+ * (whole ones) the other way round. */
 void probe_port_wide_blockers(struct probe_portmap *map);
 
 /* probe/portmap_classes.c: sorts members into classes of equal port sets, by measured unions. */
@@ -48,6 +50,10 @@ void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned
 void probe_port_class_remove(struct probe_portmap *map, unsigned gone);
 /* Its best member, a scalar one before others. NULL: it has none. */
 const struct probe_port_member *probe_port_class_best(const struct probe_portmap *map, unsigned number);
+/* The member of the class for kernels of that world (its position in `blocker`): a scalar one before others,
+ * but where narrow and wide vectors meet, these before one of MMX. -1: there is none. */
+int probe_port_class_blocker(const struct probe_portmap *map, const struct probe_port_class *class,
+                             unsigned world);
 /* Members that can stand in one kernel, one of each class. False when there are none. */
 bool probe_port_blockers_choose(const struct probe_portmap *map, const unsigned *classes, unsigned count,
                                 int *blockers);

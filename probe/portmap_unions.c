@@ -20,7 +20,11 @@ static const double UNION_TOLERANCE = 0.12; /* of a union to an integer, ports *
 static const double INSIDE_LEAST = 0.7, INSIDE_MOST = 1.5, OUTSIDE_MOST = 0.3;
 /* What takes more than one of the others' is no one-uop form, or keeps them from their ports in some other
  * way. */
-static const double HINDERS_LEAST = 1.7;
+static const double HINDERS_LEAST = 1.6;
+/* Two classes that are so much slower together than the wider one alone do not just share its ports. (A
+ * result of three cycles and one of one that a port has at the same time: PDEP and RORX of a Zen 5, each
+ * three a cycle, two together.) */
+static const double CLASH_MOST = 0.75;
 
 struct unions {
     const struct probe_mapper *mapper;
@@ -29,6 +33,7 @@ struct unions {
     unsigned tried_count;
     bool again[PROBE_PORTSET_CLASSES];   /* pairs with it were measured a second time */
     bool hinders[PROBE_PORTSET_CLASSES]; /* it takes more of others' ports than one uop can */
+    bool clashes[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES]; /* one of the two does, whichever */
 };
 
 /* -- Reading a union ---------------------------------------------------------------------------------- */
@@ -136,6 +141,9 @@ static enum ip_status some_pairs_measure(struct unions *unions, int only, bool m
             if ((only < 0 || (unsigned)only == a || (unsigned)only == b) && both == memory) {
                 const unsigned classes[2] = {a, b};
                 double together = instances[a][b] / probe_mix_cycles(&batch, slots[a][b]);
+                unsigned widths[2] = {map->classes[a].width, map->classes[b].width};
+                double widest = widths[0] > widths[1] ? widths[0] : widths[1];
+                unions->clashes[a][b] = unions->clashes[b][a] = !memory && together < CLASH_MOST * widest;
                 pair_note(&unions->pairs, a, b, union_read(map, classes, 2, together));
             }
         }
@@ -208,9 +216,32 @@ static void pairs_close(struct probe_portset_problem *pairs, unsigned gone, unsi
     }
 }
 
+/* Of two that clash one has to go: who clashes with most, of these who has fewest members. */
+static void clashes_settle(struct unions *unions) {
+    const struct probe_portmap *map = unions->mapper->map;
+    unsigned most = 0;
+    do {
+        unsigned worst = 0;
+        most = 0;
+        for (unsigned a = 0; a < map->class_count; a++) {
+            unsigned with = 0;
+            for (unsigned b = 0; b < map->class_count; b++) {
+                with += unions->clashes[a][b] && !unions->hinders[a] && !unions->hinders[b];
+            }
+            if (with > most ||
+                (with == most && with > 0 && map->classes[a].members < map->classes[worst].members)) {
+                most = with;
+                worst = a;
+            }
+        }
+        unions->hinders[worst] = unions->hinders[worst] || most > 0;
+    } while (most > 0);
+}
+
 /* As a blocker it would keep forms from ports that it does not have. */
 static void hinderers_remove(struct unions *unions) {
     struct probe_portmap *map = unions->mapper->map;
+    clashes_settle(unions);
     for (unsigned c = map->class_count; c-- > 0;) {
         if (unions->hinders[c]) {
             unsigned members = map->classes[c].members;
@@ -385,6 +416,61 @@ static void problem_make(const struct unions *unions, const unsigned *classes, u
     }
 }
 
+/* The triples that remain, of the classes that remain. */
+static void triples_close(struct unions *unions, unsigned gone) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < unions->tried_count; i++) {
+        struct probe_portset_triple triple = unions->tried[i];
+        if (triple.a != gone && triple.b != gone && triple.c != gone) {
+            triple.a -= triple.a > gone;
+            triple.b -= triple.b > gone;
+            triple.c -= triple.c > gone;
+            unions->tried[kept++] = triple;
+        }
+    }
+    unions->tried_count = kept;
+}
+
+/* What takes two ports at once, or has another bound, has unions that no sets explain. */
+static void class_drop(struct unions *unions, unsigned gone) {
+    struct probe_portmap *map = unions->mapper->map;
+    ip_lines_printf(&map->notes,
+                    "%u forms such as '%s' have no set of ports that explains what they take beside others: "
+                    "their ports are not told",
+                    map->classes[gone].members, probe_port_class_best(map, gone)->form->syntax);
+    pairs_close(&unions->pairs, gone, map->class_count);
+    triples_close(unions, gone);
+    memmove(&unions->again[gone], &unions->again[gone + 1],
+            (map->class_count - gone - 1) * sizeof unions->again[gone]);
+    probe_port_class_remove(map, gone);
+}
+
+/* The class without which the others have sets of ports, of several the one with fewest members; -1: each
+ * time there are none. */
+static int culprit_find(const struct unions *unions, const unsigned *classes, unsigned count) {
+    const struct probe_portmap *map = unions->mapper->map;
+    int culprit = -1;
+    for (unsigned without = 0; without < count; without++) {
+        unsigned others[PROBE_PORTSET_CLASSES], other_count = 0, ignored = 0;
+        unsigned members = map->classes[classes[without]].members;
+        if (culprit >= 0 && members >= map->classes[culprit].members) {
+            continue;
+        }
+        for (unsigned i = 0; i < count; i++) {
+            if (i != without) {
+                others[other_count++] = classes[i];
+            }
+        }
+        struct probe_portset_problem problem;
+        struct probe_portset_solution solution = {0};
+        problem_make(unions, others, other_count, &problem);
+        if (probe_portset_solve(&problem, &solution, &ignored)) {
+            culprit = (int)classes[without];
+        }
+    }
+    return culprit;
+}
+
 static void class_forget(struct unions *unions, unsigned number) {
     struct probe_portmap *map = unions->mapper->map;
     ip_lines_printf(&map->notes,
@@ -402,12 +488,16 @@ static void class_forget(struct unions *unions, unsigned number) {
     }
 }
 
-/* Solves for the classes. One that contradicts the others is measured again, then left out. */
+/* Solves for the classes. One that contradicts the others is measured again. If it still does, and one class
+ * is all that stands in the way, that is the *culprit (else -1), and there is no solution; if not, what
+ * contradicts is left out. */
 static enum ip_status part_solve(struct unions *unions, const unsigned *classes, unsigned count,
-                                 struct probe_portset_solution *solution, struct ip_error *err) {
+                                 struct probe_portset_solution *solution, int *culprit,
+                                 struct ip_error *err) {
     struct probe_portset_problem problem;
     unsigned conflict = 0;
     unsigned forgotten = 0;
+    *culprit = -1;
     problem_make(unions, classes, count, &problem);
     while (!probe_portset_solve(&problem, solution, &conflict)) {
         unsigned class = classes[conflict];
@@ -418,6 +508,8 @@ static enum ip_status part_solve(struct unions *unions, const unsigned *classes,
             if (status != IP_OK) {
                 return status;
             }
+        } else if ((*culprit = culprit_find(unions, classes, count)) >= 0) {
+            return IP_OK;
         } else if (++forgotten > count / 4 + 1) {
             return ip_fail(
                 err, IP_UNTRUSTED,
@@ -499,21 +591,34 @@ static void solutions_join(struct unions *unions, const unsigned *core, unsigned
 }
 
 static enum ip_status core_solve(struct unions *unions, const unsigned *core, unsigned count,
-                                 struct probe_portset_solution *solution, struct ip_error *err) {
+                                 struct probe_portset_solution *solution, int *culprit,
+                                 struct ip_error *err) {
     enum ip_status status = IP_OK;
     if (triples_choose(unions, core, NULL, count) < unions->tried_count) {
         status = triples_measure(unions, 0, -1, err);
     }
-    status = status == IP_OK ? part_solve(unions, core, count, solution, err) : status;
-    for (unsigned round = 0; round < TRIPLE_ROUNDS && status == IP_OK && solution->count > 1; round++) {
+    status = status == IP_OK ? part_solve(unions, core, count, solution, culprit, err) : status;
+    for (unsigned round = 0; round < TRIPLE_ROUNDS && status == IP_OK && *culprit < 0 && solution->count > 1;
+         round++) {
         unsigned first = triples_choose(unions, core, solution, count);
         if (first == unions->tried_count) {
             break;
         }
         status = triples_measure(unions, first, -1, err);
-        status = status == IP_OK ? part_solve(unions, core, count, solution, err) : status;
+        status = status == IP_OK ? part_solve(unions, core, count, solution, culprit, err) : status;
     }
     return status;
+}
+
+/* The classes of loads and stores, or all others. */
+static unsigned part_of(const struct probe_portmap *map, bool memory, unsigned *classes) {
+    unsigned count = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        if (is_memory(&map->classes[c]) == memory) {
+            classes[count++] = c;
+        }
+    }
+    return count;
 }
 
 enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip_error *err) {
@@ -525,27 +630,33 @@ enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip
     }
     hinderers_remove(&unions);
     equals_merge(&unions);
-    unsigned core[PROBE_PORTSET_CLASSES], memory[PROBE_PORTSET_CLASSES];
-    unsigned core_count = 0, memory_count = 0;
     for (unsigned c = 0; c < map->class_count; c++) {
         if (is_memory(&map->classes[c])) {
-            memory[memory_count++] = c;
             sharing_note(&unions, c);
-        } else {
-            core[core_count++] = c;
         }
     }
-    if (core_count == 0) {
-        return ip_fail(
-            err, IP_UNSUPPORTED,
-            "no form of the table has a throughput of 1/n cycles in one issue slot: there is nothing "
-            "to find ports with");
-    }
-    struct probe_portset_solution cores = {0}, memories = {0};
-    status = core_solve(&unions, core, core_count, &cores, err);
-    if (status == IP_OK && memory_count > 0) {
-        status = part_solve(&unions, memory, memory_count, &memories, err);
-    }
+    unsigned core[PROBE_PORTSET_CLASSES], memory[PROBE_PORTSET_CLASSES];
+    unsigned core_count = 0, memory_count = 0;
+    struct probe_portset_solution cores, memories;
+    int culprit = -1;
+    do {
+        if (culprit >= 0) {
+            class_drop(&unions, (unsigned)culprit);
+        }
+        core_count = part_of(map, false, core);
+        memory_count = part_of(map, true, memory);
+        if (core_count == 0) {
+            return ip_fail(
+                err, IP_UNSUPPORTED,
+                "no form of the table has a throughput of 1/n cycles in one issue slot: there is nothing "
+                "to find ports with");
+        }
+        cores = memories = (struct probe_portset_solution){0};
+        status = core_solve(&unions, core, core_count, &cores, &culprit, err);
+        if (status == IP_OK && culprit < 0 && memory_count > 0) {
+            status = part_solve(&unions, memory, memory_count, &memories, &culprit, err);
+        }
+    } while (status == IP_OK && culprit >= 0);
     if (status == IP_OK && cores.ports + memories.ports > PROBE_PORTSET_PORTS) {
         status = ip_fail(err, IP_UNTRUSTED, "the measured unions ask for %u ports, more than any CPU has",
                          cores.ports + memories.ports);

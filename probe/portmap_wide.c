@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/portmap_wide.c - are 512-bit instructions executed in two halves? */
+/* probe/portmap_wide.c - are 512-bit instructions executed in two halves, or like those of narrower vectors?
+ */
 #include <math.h>
 
 #include "probe/portmap_steps.h"
@@ -9,6 +10,7 @@ enum { NARROW_INSTANCES = 24, WIDE_INSTANCES = 4 };
 /* Each of the 512-bit instructions takes so many cycles of a narrower vector's ports. Where they close a port
  * for these, or have it for themselves, it is more, or less. */
 static const double HALVES_LEAST = 1.6, HALVES_MOST = 2.4;
+static const double LIKE_LEAST = 0.7, LIKE_MOST = 1.3;
 
 /* The member of the world with the widest set, the best of these; -1: none. Members are sorted. */
 static int widest_of(const struct probe_portmap *map, unsigned world) {
@@ -44,7 +46,7 @@ static void wide_leave_out(struct probe_portmap *map) {
 enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     int narrow = widest_of(map, PROBE_PORTS_VECTOR), wide = widest_of(map, PROBE_PORTS_WIDE);
-    map->halves = false;
+    map->halves = map->meet = false;
     if (narrow < 0 || wide < 0) {
         return IP_OK;
     }
@@ -59,6 +61,7 @@ enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct
         double more = probe_mix_cycles(&batch, beside) - probe_mix_cycles(&batch, alone);
         double each = more * map->members[narrow].width / WIDE_INSTANCES;
         map->halves = each >= HALVES_LEAST && each <= HALVES_MOST;
+        map->meet = each >= LIKE_LEAST && each <= LIKE_MOST;
     }
     if (map->halves) {
         wide_leave_out(map);
@@ -68,8 +71,17 @@ enum ip_status probe_port_wide_measure(const struct probe_mapper *mapper, struct
 }
 
 void probe_port_wide_blockers(struct probe_portmap *map) {
-    for (unsigned c = 0; map->halves && c < map->class_count; c++) {
+    for (unsigned c = 0; (map->halves || map->meet) && c < map->class_count; c++) {
         struct probe_port_class *class = &map->classes[c];
+        if (map->meet) {
+            if (probe_port_class_blocker(map, class, 1) != class->blocker[0]) {
+                class->blocker[0] = -1;
+            }
+            if (class->blocker[1] < 0 && class->blocker[2] >= 0) {
+                class->blocker[1] = class->blocker[2];
+                class->worlds |= PROBE_PORTS_VECTOR;
+            }
+        }
         if (class->blocker[2] < 0 && class->blocker[1] >= 0) {
             class->blocker[2] = class->blocker[1];
             class->worlds |= PROBE_PORTS_WIDE;

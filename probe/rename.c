@@ -15,8 +15,6 @@ enum {
     WIDTH_MOST = 8,      /* ports of a set */
 };
 
-/* A link that takes a cycle was executed: no chain of executed instructions is faster. */
-static const double EXECUTED = 0.9;
 /* µops of an instance that tell nothing lie between. */
 static const double NO_UOP = 0.3, A_UOP = 0.6;
 
@@ -86,6 +84,18 @@ static enum ip_status chain_add(const struct isa_form *form, int src, int dst, b
     return IP_OK; /* there is no such chain */
 }
 
+static bool needs_keeper(const struct isa_form *form, int src, int dst) {
+    return gen_latency_keeper_cycles(&(struct gen_link){.form = form, .src = src, .dst = dst}, 1) != 0;
+}
+
+enum ip_status probe_rename_chain_add(const struct isa_form *form, struct probe_batch *batch, size_t *slot,
+                                      struct ip_error *err) {
+    int src = -1, dst = -1;
+    bool moves =
+        sources_find(form, &src, &dst) == 1 && !form->operands[0].read && !needs_keeper(form, src, dst);
+    return moves ? chain_add(form, src, dst, false, batch, slot, err) : IP_OK;
+}
+
 static enum ip_status chains_add(const struct session *session, size_t i, struct probe_batch *batch,
                                  struct ip_error *err) {
     const struct probe_usage *usage = &session->usages[i];
@@ -94,18 +104,14 @@ static enum ip_status chains_add(const struct session *session, size_t i, struct
     unsigned sources = sources_find(form, &src, &dst);
     bool one_slot = usage->verdict == PROBE_USAGE_OK && round(usage->slots) == 1;
     bool portless = usage->term_count == 0 || usage->hidden_ports != 0;
-    if (!one_slot || sources == 0 ||
-        gen_latency_keeper_cycles(&(struct gen_link){.form = form, .src = src, .dst = dst}, 1) != 0) {
+    if (!one_slot || sources == 0) {
         return IP_OK;
     }
-    enum ip_status status = IP_OK;
-    if (sources == 1 && portless && !form->operands[0].read) {
-        status = chain_add(form, src, dst, false, batch, &session->trials[i].chain, err);
+    if (sources == 1) {
+        return portless ? probe_rename_chain_add(form, batch, &session->trials[i].chain, err) : IP_OK;
     }
-    if (sources > 1 && status == IP_OK) {
-        status = chain_add(form, src, dst, true, batch, &session->trials[i].same, err);
-    }
-    return status;
+    bool keeper = needs_keeper(form, src, dst);
+    return keeper ? IP_OK : chain_add(form, src, dst, true, batch, &session->trials[i].same, err);
 }
 
 static void chains_read(const struct session *session, size_t i, const struct probe_batch *batch) {
@@ -113,10 +119,10 @@ static void chains_read(const struct session *session, size_t i, const struct pr
     result->link_cycles = probe_mix_cycles(batch, session->trials[i].chain);
     result->same_register_cycles = probe_mix_cycles(batch, session->trials[i].same);
     if (isfinite(result->link_cycles)) {
-        result->eliminated = result->link_cycles < EXECUTED ? PROBE_YES : PROBE_NO;
+        result->eliminated = result->link_cycles < PROBE_RENAME_EXECUTED ? PROBE_YES : PROBE_NO;
     }
     if (isfinite(result->same_register_cycles)) {
-        result->breaks = result->same_register_cycles < EXECUTED ? PROBE_YES : PROBE_NO;
+        result->breaks = result->same_register_cycles < PROBE_RENAME_EXECUTED ? PROBE_YES : PROBE_NO;
     }
 }
 

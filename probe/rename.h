@@ -5,6 +5,7 @@
 #ifndef ISAPROBE_PROBE_RENAME_H
 #define ISAPROBE_PROBE_RENAME_H
 
+#include "probe/batch.h"
 #include "probe/usage.h"
 
 enum probe_answer { PROBE_NOT_MEASURED, PROBE_NO, PROBE_YES };
@@ -20,6 +21,13 @@ struct probe_rename {
     double same_register_cycles; /* a link of that chain; NaN: not measured */
     double same_register_uops;   /* beside blockers of the form's own ports; NaN: not measured */
 };
+
+/* A chain of what writes a register from the only one of its kind that it reads goes into the batch; *slot
+ * stays as it is where the form is none such. A link of it takes less than PROBE_RENAME_EXECUTED
+ * cycles where rename removes the move: no chain of executed instructions is faster. */
+#define PROBE_RENAME_EXECUTED 0.9
+IP_CHECK enum ip_status probe_rename_chain_add(const struct isa_form *form, struct probe_batch *batch,
+                                               size_t *slot, struct ip_error *err);
 
 /* results[i] belongs to forms[i] (derived) and usages[i]. */
 IP_CHECK enum ip_status probe_rename_measure(const struct hx_meter *meter, struct gen_encoder *encoder,

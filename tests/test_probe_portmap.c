@@ -191,20 +191,21 @@ static void test_hidden_by_the_issue(void **state) {
     machine_close(&machine);
 }
 
-/* 512-bit and narrower vectors never meet, and no scalar form tells the two ports of {06} apart: the 512-bit
- * form may use the port of the narrower one, or the other. */
+/* 512-bit vectors take no time of narrower ones, so that the two never meet, and no scalar form tells the two
+ * ports of {06} apart: the 512-bit form may use the port of the narrower one, or the other. */
 static void test_ambiguous(void **state) {
     (void)state;
     static const struct cast cast[] = {{"popcnt r64, r64", "1"},
                                        {"shlx r64, r64, r64", "06"},
                                        {"vmovmskpd r32, ymm", "0"},
-                                       {"vcvtps2ph ymm, zmm, imm8", "0"},
+                                       {"vcvtps2ph ymm, zmm, imm8", "6"},
                                        {"", ""}};
     struct machine machine;
     struct ip_error err = {0};
     machine_open(&machine, CORE("6", "0156"), cast);
     assert_int_equal(machine_map(&machine, "", &err), IP_OK);
     const struct probe_portmap *map = &machine.map;
+    assert_false(map->halves || map->meet);
     assert_int_equal(map->solutions, 2);
     assert_false(map->more_solutions);
     long narrow = class_of(map, cast[2].form) - map->classes,
@@ -215,6 +216,84 @@ static void test_ambiguous(void **state) {
         same[s] = map->alternatives.sets[s][narrow] == map->alternatives.sets[s][wide];
     }
     assert_true(same[0] != same[1]);
+    machine_close(&machine);
+}
+
+/* A 512-bit vector takes a narrower one's port for a cycle: they meet, and that of MMX is no blocker of both.
+ */
+static void test_wide_vectors_meet(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"pshufw mm, mm, imm8", "56"},
+                                       {"vpermd ymm, ymm, ymm", "56"},
+                                       {"vpshufd zmm, zmm, imm8", "56"},
+                                       {"vpabsd zmm, zmm", "0"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    assert_true(machine.map.meet && !machine.map.halves && machine.map.confirmed);
+    assert_int_equal(machine.map.solutions, 1);
+    const struct probe_port_class *shuffles = class_of(&machine.map, cast[3].form);
+    assert_ptr_equal(class_of(&machine.map, cast[2].form), shuffles);
+    assert_ptr_equal(class_of(&machine.map, cast[4].form), shuffles);
+    assert_int_equal(shuffles->blocker[0], -1);
+    assert_string_equal(machine.map.members[shuffles->blocker[1]].form->syntax, cast[3].form);
+    assert_string_equal(machine.map.members[shuffles->blocker[2]].form->syntax, cast[4].form);
+    map_is(&machine.map, cast);
+    machine_close(&machine);
+}
+
+static void left_out(const struct probe_portmap *map, const char *mnemonic) {
+    bool tried = false;
+    for (size_t i = 0; i < map->member_count; i++) {
+        bool out = strcmp(map->members[i].form->mnemonic, mnemonic) == 0;
+        tried = tried || out;
+        assert_int_equal(map->members[i].class < 0, out);
+    }
+    assert_true(tried);
+}
+
+/* Moves that rename removes, four a cycle where six are issued: no set of four ports. */
+static void test_removed_moves(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"vmovaps ymm, ymm", "1*p4567 latency 0"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    left_out(&machine.map, "vmovaps");
+    assert_true(machine.map.confirmed);
+    machine_close(&machine);
+}
+
+/* Within {0156} by what it takes from these, and outside of both halves: no set of two ports is. The form
+ * uses two others besides, in one slot, and has fewer fellows than those that it contradicts. */
+static void test_two_ports_at_once(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"movsxd r64, r32", "0156"},
+                                       {"shlx r64, r64, r64", "01"},
+                                       {"sarx r64, r64, r64", "01"},
+                                       {"andn r64, r64, r64", "56"},
+                                       {"rorx r64, r64, imm8", "56"},
+                                       {"mov r64, imm32", "0156"},
+                                       {"lzcnt r64, r64", "1*p0156+1*p23 slots 1"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("8", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    left_out(&machine.map, "lzcnt");
+    assert_true(machine.map.confirmed);
+    assert_int_equal(machine.map.notes.count, 1);
+    assert_non_null(
+        strstr(machine.map.notes.items[0], "1 forms such as 'lzcnt r64, r64' have no set of ports"));
+    assert_int_equal(class_of(&machine.map, "movsxd r64, r32")->width, 4);
     machine_close(&machine);
 }
 
@@ -298,6 +377,9 @@ int main(void) {
         cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_ambiguous),
         cmocka_unit_test(test_no_one_uop_form),
+        cmocka_unit_test(test_wide_vectors_meet),
+        cmocka_unit_test(test_removed_moves),
+        cmocka_unit_test(test_two_ports_at_once),
         cmocka_unit_test(test_nothing_to_find),
         cmocka_unit_test(test_time_is_limited),
     };
