@@ -31,6 +31,13 @@ static const struct {
 } TRIES[] = {{2, 32, false}, {4, 24, true}, {8, 32, false}, {12, 16, true}, {0, 32, false}};
 enum { TRY_COUNT = sizeof TRIES / sizeof TRIES[0] };
 
+/* Which variants of a form are measured: those that are tried first, all, or all in longer loops. A core that
+ * loses a cycle at the end of a loop, now and then two (Zen 5), has loops of ten cycles whose lengths
+ * disagree by a tenth; a loop for all forms would be long where each traps for thousands of cycles. */
+enum round { ROUND_FIRST, ROUND_ALL, ROUND_LONGER };
+enum { LONGER_TIMES = 6 };
+static const double LONGER_CYCLES = 2.0; /* no more for whom longer loops are worth while */
+
 enum branch { BRANCH_NONE, BRANCH_TAKEN, BRANCH_NOT_TAKEN, BRANCH_ANSWERS /* a return, with its call */ };
 
 struct variant {
@@ -41,6 +48,7 @@ struct variant {
 
 struct session {
     struct probe_batch batch;
+    enum round round;
     struct variant *variants;
     size_t count, capacity;
 };
@@ -98,6 +106,7 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
         snprintf(result->why, sizeof result->why, "%.127s", reason.text);
         return IP_OK;
     }
+    program.copies *= session->round == ROUND_LONGER ? LONGER_TIMES : 1;
     struct variant *variant = &session->variants[session->count];
     variant->form = form_index;
     variant->how = *how;
@@ -127,10 +136,9 @@ static enum ip_status slow_variants_add(struct session *session, size_t form_ind
     return status;
 }
 
-/* `all`: not only those that are tried first. */
 static enum ip_status form_variants_add(struct session *session, size_t form_index,
-                                        const struct isa_form *form, bool all,
-                                        struct probe_throughput *result, struct ip_error *err) {
+                                        const struct isa_form *form, struct probe_throughput *result,
+                                        struct ip_error *err) {
     if (gen_form_branches(form)) {
         /* Not taken first: it is at least as fast, and wins where both are the same. */
         const struct gen_independence none = {0};
@@ -153,7 +161,7 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
             continue;
         }
         for (unsigned i = 0; i < TRY_COUNT; i++) {
-            if (!all && !TRIES[i].first) {
+            if (session->round == ROUND_FIRST && !TRIES[i].first) {
                 continue;
             }
             struct gen_independence how = {.registers = TRIES[i].registers,
@@ -409,18 +417,23 @@ static void result_clear(struct probe_throughput *result) {
     result->cycles = result->spread = result->plain_cycles = result->slow_cycles = NAN;
 }
 
-/* Measures those forms that are `open`, with all variants or those that are tried first. These leave open of
- * which forms others may tell something else. */
+/* Do the two lengths of its loop disagree, or is it restless? */
+static bool wants_longer_loops(const struct probe_throughput *result) {
+    return result->measured && result->verdict == HX_VERDICT_UNSTABLE && result->cycles <= LONGER_CYCLES;
+}
+
+/* Measures those forms that are `open`, and leaves open what another round may tell better. */
 static enum ip_status variants_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                       struct isa_form *const *forms, bool *open, size_t count, bool all,
-                                       struct probe_throughput *results, struct ip_error *err) {
-    struct session session = {0};
+                                       struct isa_form *const *forms, bool *open, size_t count,
+                                       enum round round, struct probe_throughput *results,
+                                       struct ip_error *err) {
+    struct session session = {.round = round};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (open[i]) {
             open[i] = false; /* without a variant there will be none */
             result_clear(&results[i]);
-            status = form_variants_add(&session, i, forms[i], all, &results[i], err);
+            status = form_variants_add(&session, i, forms[i], &results[i], err);
         }
     }
     if (status == IP_OK) {
@@ -443,10 +456,29 @@ static enum ip_status variants_measure(const struct hx_meter *meter, struct gen_
             repetitions_append(forms[number], result->how, sizeof result->how);
         }
         result_doubt(&session, i, ordinary, forms[number], result);
-        open[number] = !all && others_may_tell(&session, i, ordinary, forms[number], result);
+        open[number] = round == ROUND_FIRST ? others_may_tell(&session, i, ordinary, forms[number], result)
+                                            : round == ROUND_ALL && wants_longer_loops(result);
     }
     free(session.variants);
     probe_batch_fini(&session.batch);
+    return status;
+}
+
+/* What longer loops say counts where it is steady. */
+static enum ip_status longer_loops_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
+                                           struct isa_form *const *forms, bool *open, size_t count,
+                                           struct probe_throughput *results, struct ip_error *err) {
+    struct probe_throughput *found = calloc(count + 1, sizeof *found);
+    if (found == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
+    }
+    enum ip_status status = variants_measure(meter, encoder, forms, open, count, ROUND_LONGER, found, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (probe_throughput_is_steady(&found[i])) {
+            results[i] = found[i];
+        }
+    }
+    free(found);
     return status;
 }
 
@@ -466,10 +498,13 @@ enum ip_status probe_throughput_measure(const struct hx_meter *meter, struct gen
         }
     }
     if (status == IP_OK) {
-        status = variants_measure(meter, encoder, forms, open, count, false, found, err);
+        status = variants_measure(meter, encoder, forms, open, count, ROUND_FIRST, found, err);
     }
     if (status == IP_OK) {
-        status = variants_measure(meter, encoder, forms, open, count, true, found, err);
+        status = variants_measure(meter, encoder, forms, open, count, ROUND_ALL, found, err);
+    }
+    if (status == IP_OK) {
+        status = longer_loops_measure(meter, encoder, forms, open, count, found, err);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -229,6 +229,58 @@ static void what_takes_too_long_for_a_core_is_marked(void **state) {
     }
 }
 
+/* Short loops are not trusted; `longer` ones, of 200 instances and more, may be. */
+struct loops {
+    struct hx_stat shorter, longer;
+    size_t longer_seen;
+};
+
+static enum ip_status loops_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    struct loops *loops = self;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        bool longer = kernels[i]->shorter.copies * kernels[i]->forms_per_unit >= 200;
+        stats[i] = longer ? loops->longer : loops->shorter;
+        loops->longer_seen += longer;
+    }
+    return IP_OK;
+}
+
+static struct probe_throughput in_loops(struct loops *loops) {
+    struct isa_form form;
+    form_make(&form, "add r64, r64");
+    struct isa_form *forms[1] = {&form};
+    struct hx_meter meter = {.measure = loops_measure, .self = loops};
+    struct gen_encoder encoder = {0};
+    struct probe_throughput result = {0};
+    struct ip_error err = {0};
+    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    gen_encoder_fini(&encoder);
+    return result;
+}
+
+static void longer_loops_tell_what_short_ones_do_not(void **state) {
+    (void)state;
+    struct loops loops = {
+        .shorter = {.cycles = 0.20, .spread = 0.07, .verdict = HX_VERDICT_UNSTABLE, .why = "too wide"},
+        .longer = {.cycles = 0.19, .spread = 0.005, .verdict = HX_VERDICT_OK}};
+    struct probe_throughput result = in_loops(&loops);
+    assert_int_equal(result.verdict, HX_VERDICT_OK);
+    assert_near(result.cycles, 0.19, 1e-9);
+    loops.longer = (struct hx_stat){.cycles = 0.18, .spread = 0.2, .verdict = HX_VERDICT_UNSTABLE};
+    result = in_loops(&loops); /* they know no better */
+    assert_int_equal(result.verdict, HX_VERDICT_UNSTABLE);
+    assert_near(result.cycles, 0.20, 1e-9);
+    assert_string_equal(result.why, "too wide");
+    loops.longer_seen = 0;
+    loops.shorter.cycles = 2100; /* a trap, perhaps */
+    assert_int_equal(in_loops(&loops).verdict, HX_VERDICT_UNSTABLE);
+    loops.shorter = (struct hx_stat){.cycles = 0.25, .spread = 0.004, .verdict = HX_VERDICT_OK};
+    assert_near(in_loops(&loops).cycles, 0.25, 1e-9);
+    assert_int_equal(loops.longer_seen, 0);
+}
+
 static void a_bad_verdict_is_passed_on(void **state) {
     (void)state;
     struct hx_stat stat = {.cycles = 1.5, .spread = 0.4, .verdict = HX_VERDICT_UNSTABLE, .why = "too wide"};
@@ -423,6 +475,7 @@ static void an_unsteady_mix_is_not_interpreted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_taken),
+        cmocka_unit_test(longer_loops_tell_what_short_ones_do_not),
         cmocka_unit_test(what_two_variants_tell_needs_no_others),
         cmocka_unit_test(chains_that_still_wait_have_all_tried),
         cmocka_unit_test(what_takes_less_than_no_time_is_no_throughput),
