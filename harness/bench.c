@@ -389,18 +389,21 @@ enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err
     return calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err);
 }
 
+static bool short_nops_fill(const struct hx_bench *bench) {
+    return strcmp(bench->filler, GEN_FILLER_NOP) == 0;
+}
+
 /* The sentinel shows who takes issue slots, so that it is made of what takes one. Beside a neighbour who
  * stays short NOPs come as fast as longer ones: at other times and in other places they may not. */
 static enum ip_status filler_find(struct hx_bench *bench, struct ip_error *err) {
-    const char *before = bench->filler;
     enum ip_status status = hx_filler_choose(bench, err);
     for (unsigned again = 0; again < FILLER_LOOKS && status == IP_OK && bench->roams &&
-                             bench->filler == before && hx_patience_wait(&bench->patience);
+                             short_nops_fill(bench) && hx_patience_wait(&bench->patience);
          again++) {
         hx_bench_roam(bench);
         status = hx_filler_choose(bench, err);
     }
-    if (status == IP_OK && bench->filler != before) {
+    if (status == IP_OK && !short_nops_fill(bench)) { /* of which the sentinel is made so far */
         gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_NOPS]);
         status = filler_build(bench, err);
     }
