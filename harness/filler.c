@@ -10,9 +10,11 @@
 #include "harness/estimate.h"
 #include "harness/record.h"
 
+enum { LINES_MOST = 3 };
+
 /* The kernels: what stands in each of a unit's places, and how many places there are. */
 static const struct {
-    const char *title, *lines[3];
+    const char *title, *lines[LINES_MOST];
     unsigned places;
 } FILLERS[] = {
     {"moves", {GEN_FILLER_MOVE}, 12},
@@ -39,10 +41,11 @@ static const double DENSE = 1.08;
 /* Of a batch: where its shorter run was disturbed the difference comes out too small. */
 static const double UNREST_MOST = 0.03, GAP_MOST = 0.05;
 
-/* For what batches of all kernels in a row spoke: in a row, because a neighbour may make any of them twice as
- * long. */
 enum filler { SHORT, LONG, MOVES, CHOICES };
 static const char *const TEXTS[CHOICES] = {GEN_FILLER_NOP, GEN_FILLER_LONG_NOP, GEN_FILLER_MOVE};
+
+/* For what batches of all kernels in a row spoke: in a row, because a neighbour may make any of them twice as
+ * long. */
 struct votes {
     unsigned of[CHOICES];
     bool runs; /* all kernels do */
@@ -56,7 +59,7 @@ static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder
     (void)snprintf(program.title, sizeof program.title, "filler: %s", FILLERS[number].title);
     program.forms_per_unit = FILLERS[number].places;
     for (unsigned i = 0; i < FILLERS[number].places; i++) {
-        for (unsigned n = 0; n < 3 && FILLERS[number].lines[n] != NULL; n++) {
+        for (unsigned n = 0; n < LINES_MOST && FILLERS[number].lines[n] != NULL; n++) {
             ip_lines_add(&program.unit, FILLERS[number].lines[n]);
         }
     }

@@ -33,7 +33,7 @@ struct probe_port_member {
     unsigned width;        /* 1/cycles where that is an integer and slots is 1; else 0 */
     int class;             /* position in `classes`; -1: none */
     bool load, store;
-    bool runs;   /* whatever it takes */
+    bool runs;   /* its instances do, whatever they take */
     bool scaled; /* its address has a scaled index: base + 4 * index (LEA) */
 };
 

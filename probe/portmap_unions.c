@@ -216,6 +216,33 @@ static void pairs_close(struct probe_portset_problem *pairs, unsigned gone, unsi
     }
 }
 
+/* The triples that remain, of the classes that remain. */
+static void triples_close(struct unions *unions, unsigned gone) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < unions->tried_count; i++) {
+        struct probe_portset_triple triple = unions->tried[i];
+        if (triple.a != gone && triple.b != gone && triple.c != gone) {
+            triple.a -= triple.a > gone;
+            triple.b -= triple.b > gone;
+            triple.c -= triple.c > gone;
+            unions->tried[kept++] = triple;
+        }
+    }
+    unions->tried_count = kept;
+}
+
+/* `why`: what its forms do. */
+static void class_drop(struct unions *unions, unsigned gone, const char *why) {
+    struct probe_portmap *map = unions->mapper->map;
+    ip_lines_printf(&map->notes, "%u forms such as '%s' %s: their ports are not told",
+                    map->classes[gone].members, probe_port_class_best(map, gone)->form->syntax, why);
+    pairs_close(&unions->pairs, gone, map->class_count);
+    triples_close(unions, gone);
+    memmove(&unions->again[gone], &unions->again[gone + 1],
+            (map->class_count - gone - 1) * sizeof unions->again[gone]);
+    probe_port_class_remove(map, gone);
+}
+
 /* Of two that clash one has to go: who clashes with most, of these who has fewest members. */
 static void clashes_settle(struct unions *unions) {
     const struct probe_portmap *map = unions->mapper->map;
@@ -240,18 +267,10 @@ static void clashes_settle(struct unions *unions) {
 
 /* As a blocker it would keep forms from ports that it does not have. */
 static void hinderers_remove(struct unions *unions) {
-    struct probe_portmap *map = unions->mapper->map;
     clashes_settle(unions);
-    for (unsigned c = map->class_count; c-- > 0;) {
+    for (unsigned c = unions->mapper->map->class_count; c-- > 0;) {
         if (unions->hinders[c]) {
-            unsigned members = map->classes[c].members;
-            ip_lines_printf(
-                &map->notes,
-                "%u forms such as '%s' take more of others' time than one uop can: their ports are "
-                "not told",
-                members, probe_port_class_best(map, c)->form->syntax);
-            pairs_close(&unions->pairs, c, map->class_count);
-            probe_port_class_remove(map, c);
+            class_drop(unions, c, "take more of others' time than one uop can");
         }
     }
 }
@@ -414,35 +433,6 @@ static void problem_make(const struct unions *unions, const unsigned *classes, u
                 (struct probe_portset_triple){(uint8_t)a, (uint8_t)b, (uint8_t)c, triple->ports};
         }
     }
-}
-
-/* The triples that remain, of the classes that remain. */
-static void triples_close(struct unions *unions, unsigned gone) {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < unions->tried_count; i++) {
-        struct probe_portset_triple triple = unions->tried[i];
-        if (triple.a != gone && triple.b != gone && triple.c != gone) {
-            triple.a -= triple.a > gone;
-            triple.b -= triple.b > gone;
-            triple.c -= triple.c > gone;
-            unions->tried[kept++] = triple;
-        }
-    }
-    unions->tried_count = kept;
-}
-
-/* What takes two ports at once, or has another bound, has unions that no sets explain. */
-static void class_drop(struct unions *unions, unsigned gone) {
-    struct probe_portmap *map = unions->mapper->map;
-    ip_lines_printf(&map->notes,
-                    "%u forms such as '%s' have no set of ports that explains what they take beside others: "
-                    "their ports are not told",
-                    map->classes[gone].members, probe_port_class_best(map, gone)->form->syntax);
-    pairs_close(&unions->pairs, gone, map->class_count);
-    triples_close(unions, gone);
-    memmove(&unions->again[gone], &unions->again[gone + 1],
-            (map->class_count - gone - 1) * sizeof unions->again[gone]);
-    probe_port_class_remove(map, gone);
 }
 
 /* The class without which the others have sets of ports, of several the one with fewest members; -1: each
@@ -641,7 +631,9 @@ enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip
     int culprit = -1;
     do {
         if (culprit >= 0) {
-            class_drop(&unions, (unsigned)culprit);
+            /* It takes two ports at once, or has another bound. */
+            class_drop(&unions, (unsigned)culprit,
+                       "have no set of ports that explains what they take beside others");
         }
         core_count = part_of(map, false, core);
         memory_count = part_of(map, true, memory);

@@ -7,16 +7,16 @@
 
 double probe_usage_slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                   const struct probe_portmap *map) {
-    bool meet = false, differ = false, halves = subject->world == PROBE_PORTS_WIDE || result->slower;
+    bool same = false, differ = false, halves = subject->world == PROBE_PORTS_WIDE || result->slower;
     for (unsigned c = 0; c < map->class_count; c++) {
         const int *blocker = map->classes[c].blocker;
-        meet = meet || (blocker[2] >= 0 && blocker[2] == blocker[1]);
+        same = same || (blocker[2] >= 0 && blocker[2] == blocker[1]);
         differ = differ || (blocker[1] >= 0 && blocker[2] >= 0 && blocker[2] != blocker[1]);
     }
     for (unsigned i = 0; i < subject->form->operand_count; i++) {
         halves = halves || subject->form->operands[i].reg_class == ISA_REG_MASK;
     }
-    return meet && !differ && halves ? 2 : 1;
+    return same && !differ && halves ? 2 : 1;
 }
 
 bool probe_usage_halves_fit(const struct probe_usage_subject *subject, const struct probe_usage *result,

@@ -66,17 +66,21 @@ static void form_make(struct isa_form *form, const char *syntax) {
     assert_true(form->derived);
 }
 
-static struct probe_throughput throughput_of(struct script *script, const char *syntax) {
+static struct probe_throughput throughput_by(const struct hx_meter *meter, const char *syntax) {
     struct isa_form form;
     form_make(&form, syntax);
     struct isa_form *forms[1] = {&form};
-    struct hx_meter meter = {.measure = script_measure, .self = script};
     struct gen_encoder encoder = {0};
     struct probe_throughput result = {0};
     struct ip_error err = {0};
-    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    assert_int_equal(probe_throughput_measure(meter, &encoder, forms, 1, &result, &err), IP_OK);
     gen_encoder_fini(&encoder);
     return result;
+}
+
+static struct probe_throughput throughput_of(struct script *script, const char *syntax) {
+    const struct hx_meter meter = {.measure = script_measure, .self = script};
+    return throughput_by(&meter, syntax);
 }
 
 static void the_minimum_is_taken(void **state) {
@@ -197,17 +201,10 @@ static enum ip_status half_disturbed_measure(void *self, const struct gen_kernel
 static void what_was_disturbed_in_one_way_is_marked(void **state) {
     (void)state;
     for (size_t spared = 0; spared < 2; spared++) {
-        struct isa_form form;
-        form_make(&form, "addpd xmm, xmm");
-        struct isa_form *forms[1] = {&form};
-        struct hx_meter meter = {.measure = half_disturbed_measure, .self = &spared};
-        struct gen_encoder encoder = {0};
-        struct probe_throughput result = {0};
-        struct ip_error err = {0};
-        assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+        const struct hx_meter meter = {.measure = half_disturbed_measure, .self = &spared};
+        struct probe_throughput result = throughput_by(&meter, "addpd xmm, xmm");
         assert_near(result.cycles, 1.0, 1e-9);
         assert_int_equal(result.verdict, spared == 0 ? HX_VERDICT_DISTURBED : HX_VERDICT_OK);
-        gen_encoder_fini(&encoder);
     }
 }
 
@@ -248,16 +245,8 @@ static enum ip_status loops_measure(void *self, const struct gen_kernel *const *
 }
 
 static struct probe_throughput in_loops(struct loops *loops) {
-    struct isa_form form;
-    form_make(&form, "add r64, r64");
-    struct isa_form *forms[1] = {&form};
-    struct hx_meter meter = {.measure = loops_measure, .self = loops};
-    struct gen_encoder encoder = {0};
-    struct probe_throughput result = {0};
-    struct ip_error err = {0};
-    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
-    gen_encoder_fini(&encoder);
-    return result;
+    const struct hx_meter meter = {.measure = loops_measure, .self = loops};
+    return throughput_by(&meter, "add r64, r64");
 }
 
 static void longer_loops_tell_what_short_ones_do_not(void **state) {
@@ -284,14 +273,8 @@ static void longer_loops_tell_what_short_ones_do_not(void **state) {
 static void a_bad_verdict_is_passed_on(void **state) {
     (void)state;
     struct hx_stat stat = {.cycles = 1.5, .spread = 0.4, .verdict = HX_VERDICT_UNSTABLE, .why = "too wide"};
-    struct isa_form form;
-    form_make(&form, "imul r64, r64");
-    struct isa_form *forms[1] = {&form};
-    struct hx_meter meter = {.measure = constant_measure, .self = &stat};
-    struct gen_encoder encoder = {0};
-    struct probe_throughput result = {0};
-    struct ip_error err = {0};
-    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    const struct hx_meter meter = {.measure = constant_measure, .self = &stat};
+    struct probe_throughput result = throughput_by(&meter, "imul r64, r64");
     assert_true(result.measured);
     assert_int_equal(result.verdict, HX_VERDICT_UNSTABLE);
     assert_string_equal(result.why, "too wide");
@@ -299,12 +282,11 @@ static void a_bad_verdict_is_passed_on(void **state) {
     stat.verdict = HX_VERDICT_FAULT;
     stat.cycles = NAN;
     strcpy(stat.why, "illegal instruction");
-    assert_int_equal(probe_throughput_measure(&meter, &encoder, forms, 1, &result, &err), IP_OK);
+    result = throughput_by(&meter, "imul r64, r64");
     assert_false(result.measured);
     assert_true(isnan(result.cycles));
     assert_int_equal(result.verdict, HX_VERDICT_FAULT);
     assert_string_equal(result.why, "illegal instruction");
-    gen_encoder_fini(&encoder);
 }
 
 static void forms_that_read_flags_are_tried_with_flags_broken(void **state) {
