@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/portlabel.c - names for ports that were found without names. A convention, so that tables can be
  * compared; nothing is inferred from it. For Intel the anchors are what Intel's optimisation manual and
- * uops.info agree on since Sandy Bridge. */
+ * uops.info agree on since Sandy Bridge; for AMD those of the vector pipes, FP0 to FP3 of a Zen in AMD's
+ * optimization guides and uops.info: two multiply, two add, and one of each shuffles. */
 #include <string.h>
 
 #include "probe/portmap.h"
@@ -23,6 +24,13 @@ static const struct anchor intel[] = {
 };
 
 static const char intel_core[] = "0156BCDEFGHIJKLMNOPQ"; /* for what no anchor names */
+
+static const struct anchor amd[] = {
+    {'0', {"vmulpd"}, "vpshufb"},       {'0', {"vmulps"}, "vpackssdw"},
+    {'1', {"vmulpd", "vpshufb"}, NULL}, {'1', {"vmulps", "vpackssdw"}, NULL},
+    {'2', {"vaddpd", "vpshufb"}, NULL}, {'2', {"vaddps", "vpackssdw"}, NULL},
+    {'3', {"vaddpd"}, "vpshufb"},       {'3', {"vaddps"}, "vpackssdw"},
+};
 
 static uint32_t ports_of(const struct probe_portmap *map, const char *mnemonic) {
     for (size_t i = 0; i < map->member_count; i++) {
@@ -79,7 +87,23 @@ static void memory_label(struct probe_portmap *map, bool load, const char *names
     }
 }
 
+/* Of classes with as many ports that with more members first: by their order in the map names would change
+ * from run to run. */
+static void classes_label(struct probe_portmap *map, const char *names) {
+    for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
+        for (size_t members = map->member_count; members > 0; members--) {
+            for (unsigned c = 0; c < map->class_count; c++) {
+                const struct probe_port_class *class = &map->classes[c];
+                if (class->width == width && class->members == members && !class->load && !class->store) {
+                    names_give(map, class->ports, names);
+                }
+            }
+        }
+    }
+}
+
 void probe_portmap_label(struct probe_portmap *map, const char *vendor) {
+    static const char all[] = "0123456789ABCDEFGHIJ";
     memset(map->names, '?', map->port_count);
     map->names[map->port_count] = '\0';
     if (strcmp(vendor, "GenuineIntel") == 0) {
@@ -93,5 +117,11 @@ void probe_portmap_label(struct probe_portmap *map, const char *vendor) {
                                          : strchr(map->names, '4') != NULL ? "237"
                                                                            : "");
     }
-    names_give(map, UINT32_MAX, "0123456789ABCDEFGHIJ");
+    for (size_t i = 0; i < sizeof amd / sizeof amd[0] && strcmp(vendor, "AuthenticAMD") == 0; i++) {
+        anchor_apply(map, &amd[i]);
+    }
+    classes_label(map, all);
+    memory_label(map, true, all);
+    memory_label(map, false, all);
+    names_give(map, UINT32_MAX, all);
 }

@@ -61,6 +61,16 @@ static bool uses_mmx(const struct isa_form *form) {
     return false;
 }
 
+/* Of masks alone, or of MMX: no vector's register. */
+static bool stands_in_for_vectors(const struct isa_form *form) {
+    bool mask = form->explicit_count > 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        mask =
+            mask && form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].reg_class == ISA_REG_MASK;
+    }
+    return mask || uses_mmx(form);
+}
+
 /* Founders of low rank come first: those that stand beside all others. Where all vectors meet, MMX is not
  * needed for that, and comes last: a Zen 5 loses half a cycle where MMX and others take turns, so that two
  * classes would look like one. */
@@ -208,7 +218,7 @@ int probe_port_class_blocker(const struct probe_portmap *map, const struct probe
     if (map->meet && own < 0 && world != 0) {
         own = class->blocker[world == 1 ? 2 : 1];
     }
-    bool instead = map->meet && own >= 0 && scalar >= 0 && uses_mmx(map->members[scalar].form);
+    bool instead = map->meet && own >= 0 && scalar >= 0 && stands_in_for_vectors(map->members[scalar].form);
     return scalar >= 0 && !instead ? scalar : own;
 }
 

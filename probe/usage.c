@@ -408,6 +408,7 @@ static void subject_begin(const struct probe_usage_session *session, struct prob
                           struct probe_usage *result) {
     probe_usage_subject_init(subject, form);
     subject->binds_early = session->binds_early;
+    subject->delays = session->delays;
     subject->throughput = throughput;
     subject->result = result;
     *result = (struct probe_usage){.slots = NAN, .cycles = NAN, .expected_cycles = NAN};

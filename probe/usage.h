@@ -36,6 +36,7 @@ struct probe_usage {
     double expected_cycles; /* what ports and issue slots alone would allow */
     double residual;        /* largest distance of a measurement from what the terms predict, in µops */
     unsigned read, unread;  /* sets of ports that blockers kept busy beside it, and that they could not */
+    bool reconciled;        /* set by set the counts contradict each other: these terms fit all readings */
     bool slower;            /* than its ports: an unpipelined unit, or a dependence */
     uint32_t hidden_ports;  /* 0, or the ports of one of the terms, of which time says only how many uops it
                                has  at most: where a core has as many ports as issue slots, a uop that may go

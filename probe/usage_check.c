@@ -36,8 +36,30 @@ static bool is_chosen(const struct probe_usage_subject *subject, unsigned count,
     return false;
 }
 
-static bool check_choose(struct probe_usage_subject *subject, unsigned number, uint32_t widest,
-                         double ports_max, unsigned score_min) {
+/* -1: these are no class's. */
+static int class_of(const struct probe_portmap *map, uint32_t ports) {
+    for (unsigned c = 0; c < map->class_count; c++) {
+        if (map->classes[c].ports == ports) {
+            return (int)c;
+        }
+    }
+    return -1;
+}
+
+bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, uint32_t other) {
+    int a = class_of(map, one), b = class_of(map, other);
+    for (unsigned s = 0; s < map->alternatives.count && a >= 0 && b >= 0; s++) {
+        const uint32_t *sets = map->alternatives.sets[s];
+        if (ports_in(sets[a] | sets[b]) != ports_in(one | other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_choose(struct probe_usage_subject *subject, const struct probe_portmap *map,
+                         unsigned number, uint32_t widest, unsigned score_min) {
+    const double ports_max = map->issue_width - 1;
     unsigned best = score_min - 1;
     struct probe_usage_experiment *check = &subject->checks[number];
     for (unsigned a = 0; a < subject->count; a++) {
@@ -47,13 +69,15 @@ static bool check_choose(struct probe_usage_subject *subject, unsigned number, u
             uint32_t both = one->target | other->target;
             unsigned score = score_of(both, widest);
             if (!may_block(one) || !may_block(other) || (one->target & other->target) != 0 || score <= best ||
-                ports_in(both) > ports_max || is_chosen(subject, number, both)) {
+                ports_in(both) > ports_max || is_chosen(subject, number, both) ||
+                !probe_usage_union_is_known(map, one->target, other->target)) {
                 continue;
             }
             best = score;
             *check = (struct probe_usage_experiment){
                 .target = both,
                 .parts = 2,
+                .delays = one->delays || other->delays,
                 .wanted = subject->issue.least,
                 .least = subject->issue.least,
                 .kind = one->kind == PROBE_USAGE_GLANCED ? PROBE_USAGE_GLANCED : PROBE_USAGE_LOOKED,
@@ -74,8 +98,7 @@ void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct
         return; /* what the renewals add to two sets at once is no simple sum */
     }
     while (subject->check_count < PROBE_USAGE_CHECKS &&
-           check_choose(subject, subject->check_count, widest, map->issue_width - 1,
-                        subject->check_count == 0 ? 1 : 2)) {
+           check_choose(subject, map, subject->check_count, widest, subject->check_count == 0 ? 1 : 2)) {
         subject->check_count++;
     }
 }

@@ -21,9 +21,20 @@ enum {
  * where uops wait until a port is free. */
 static const double ADDED = 0.3;
 
+/* Issue slots that blockers leave in a cycle: beside those that leave fewer noise looks like a wait. */
+static const double SLOTS_SPARE = 2.5;
+
 /* How far readings of a count are below and above it, and as a part of all, how many must be; what noise
  * takes off the least. */
 static const double NEAR_BELOW = 0.2, NEAR_ABOVE = 0.25, SHARE = 0.5, NOISE = 0.17;
+
+/* Instances of a class beside blockers of another that leaves it a port, at least. */
+struct trial {
+    unsigned blocked, beside; /* classes */
+    bool nested;              /* the one holds the other, and one port more */
+    double added;             /* uops that an instance adds, by the least of all looks; NaN */
+};
+enum { TRIALS = PROBE_PORTSET_CLASSES * PROBE_PORTSET_CLASSES };
 
 /* Does `outer` hold all ports of `inner`, and one more? None of loads or stores. */
 static bool has_one_more(const struct probe_port_class *outer, const struct probe_port_class *inner) {
@@ -32,74 +43,96 @@ static bool has_one_more(const struct probe_port_class *outer, const struct prob
            ports_in(outer->ports) == ports_in(inner->ports) + 1;
 }
 
-/* Classes of which the second holds the first and one port more, from `pair` on. False: there are no more. */
-static bool nested_next(const struct probe_portmap *map, unsigned *pair, unsigned classes[2]) {
-    unsigned count = map->class_count;
-    for (; *pair < count * count; ++*pair) {
-        const struct probe_port_class *inner = &map->classes[*pair / count],
-                                      *outer = &map->classes[*pair % count];
-        if (has_one_more(outer, inner) && outer->width + 1 < map->issue_width) {
-            classes[0] = *pair / count;
-            classes[1] = *pair % count;
-            ++*pair;
-            return true;
-        }
-    }
-    return false;
+/* Has `beside` a port that `blocked` lacks, and are there issue slots for both? None of loads or stores. */
+static bool has_another(const struct probe_portmap *map, const struct probe_port_class *beside,
+                        const struct probe_port_class *blocked) {
+    bool memory = beside->load || beside->store || blocked->load || blocked->store;
+    bool spare = blocked->width + SLOTS_SPARE < map->issue_width;
+    return !memory && spare && (beside->ports & ~blocked->ports) != 0;
 }
 
-/* Once: some of each wider class beside blockers of the narrower. Lowers added[pair]. */
-static enum ip_status pairs_look(const struct probe_usage_session *session, double added[PAIRS],
-                                 struct ip_error *err) {
-    const struct probe_portmap *map = session->map;
-    struct probe_batch batch = {0};
-    size_t slots[PAIRS];
-    unsigned widths[PAIRS], count = 0, pair = 0, classes[2];
-    enum ip_status status = IP_OK;
-    while (status == IP_OK && count < PAIRS && nested_next(map, &pair, classes)) {
-        int blockers[2];
-        if (!probe_port_blockers_choose(map, classes, 2, blockers)) {
-            continue;
+/* The first PAIRS that are nested, and all others. */
+static unsigned trials_choose(const struct probe_portmap *map, struct trial trials[TRIALS]) {
+    unsigned count = 0, pairs = 0;
+    for (unsigned i = 0; i < map->class_count; i++) {
+        for (unsigned o = 0; o < map->class_count; o++) {
+            const struct probe_port_class *inner = &map->classes[i], *outer = &map->classes[o];
+            bool nested = has_one_more(outer, inner);
+            bool wanted = nested ? outer->width + 1 < map->issue_width && pairs < PAIRS
+                                 : has_another(map, outer, inner);
+            pairs += nested && wanted;
+            if (wanted) {
+                trials[count++] = (struct trial){.blocked = i, .beside = o, .nested = nested, .added = NAN};
+            }
         }
-        widths[count] = map->classes[classes[0]].width;
-        const struct gen_part parts[2] = {probe_port_part(&map->members[blockers[0]], CYCLES * widths[count]),
-                                          probe_port_part(&map->members[blockers[1]], INSTANCES)};
-        status = probe_mix_add(&batch, parts, 2, &slots[count++], err);
+    }
+    return count;
+}
+
+static enum ip_status trial_add(const struct probe_portmap *map, const struct trial *trial,
+                                struct probe_batch *batch, size_t *slot, struct ip_error *err) {
+    const unsigned classes[2] = {trial->blocked, trial->beside};
+    int members[2];
+    *slot = SIZE_MAX;
+    if (!probe_port_blockers_choose(map, classes, 2, members)) {
+        return IP_OK;
+    }
+    unsigned blockers = CYCLES * map->classes[trial->blocked].width;
+    const struct gen_part parts[2] = {probe_port_part(&map->members[members[0]], blockers),
+                                      probe_port_part(&map->members[members[1]], INSTANCES)};
+    return probe_mix_add(batch, parts, 2, slot, err);
+}
+
+/* Once. Lowers `added`. */
+static enum ip_status trials_look(const struct probe_usage_session *session, struct trial *trials,
+                                  unsigned count, struct ip_error *err) {
+    struct probe_batch batch = {0};
+    size_t slots[TRIALS];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        status = trial_add(session->map, &trials[i], &batch, &slots[i], err);
     }
     status = status == IP_OK ? probe_usage_batch_run(session, &batch, PROBE_USAGE_LOOKED, err) : status;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
-        double more = (probe_mix_cycles(&batch, slots[i]) - CYCLES) * widths[i] / INSTANCES;
-        added[i] = fmin(added[i], more); /* fmin leaves NaN out */
+        unsigned width = session->map->classes[trials[i].blocked].width;
+        double more = (probe_mix_cycles(&batch, slots[i]) - CYCLES) * width / INSTANCES;
+        trials[i].added = fmin(trials[i].added, more); /* fmin leaves NaN out */
     }
     probe_batch_fini(&batch);
     return status;
 }
 
 enum ip_status probe_usage_binding_measure(struct probe_usage_session *session, struct ip_error *err) {
-    double added[PAIRS];
-    unsigned known = 0, some = 0;
-    for (unsigned i = 0; i < PAIRS; i++) {
-        added[i] = NAN;
-    }
+    struct trial trials[TRIALS];
+    unsigned count = trials_choose(session->map, trials), known = 0, some = 0;
     enum ip_status status = IP_OK;
     for (unsigned time = 0; time < TIMES && status == IP_OK; time++) { /* a neighbour comes and goes */
-        status = pairs_look(session, added, err);
+        status = trials_look(session, trials, count, err);
     }
-    for (unsigned i = 0; i < PAIRS; i++) {
-        known += isfinite(added[i]);
-        some += added[i] > ADDED;
+    session->delays = 0;
+    for (unsigned i = 0; i < count; i++) {
+        bool adds = trials[i].added > ADDED;
+        known += trials[i].nested && isfinite(trials[i].added);
+        some += trials[i].nested && adds;
+        session->delays |= adds ? UINT64_C(1) << trials[i].blocked : 0;
     }
     session->binds_early = some > 0 && some * PART >= known;
     return status;
 }
 
-bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class) {
+static bool leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class) {
     for (unsigned c = 0; c < map->class_count; c++) {
         if (has_one_more(&map->classes[c], class)) {
             return true;
         }
     }
     return false;
+}
+
+bool probe_usage_delays(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                        unsigned number) {
+    return subject->binds_early ? leaves_one_port(map, &map->classes[number])
+                                : (subject->delays >> number & 1) != 0;
 }
 
 bool probe_usage_early_too_many(const struct probe_usage_subject *subject) {

@@ -17,6 +17,12 @@ static const double RESIDUAL_MORE = 0.15;
  */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2, UNIT_RESIDUAL_MORE = 0.3;
 
+/* A set that reads less has none. */
+static const double NO_UOP = 0.5;
+
+/* Of a form that writes memory, a store that is seen at all is one. */
+static const double STORE_SEEN = 0.25;
+
 /* What unlucky binding of uops adds to a reading, at most. */
 static const double EARLY_ABOVE = 0.75;
 
@@ -72,6 +78,20 @@ double probe_usage_widest_most(const struct probe_usage *result, const struct pr
 
 static double uops_of(const struct probe_usage *result) {
     return probe_usage_terms_uops(result->terms, result->term_count);
+}
+
+/* Stores that the operands in memory need of a form that is no microcode, each of general registers' size.
+ * NaN where that is not known. */
+static double operands_stores(const struct probe_usage_subject *subject, const struct probe_usage *result) {
+    double stores = 0;
+    for (unsigned i = 0; i < subject->form->operand_count; i++) {
+        const struct isa_operand *operand = &subject->form->operands[i];
+        bool plain = !isa_reg_is_vector(operand->reg_class) && operand->bits != 0;
+        if (operand->kind == ISA_OPERAND_MEM && operand->write) {
+            stores += plain && operand->bits <= GENERAL_BITS ? 1 : NAN;
+        }
+    }
+    return stores > 0 && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? stores : NAN;
 }
 
 /* Something is made of what is loaded, or merged with it: a load alone cannot do it. */
@@ -148,6 +168,24 @@ bool probe_usage_crosses(const struct isa_form *form) {
     return crosses;
 }
 
+/* A blocker that takes a value from one register file to another keeps more busy than its ports: on a Zen 5
+ * the way by which a form of three sources reads the third. A form that does not cross, and waits for it
+ * where a wider set shows none of its uops, takes that and no port. */
+static bool shares_the_way(const struct probe_usage_subject *subject,
+                           const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    int member = experiment->members[0];
+    bool known = member >= 0 && (size_t)member < map->member_count;
+    bool crosses = known && probe_usage_crosses(map->members[member].form);
+    bool held = false, seen = false;
+    for (unsigned e = 0; e < subject->count && crosses; e++) {
+        const struct probe_usage_experiment *outer = &subject->experiments[e];
+        bool holds = (experiment->target & ~outer->target) == 0 && experiment->target != outer->target;
+        held = held || (holds && isfinite(outer->confined));
+        seen = seen || (holds && outer->confined >= NO_UOP); /* NaN is not */
+    }
+    return held && !seen && !probe_usage_crosses(subject->form);
+}
+
 /* The blockers' reading, held within what the issue slots leave. What is only loaded needs no uop beside its
  * loads, and they need all the slots that there are no more of. */
 static double widest_count(const struct isa_form *form, const struct probe_usage *result,
@@ -169,15 +207,27 @@ static double least_confined(const struct probe_usage_subject *subject,
     return least;
 }
 
-void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
-                       const struct probe_portmap *map) {
-    result->term_count = 0;
+bool probe_usage_is_of_ports(const struct probe_usage_subject *subject,
+                             const struct probe_usage_experiment *experiment,
+                             const struct probe_portmap *map) {
+    bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
+    return experiment->parts != 0 && !memory && !subject->holds_unit &&
+           !probe_usage_is_widest(map, experiment) && !shares_the_way(subject, experiment, map);
+}
+
+/* From narrow sets to wide ones, beside the terms that there are: what is confined to each beyond those.
+ * `others`: of memory and of the widest only. Returns whether what the computing ports read contradicts
+ * itself. */
+static bool terms_take(const struct probe_usage_subject *subject, struct probe_usage *result,
+                       const struct probe_portmap *map, bool others) {
+    bool contradicts = false;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        if (!isfinite(experiment->confined) && !experiment->implied) {
+        bool of_ports = probe_usage_is_of_ports(subject, experiment, map);
+        if ((!isfinite(experiment->confined) && !experiment->implied) || (of_ports && others)) {
             continue;
         }
-        bool bound = subject->holds_unit || (subject->binds_early && experiment->bounds);
+        bool bound = subject->holds_unit || experiment->delays;
         double uops = bound ? least_confined(subject, experiment, map) : experiment->confined;
         double found = 0;
         for (unsigned t = 0; t < result->term_count; t++) {
@@ -185,7 +235,10 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             found += inside ? result->terms[t].uops : 0;
         }
         uops = fmin(uops, probe_usage_confined_most(subject, result, map, experiment->target)) - found;
-        uops = experiment->implied ? 0 : uops;
+        uops = experiment->implied || shares_the_way(subject, experiment, map) ? 0 : uops;
+        double stores = operands_stores(subject, result);
+        /* What is read, changed and written holds up the stores behind it (1.5 of one on a Zen 5). */
+        uops = experiment->store && isfinite(stores) && uops > STORE_SEEN ? stores : uops;
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
             double nearest = unit ? ceil(uops - UNIT_ABOVE_WIDEST) : round(uops);
@@ -202,6 +255,7 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             doubtful = fabs(uops - round(uops)) > UOP_TOLERANCE || round(uops) < 0;
         }
         if (doubtful) {
+            contradicts = contradicts || of_ports;
             result->verdict = PROBE_USAGE_INCONSISTENT;
             (void)snprintf(result->why, sizeof result->why,
                            "%.2f uops more are confined to a set of %u ports", uops,
@@ -210,6 +264,47 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         if (round(uops) > 0) {
             result->terms[result->term_count++] = (struct probe_usage_term){
                 .ports = experiment->target, .uops = round(uops), .store = experiment->store};
+        }
+    }
+    return contradicts;
+}
+
+/* Place of a term: narrow sets first, and of these as the experiments are. */
+static unsigned place_of(const struct probe_usage_subject *subject, const struct probe_usage_term *term) {
+    unsigned e = 0;
+    while (e < subject->count && subject->experiments[e].target != term->ports) {
+        e++;
+    }
+    return ports_in(term->ports) * (PROBE_USAGE_EXPERIMENTS + 1) + e;
+}
+
+static void terms_sort(const struct probe_usage_subject *subject, struct probe_usage *result) {
+    for (unsigned i = 1; i < result->term_count; i++) {
+        const struct probe_usage_term term = result->terms[i];
+        unsigned at = i;
+        for (; at > 0 && place_of(subject, &result->terms[at - 1]) > place_of(subject, &term); at--) {
+            result->terms[at] = result->terms[at - 1];
+        }
+        result->terms[at] = term;
+    }
+}
+
+void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
+                       const struct probe_portmap *map) {
+    const enum probe_usage_verdict before = result->verdict;
+    result->term_count = 0;
+    result->reconciled = false;
+    if (terms_take(subject, result, map, false)) {
+        struct probe_usage_term terms[PROBE_USAGE_TERMS];
+        unsigned count = probe_usage_reconcile(subject, map, terms);
+        if (count > 0) {
+            memcpy(result->terms, terms, count * sizeof *terms);
+            result->term_count = count;
+            result->reconciled = true;
+            result->verdict = before;
+            result->why[0] = '\0';
+            (void)terms_take(subject, result, map, true);
+            terms_sort(subject, result);
         }
     }
     probe_usage_halves_join(subject, result, map);
@@ -237,12 +332,18 @@ static double predicted(const struct probe_usage *result, const struct probe_por
 static void residual_take(const struct probe_usage_subject *subject, struct probe_usage *result,
                           const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
     bool bounded = experiment->confined > probe_usage_confined_most(subject, result, map, experiment->target);
-    bool plain = !experiment->store && !bounded && !probe_usage_is_widest(map, experiment);
+    bool plain = !experiment->store && !bounded && !probe_usage_is_widest(map, experiment) &&
+                 !shares_the_way(subject, experiment, map);
     if (isfinite(experiment->cycles) && plain) {
         double more = (experiment->cycles - predicted(result, map, experiment)) *
                       ports_in(experiment->target) / experiment->copies;
         double above = EARLY_ABOVE * fmax(uops_of(result), 1);
-        double distance = subject->binds_early && more > 0 ? fmax(more - above, 0) : fabs(more);
+        bool early = subject->binds_early || experiment->delays;
+        above = early ? above : 0;
+        if (result->reconciled) {
+            above = fmax(above, probe_usage_waits(result->terms, result->term_count, experiment->target));
+        }
+        double distance = more > 0 ? fmax(more - above, 0) : fabs(more);
         result->residual = distance > result->residual ? distance : result->residual;
     }
 }
@@ -405,6 +506,19 @@ static bool slots_unexplained(const struct probe_usage_subject *subject, double 
            slots - uops > UNEXPLAINED_SLOTS + 3 * error;
 }
 
+/* One that keeps the only port that it uses busy for more than a cycle: a uop of it counts as several. */
+static bool holds_a_port(const struct probe_usage *result, const struct probe_portmap *map) {
+    unsigned computing = 0;
+    bool one = true;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        if (!result->terms[t].store && !probe_usage_is_load(map, result->terms[t].ports)) {
+            computing++;
+            one = one && ports_in(result->terms[t].ports) == 1;
+        }
+    }
+    return computing == 1 && one && result->slower;
+}
+
 static double residual_most(const struct probe_usage_subject *subject, double uops) {
     return RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0) +
            (subject->holds_unit ? UNIT_RESIDUAL_MORE : 0);
@@ -453,8 +567,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     for (unsigned e = 0; e < subject->count; e++) {
         residual_take(subject, result, map, &subject->experiments[e]);
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        bool read =
-            isfinite(experiment->cycles) && (subject->binds_early || !probe_usage_disagrees(experiment));
+        bool early = subject->binds_early || experiment->delays;
+        bool read = isfinite(experiment->cycles) && (early || !probe_usage_disagrees(experiment));
         bool by_slots = probe_usage_is_widest(map, experiment) && subject->holds_unit;
         bool known = read || experiment->implied || by_slots;
         measured += known;
@@ -508,6 +622,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (probe_usage_runs_faster(result)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 && !probe_usage_crosses(subject->form) &&
+               !holds_a_port(result, map) &&
                uops > probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
                           probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generator/operands.h"
+#include "probe/portmap_steps.h"
 #include "probe/usage_steps.h"
 
 enum {
@@ -64,11 +65,11 @@ static bool xmm_only(const struct isa_form *form) {
 int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                         unsigned number) {
     const struct probe_port_class *class = &map->classes[number];
-    if (class->blocker[0] >= 0) {
-        return class->blocker[0];
-    }
-    if (!subject->legacy) {
-        return class->blocker[subject->world == PROBE_PORTS_WIDE ? 2 : 1];
+    bool scalar = subject->world == PROBE_PORTS_SCALAR && class->blocker[0] >= 0;
+    unsigned world = scalar ? 0 : subject->world == PROBE_PORTS_WIDE ? 2 : 1;
+    int member = probe_port_class_blocker(map, class, world);
+    if (!subject->legacy || member < 0 || member == class->blocker[0]) {
+        return member;
     }
     for (size_t i = 0; i < map->member_count; i++) {
         if (map->members[i].class == (int)number && xmm_only(map->members[i].form)) {
@@ -300,9 +301,8 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
                 class->load && gen_form_modifies_memory(subject->form) ? PROBE_USAGE_BOUND_READINGS : 1;
             experiment->rhythms =
                 !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
-            experiment->bounds =
-                !experiment->widest &&
-                (subject->holds_unit || (subject->binds_early && probe_usage_leaves_one_port(map, class)));
+            experiment->delays = !experiment->widest && probe_usage_delays(subject, map, c);
+            experiment->bounds = !experiment->widest && (subject->holds_unit || experiment->delays);
             experiment->based = class->load || width + 1.5 > map->issue_width;
         }
     }

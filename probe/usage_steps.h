@@ -54,6 +54,7 @@ struct probe_usage_experiment {
     bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read */
     unsigned wanted; /* so many readings more, together */
     bool rhythms;    /* the form has a load, beside which kernels run in slower rhythms, too */
+    bool delays;     /* beside its blockers what could go elsewhere waits now and then, and */
     bool bounds;     /* each of its readings is an upper bound: the least that two of them agree on counts */
 };
 
@@ -68,6 +69,7 @@ struct probe_usage_subject {
     double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
     double uops;  /* of an instance, as far as they were found; 0: none yet */
     bool binds_early; /* of the session */
+    uint64_t delays;  /* of the session */
     bool many;        /* uops: its mixes are as long as what was `found` asks for */
     bool holds_unit;  /* of its own for most of its time. Its uops come in bursts beside blockers, and what
                          these lose to a burst looks like a part of a uop more, the more blockers the more */
@@ -97,6 +99,7 @@ struct probe_usage_session {
                                        known yet */
     bool binds_early; /* uops get their ports before it is known which are free: one that could go elsewhere
                          may wait for a blocked port, so that each reading is an upper bound */
+    uint64_t delays;  /* bit c: beside blockers of class c one that could go elsewhere waits now and then */
     double store_cycles; /* of a store that shares its line with none before or behind it */
     bool all_issue;      /* the issue slots are a result that is wanted, too */
     struct probe_usage_subject *subjects;
@@ -154,12 +157,14 @@ IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *s
 /* -- probe/usage_early.c: where uops are bound to ports early ------------------------------------------- */
 
 /* Sets session->binds_early: beside blockers of a class, does what could go to one port more add to the time?
- */
+ * And session->delays, of each class: does what could go to another port? */
 IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *session,
                                                     struct ip_error *err);
-/* Beside blockers of this class, has what another class may do one port left? On a core that binds uops early
- * it then waits for the others now and then; with two left it does not. */
-bool probe_usage_leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class);
+/* Are readings beside blockers of class `number` upper bounds, for what could go elsewhere waits now and
+ * then? On a core that binds uops early it does where another class has one port left, and not with two left;
+ * on others where it was seen. */
+bool probe_usage_delays(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                        unsigned number);
 /* Has it so many uops, by its issue slots, that no two looks would count the same where they are bound early?
  * At a glance two must say so, and clearly. */
 bool probe_usage_early_too_many(const struct probe_usage_subject *subject);
@@ -245,6 +250,21 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
 /* Chooses mixes of the form with blockers of two sets at once; their sizes are still to be set. */
 void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct probe_usage *result,
                                const struct probe_portmap *map);
+/* Have these sets of two classes together as many ports in every system of sets that explains the map? */
+bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, uint32_t other);
+/* Does the reading say how many uops go to computing ports, and no wider set's alone? (probe/usage_infer.c)
+ */
+bool probe_usage_is_of_ports(const struct probe_usage_subject *subject,
+                             const struct probe_usage_experiment *experiment,
+                             const struct probe_portmap *map);
+/* probe/usage_reconcile.c: the fewest uops on computing ports, but for those of the widest set, that give
+ * back all readings together. Fills `terms`, narrow sets first, and returns how many; 0: none do, or in
+ * several ways.
+ */
+unsigned probe_usage_reconcile(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                               struct probe_usage_term terms[PROBE_USAGE_TERMS]);
+/* uops that those of the terms which could go elsewhere may add to a reading, waiting for blocked ports. */
+double probe_usage_waits(const struct probe_usage_term *terms, unsigned count, uint32_t target);
 /* Would a set of all ports but those of memory be as fast as instructions are issued? Then no blockers of it
  * would show. */
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map);

@@ -124,6 +124,34 @@ static void test_skylake(void **state) {
     machine_close(&machine);
 }
 
+/* A Zen's vector pipes are called as AMD calls them, whatever the order in which they were found. */
+static void test_names_of_amd(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"movsxd r64, r32", "012"},
+                                       {"vandpd ymm, ymm, ymm", "3456"},
+                                       {"vaddpd ymm, ymm, ymm", "34"},
+                                       {"vpshufb ymm, ymm, ymm", "45"},
+                                       {"vmulpd ymm, ymm, ymm", "56"},
+                                       {"", ""}};
+    static const char *const named[][2] = {{"vmulpd ymm, ymm, ymm", "01"}, {"vpshufb ymm, ymm, ymm", "12"},
+                                           {"vaddpd ymm, ymm, ymm", "23"}, {"vandpd ymm, ymm, ymm", "0123"},
+                                           {"popcnt r64, r64", "4"},       {"movsxd r64, r32", "456"},
+                                           {"mov r64, m64", "78"}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "012"), cast);
+    if (machine_map(&machine, "AuthenticAMD", &err) != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+    char buffer[PROBE_PORTSET_PORTS + 6];
+    for (unsigned i = 0; i < sizeof named / sizeof named[0]; i++) {
+        const struct probe_port_class *class = class_of(&machine.map, named[i][0]);
+        assert_string_equal(probe_port_class_print(&machine.map, class, buffer), named[i][1]);
+    }
+    machine_close(&machine);
+}
+
 static void test_noise_and_uneven_binding(void **state) {
     (void)state;
     recovers(CORE("6", "0156") "noise 0.003\nspikes 0.01 2000\ndrift walk 0.001 0.03\nseed 4\n", skylake);
@@ -369,6 +397,7 @@ static void test_no_one_uop_form(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake),
+        cmocka_unit_test(test_names_of_amd),
         cmocka_unit_test(test_noise_and_uneven_binding),
         cmocka_unit_test(test_two_clusters),
         cmocka_unit_test(test_nested),

@@ -97,7 +97,7 @@ static void test_readings_of_early_binding(void **state) {
         for (unsigned e = 0; e < 2; e++) {
             struct probe_usage_experiment *experiment = &subject.experiments[e];
             *experiment = (struct probe_usage_experiment){
-                .target = e == 0 ? 0x1c : 0x3c, .bounds = true, .copies = 8, .parts = 1};
+                .target = e == 0 ? 0x1c : 0x3c, .bounds = true, .delays = true, .copies = 8, .parts = 1};
             for (unsigned r = 0; r < 5; r++) {
                 probe_usage_reading_add(experiment, e == 0 ? read[i].three[r] : read[i].four[r], e + 3);
             }
@@ -173,7 +173,7 @@ static void test_glances_that_are_wanted(void **state) {
         for (unsigned e = 0; e < 3; e++) {
             struct probe_usage_experiment *experiment = &subject.experiments[e];
             *experiment = (struct probe_usage_experiment){
-                .target = targets[e], .bounds = true, .copies = 8, .parts = 1};
+                .target = targets[e], .bounds = true, .delays = true, .copies = 8, .parts = 1};
             unsigned readings = e == 1 ? read[i].count : 5;
             for (unsigned r = 0; r < readings; r++) {
                 probe_usage_reading_add(experiment, e == 0 ? read[i].within : 1, e + 2);
