@@ -61,14 +61,13 @@ static bool uses_mmx(const struct isa_form *form) {
     return false;
 }
 
-/* Of masks alone, or of MMX: no vector's register. */
-static bool stands_in_for_vectors(const struct isa_form *form) {
-    bool mask = form->explicit_count > 0;
+bool probe_port_is_of_masks(const struct isa_form *form) {
+    bool masks = form->explicit_count > 0;
     for (unsigned i = 0; i < form->explicit_count; i++) {
-        mask =
-            mask && form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].reg_class == ISA_REG_MASK;
+        const struct isa_operand *operand = &form->operands[i];
+        masks = masks && operand->kind == ISA_OPERAND_REG && operand->reg_class == ISA_REG_MASK;
     }
-    return mask || uses_mmx(form);
+    return masks;
 }
 
 /* Founders of low rank come first: those that stand beside all others. Where all vectors meet, MMX is not
@@ -218,7 +217,8 @@ int probe_port_class_blocker(const struct probe_portmap *map, const struct probe
     if (map->meet && own < 0 && world != 0) {
         own = class->blocker[world == 1 ? 2 : 1];
     }
-    bool instead = map->meet && own >= 0 && scalar >= 0 && stands_in_for_vectors(map->members[scalar].form);
+    const struct isa_form *form = scalar >= 0 ? map->members[scalar].form : NULL;
+    bool instead = map->meet && own >= 0 && form != NULL && (uses_mmx(form) || probe_port_is_of_masks(form));
     return scalar >= 0 && !instead ? scalar : own;
 }
 

@@ -50,8 +50,10 @@ void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned
 void probe_port_class_remove(struct probe_portmap *map, unsigned gone);
 /* Its best member, a scalar one before others. NULL: it has none. */
 const struct probe_port_member *probe_port_class_best(const struct probe_portmap *map, unsigned number);
+/* Has it no operands but masks? */
+bool probe_port_is_of_masks(const struct isa_form *form);
 /* The member of the class for kernels of that world (its position in `blocker`): a scalar one before others,
- * but where narrow and wide vectors meet, these before one of MMX. -1: there is none. */
+ * but where narrow and wide vectors meet, these before one of MMX or of masks. -1: there is none. */
 int probe_port_class_blocker(const struct probe_portmap *map, const struct probe_port_class *class,
                              unsigned world);
 /* Members that can stand in one kernel, one of each class. False when there are none. */

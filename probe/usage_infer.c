@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/portmap_steps.h"
 #include "probe/usage_steps.h"
 
 static const double UOP_TOLERANCE = 0.4; /* of a count of µops to an integer */
@@ -350,12 +351,23 @@ static void residual_take(const struct probe_usage_subject *subject, struct prob
 
 /* -- What the issue width hides ----------------------------------------------------------------------- */
 
+/* Does a form of general registers block the class? Masks and MMX compute where vectors do, and tie no scalar
+ * to it. */
+static bool blocks_scalars(const struct probe_portmap *map, const struct probe_port_class *class) {
+    int scalar = class->blocker[0];
+    bool known = scalar >= 0 && (size_t)scalar < map->member_count;
+    return scalar >= 0 && !(known && probe_port_is_of_masks(map->members[scalar].form));
+}
+
 /* The ports of all classes with a member of these worlds, but for those of memory. */
 static uint32_t computing_ports(const struct probe_portmap *map, unsigned worlds) {
     uint32_t all = 0;
     for (unsigned c = 0; c < map->class_count; c++) {
         const struct probe_port_class *class = &map->classes[c];
-        all |= class->load || class->store || (class->worlds & worlds) == 0 ? 0 : class->ports;
+        bool memory = class->load || class->store;
+        bool fits =
+            (class->worlds & worlds) != 0 && (worlds != PROBE_PORTS_SCALAR || blocks_scalars(map, class));
+        all |= fits && !memory ? class->ports : 0;
     }
     return all;
 }
