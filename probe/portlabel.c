@@ -117,11 +117,13 @@ void probe_portmap_label(struct probe_portmap *map, const char *vendor) {
                                          : strchr(map->names, '4') != NULL ? "237"
                                                                            : "");
     }
-    for (size_t i = 0; i < sizeof amd / sizeof amd[0] && strcmp(vendor, "AuthenticAMD") == 0; i++) {
-        anchor_apply(map, &amd[i]);
+    if (strcmp(vendor, "AuthenticAMD") == 0) {
+        for (size_t i = 0; i < sizeof amd / sizeof amd[0]; i++) {
+            anchor_apply(map, &amd[i]);
+        }
+        classes_label(map, all);
+        memory_label(map, true, all);
+        memory_label(map, false, all);
     }
-    classes_label(map, all);
-    memory_label(map, true, all);
-    memory_label(map, false, all);
     names_give(map, UINT32_MAX, all);
 }
