@@ -36,25 +36,36 @@ double probe_usage_waits(const struct probe_usage_term *terms, unsigned count, u
     return each * uops;
 }
 
-/* Do the uops give back the reading? */
-static bool fits(const struct puzzle *puzzle, const struct probe_usage_experiment *reading) {
-    double confined = 0, waits = 0;
+/* uops that are confined to the set of the reading, and of the others those that may wait. */
+static double confined_to(const struct puzzle *puzzle, uint32_t target, double *waits) {
+    double confined = 0;
+    *waits = 0;
     for (unsigned s = 0; s < puzzle->set_count; s++) {
         const struct probe_usage_term term = {.ports = puzzle->sets[s], .uops = puzzle->uops[s]};
-        confined += (term.ports & ~reading->target) == 0 ? term.uops : 0;
-        waits += probe_usage_waits(&term, 1, reading->target);
+        confined += (term.ports & ~target) == 0 ? term.uops : 0;
+        *waits += probe_usage_waits(&term, 1, target);
     }
-    return reading->confined >= confined - WITHIN && reading->confined <= confined + WITHIN + waits;
+    return confined;
+}
+
+/* Does no reading show fewer uops than there are, which more of them would not mend? With `all`: nor more? */
+static bool fits(const struct puzzle *puzzle, bool all) {
+    for (unsigned r = 0; r < puzzle->reading_count; r++) {
+        double waits, read = puzzle->readings[r]->confined;
+        double confined = confined_to(puzzle, puzzle->readings[r]->target, &waits);
+        if (read < confined - WITHIN || (all && read > confined + WITHIN + waits)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Deals `left` uops to the sets from `at` on, in all ways. */
 static void uops_deal(struct puzzle *puzzle, unsigned at, unsigned left) {
+    if (!fits(puzzle, left == 0)) {
+        return;
+    }
     if (left == 0) {
-        for (unsigned r = 0; r < puzzle->reading_count; r++) {
-            if (!fits(puzzle, puzzle->readings[r])) {
-                return;
-            }
-        }
         memcpy(puzzle->solved, puzzle->uops, sizeof puzzle->solved);
         puzzle->solutions++;
         return;
@@ -68,8 +79,13 @@ static void uops_deal(struct puzzle *puzzle, unsigned at, unsigned left) {
 
 /* The fewest uops that fit. False: none do, or they do in several ways. */
 static bool solve(struct puzzle *puzzle) {
+    double most = 0;
     puzzle->solutions = 0;
-    for (unsigned uops = 1; uops <= UOPS_MOST && puzzle->solutions == 0; uops++) {
+    for (unsigned r = 0; r < puzzle->reading_count; r++) {
+        most = fmax(most, puzzle->readings[r]->confined);
+    }
+    unsigned least = most > UOPS_MOST + WITHIN ? UOPS_MOST + 1 : (unsigned)fmax(ceil(most - WITHIN), 1);
+    for (unsigned uops = least; uops <= UOPS_MOST && puzzle->solutions == 0; uops++) {
         uops_deal(puzzle, 0, uops);
     }
     return puzzle->solutions == 1;
