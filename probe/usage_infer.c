@@ -518,17 +518,21 @@ static bool slots_unexplained(const struct probe_usage_subject *subject, double 
            slots - uops > UNEXPLAINED_SLOTS + 3 * error;
 }
 
-/* One that keeps the only port that it uses busy for more than a cycle: a uop of it counts as several. */
+/* Is this the only port of what the form computes, and no class's (so that two sets told it), and the form
+ * slower than that? It keeps the port busy for more than a cycle: one uop counts as several. */
 static bool holds_a_port(const struct probe_usage *result, const struct probe_portmap *map) {
     unsigned computing = 0;
-    bool one = true;
+    bool holds = result->slower;
     for (unsigned t = 0; t < result->term_count; t++) {
         if (!result->terms[t].store && !probe_usage_is_load(map, result->terms[t].ports)) {
             computing++;
-            one = one && ports_in(result->terms[t].ports) == 1;
+            holds = holds && ports_in(result->terms[t].ports) == 1;
+            for (unsigned c = 0; c < map->class_count; c++) {
+                holds = holds && map->classes[c].ports != result->terms[t].ports;
+            }
         }
     }
-    return computing == 1 && one && result->slower;
+    return computing == 1 && holds;
 }
 
 static double residual_most(const struct probe_usage_subject *subject, double uops) {
