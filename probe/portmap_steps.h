@@ -60,7 +60,46 @@ int probe_port_class_blocker(const struct probe_portmap *map, const struct probe
 bool probe_port_blockers_choose(const struct probe_portmap *map, const unsigned *classes, unsigned count,
                                 int *blockers);
 
-/* probe/portmap_unions.c: measures unions of classes and solves for their ports. */
+/* -- probe/portmap_unions.c: how many ports classes use together ------------------------------------------
+ */
+
+enum {
+    PROBE_PORT_TRIPLES_FIRST = 256,    /* that the pairs leave open */
+    PROBE_PORT_TRIPLES_PER_ROUND = 48, /* that decide between solutions */
+    PROBE_PORT_TRIPLE_ROUNDS = 4,
+    PROBE_PORT_TRIPLES = PROBE_PORT_TRIPLES_FIRST + PROBE_PORT_TRIPLES_PER_ROUND * PROBE_PORT_TRIPLE_ROUNDS,
+};
+
+/* What was read of them. */
+struct probe_port_unions {
+    const struct probe_mapper *mapper;
+    struct probe_portset_problem pairs;                    /* over all classes; no triples */
+    struct probe_portset_triple tried[PROBE_PORT_TRIPLES]; /* ports 0: measured, but it says nothing */
+    unsigned tried_count;
+    bool again[PROBE_PORTSET_CLASSES];   /* pairs with it were measured a second time */
+    bool hinders[PROBE_PORTSET_CLASSES]; /* it takes more of others' ports than one uop can */
+    bool clashes[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES]; /* one of the two does, whichever */
+};
+
+bool probe_port_is_memory(const struct probe_port_class *class);
+/* Measures all pairs of classes, or those of class `only` when it is not negative. */
+IP_CHECK enum ip_status probe_port_pairs_measure(struct probe_port_unions *unions, int only,
+                                                 struct ip_error *err);
+/* Appends triples of the classes: those that decide between the solutions, or (no solution given) that the
+ * pairs leave open. Each is taken at most once in all. Returns where they begin. */
+unsigned probe_port_triples_choose(struct probe_port_unions *unions, const unsigned *classes,
+                                   const struct probe_portset_solution *solution, unsigned count);
+/* Measures those from `first` on, or of them those with class `only` when it is not negative. */
+IP_CHECK enum ip_status probe_port_triples_measure(struct probe_port_unions *unions, unsigned first, int only,
+                                                   struct ip_error *err);
+/* Removes classes that keep others from their ports, and makes one of those that turned out to be equal. */
+void probe_port_unions_settle(struct probe_port_unions *unions);
+/* Removes the class from the map, with a note. `why`: what its forms do. */
+void probe_port_unions_drop(struct probe_port_unions *unions, unsigned gone, const char *why);
+/* Nothing is known any more of what the class shares with others. */
+void probe_port_unions_forget(struct probe_port_unions *unions, unsigned number);
+
+/* probe/portmap_solve.c: measures unions of classes and solves for their ports. */
 IP_CHECK enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip_error *err);
 
 #endif

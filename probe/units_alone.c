@@ -178,7 +178,7 @@ static bool is_smallest(const struct probe_portmap *map, const struct probe_usag
     uint32_t ports = map->classes[number].ports;
     for (unsigned c = 0; c < map->class_count; c++) {
         uint32_t other = map->classes[c].ports;
-        bool within = (other & ~ports) == 0 && (other != ports || c < number);
+        bool within = ports_within(other, ports) && (other != ports || c < number);
         if (c != number && other != 0 && within && !map->classes[c].store &&
             probe_usage_blocker(company, map, c) >= 0) {
             return false;

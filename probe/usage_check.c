@@ -23,7 +23,7 @@ static bool may_block(const struct probe_usage_experiment *experiment) {
 
 /* Unions within that set, the larger the better; any other will do when there is none. */
 static unsigned score_of(uint32_t both, uint32_t widest) {
-    bool within = (both & ~widest) == 0 && both != widest;
+    bool within = ports_within(both, widest) && both != widest;
     return within ? 2 * ports_in(both) : 1;
 }
 
@@ -36,8 +36,7 @@ static bool is_chosen(const struct probe_usage_subject *subject, unsigned count,
     return false;
 }
 
-/* -1: these are no class's. */
-static int class_of(const struct probe_portmap *map, uint32_t ports) {
+int probe_usage_class_of(const struct probe_portmap *map, uint32_t ports) {
     for (unsigned c = 0; c < map->class_count; c++) {
         if (map->classes[c].ports == ports) {
             return (int)c;
@@ -47,7 +46,7 @@ static int class_of(const struct probe_portmap *map, uint32_t ports) {
 }
 
 bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, uint32_t other) {
-    int a = class_of(map, one), b = class_of(map, other);
+    int a = probe_usage_class_of(map, one), b = probe_usage_class_of(map, other);
     for (unsigned s = 0; s < map->alternatives.count && a >= 0 && b >= 0; s++) {
         const uint32_t *sets = map->alternatives.sets[s];
         if (ports_in(sets[a] | sets[b]) != ports_in(one | other)) {

@@ -39,7 +39,7 @@ enum { TRIALS = PROBE_PORTSET_CLASSES * PROBE_PORTSET_CLASSES };
 /* Does `outer` hold all ports of `inner`, and one more? None of loads or stores. */
 static bool has_one_more(const struct probe_port_class *outer, const struct probe_port_class *inner) {
     bool memory = outer->load || outer->store || inner->load || inner->store;
-    return !memory && (inner->ports & ~outer->ports) == 0 &&
+    return !memory && ports_within(inner->ports, outer->ports) &&
            ports_in(outer->ports) == ports_in(inner->ports) + 1;
 }
 
@@ -48,7 +48,7 @@ static bool has_another(const struct probe_portmap *map, const struct probe_port
                         const struct probe_port_class *blocked) {
     bool memory = beside->load || beside->store || blocked->load || blocked->store;
     bool spare = blocked->width + SLOTS_SPARE < map->issue_width;
-    return !memory && spare && (beside->ports & ~blocked->ports) != 0;
+    return !memory && spare && !ports_within(beside->ports, blocked->ports);
 }
 
 /* The first PAIRS that are nested, and all others. */
@@ -173,7 +173,7 @@ double probe_usage_early_count(const struct probe_usage_subject *subject,
     count = count < 0 ? floor(experiment->readings[0] + NOISE) : count;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *other = &subject->experiments[e];
-        bool holds = (experiment->target & ~other->target) == 0 && !probe_usage_is_widest(map, other);
+        bool holds = ports_within(experiment->target, other->target) && !probe_usage_is_widest(map, other);
         count = holds && other->reading_count > 0 ? fmin(count, round(other->confined)) : count;
     }
     return fmax(count - found, 0);

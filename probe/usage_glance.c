@@ -27,7 +27,7 @@ enum {
 
 static bool is_inside(const struct probe_usage_experiment *inner,
                       const struct probe_usage_experiment *outer) {
-    return (inner->target & ~outer->target) == 0 && inner->target != outer->target;
+    return ports_within(inner->target, outer->target) && inner->target != outer->target;
 }
 
 /* A set that others can be within: all but the widest, whose readings are vague. */
@@ -137,7 +137,7 @@ static bool load_is_vague(const struct probe_usage_subject *subject,
     double stores = 0;
     for (unsigned t = 0; t < subject->result->term_count; t++) {
         const struct probe_usage_term *term = &subject->result->terms[t];
-        stores += term->store && (term->ports & ~experiment->target) == 0 ? term->uops : 0;
+        stores += term->store && ports_within(term->ports, experiment->target) ? term->uops : 0;
     }
     return probe_usage_is_load(map, experiment->target) && gen_form_modifies_memory(subject->form) &&
            experiment->confined > stores + ZERO_MOST &&
@@ -246,7 +246,7 @@ static bool all_seen(const struct probe_usage_subject *subject, const struct sum
     }
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        if (experiment->reading_count > 0 && (ports & ~experiment->target) == 0) {
+        if (experiment->reading_count > 0 && ports_within(ports, experiment->target)) {
             return fabs(experiment->confined - computing) <= WIDEST_WITHIN;
         }
     }

@@ -49,7 +49,7 @@ void probe_usage_halves_join(const struct probe_usage_subject *subject, struct p
             outer = term;
         }
     }
-    bool nested = computing == 2 && (inner->ports & ~outer->ports) == 0;
+    bool nested = computing == 2 && ports_within(inner->ports, outer->ports);
     bool one_slot = !(result->slots >= 1.5); /* or not known */
     if (nested && one_slot && subject->world == PROBE_PORTS_WIDE &&
         probe_usage_slot_uops_most(subject, result, map) > 1) {

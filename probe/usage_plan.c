@@ -128,7 +128,7 @@ static double elsewhere_cycles(const struct probe_usage_subject *subject, uint32
 static double confined_uops(const struct probe_usage_subject *subject, uint32_t target) {
     double uops = 0;
     for (unsigned t = 0; t < subject->found_count; t++) {
-        uops += (subject->found[t].ports & ~target) == 0 ? subject->found[t].uops : 0;
+        uops += ports_within(subject->found[t].ports, target) ? subject->found[t].uops : 0;
     }
     return uops;
 }

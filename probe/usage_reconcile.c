@@ -30,7 +30,7 @@ double probe_usage_waits(const struct probe_usage_term *terms, unsigned count, u
     static const double each = 0.25;
     double uops = 0;
     for (unsigned t = 0; t < count; t++) {
-        bool may_wait = (terms[t].ports & target) != 0 && (terms[t].ports & ~target) != 0;
+        bool may_wait = (terms[t].ports & target) != 0 && !ports_within(terms[t].ports, target);
         uops += may_wait ? terms[t].uops : 0;
     }
     return each * uops;
@@ -42,7 +42,7 @@ static double confined_to(const struct puzzle *puzzle, uint32_t target, double *
     *waits = 0;
     for (unsigned s = 0; s < puzzle->set_count; s++) {
         const struct probe_usage_term term = {.ports = puzzle->sets[s], .uops = puzzle->uops[s]};
-        confined += (term.ports & ~target) == 0 ? term.uops : 0;
+        confined += ports_within(term.ports, target) ? term.uops : 0;
         *waits += probe_usage_waits(&term, 1, target);
     }
     return confined;
@@ -100,7 +100,7 @@ static void set_add(struct puzzle *puzzle, const struct probe_usage_subject *sub
     for (unsigned e = 0; e < subject->count && possible; e++) {
         const struct probe_usage_experiment *outer = &subject->experiments[e];
         bool none = outer->implied || outer->confined < 1 - WITHIN; /* NaN is not */
-        possible = (set & ~outer->target) != 0 || !none;
+        possible = !ports_within(set, outer->target) || !none;
     }
     if (possible) {
         puzzle->sets[puzzle->set_count++] = set;

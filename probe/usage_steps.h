@@ -117,6 +117,11 @@ static inline unsigned ports_in(uint32_t set) {
     return (unsigned)__builtin_popcount(set);
 }
 
+/* Are they all among these? */
+static inline bool ports_within(uint32_t set, uint32_t of) {
+    return (set & ~of) == 0;
+}
+
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why);
 
 /* -- probe/usage_plan.c: which blockers stand beside a form, and how many ------------------------------- */
@@ -242,7 +247,7 @@ bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
  * in it. */
 bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map);
 
-/* -- probe/usage_infer.c, probe/usage_check.c ----------------------------------------------------------- */
+/* -- probe/usage_infer.c, probe/usage_check.c, probe/usage_hidden.c, probe/usage_verify.c --------------- */
 
 /* Fills the terms from the experiments. */
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
@@ -250,8 +255,18 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
 /* Chooses mixes of the form with blockers of two sets at once; their sizes are still to be set. */
 void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct probe_usage *result,
                                const struct probe_portmap *map);
+/* The class that has these ports (position in the map); -1: none has. */
+int probe_usage_class_of(const struct probe_portmap *map, uint32_t ports);
 /* Have these sets of two classes together as many ports in every system of sets that explains the map? */
 bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, uint32_t other);
+/* Is something made of what is loaded, or merged with it? A load alone cannot do it. */
+bool probe_usage_computes(const struct isa_form *form);
+/* A blocker that takes a value from one register file to another keeps more busy than its ports: on a Zen 5
+ * the way by which a form of three sources reads the third. A form that does not cross, and waits for it
+ * where a wider set shows none of its uops, takes that and no port. */
+bool probe_usage_shares_the_way(const struct probe_usage_subject *subject,
+                                const struct probe_usage_experiment *experiment,
+                                const struct probe_portmap *map);
 /* Does the reading say how many uops go to computing ports, and no wider set's alone? (probe/usage_infer.c)
  */
 bool probe_usage_is_of_ports(const struct probe_usage_subject *subject,
@@ -268,6 +283,12 @@ double probe_usage_waits(const struct probe_usage_term *terms, unsigned count, u
 /* Would a set of all ports but those of memory be as fast as instructions are issued? Then no blockers of it
  * would show. */
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map);
+/* The ports of all classes with a member of these worlds, but for those of memory. */
+uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned worlds);
+/* After a usage was found to fit: uops in issue slots that no other term needs, none, or as many as there are
+ * such slots. A load may share the slot of what it feeds, a store's data that of its address. */
+void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,
+                              const struct probe_portmap *map);
 /* These ports, if forms are known that may have such a set; else 0. */
 uint32_t probe_usage_hidden_ports(const struct probe_portmap *map);
 /* µops that issue slots and the throughput leave for the widest set, of `width` ports, whose own reading

@@ -2,27 +2,12 @@
 /* What port usage is inferred from given readings: such as were seen on silicon, where no core simulates
  * them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
-#include "isa/decode.h"
 #include "probe/usage.h"
 #include "probe/usage_steps.h"
-
-static struct isa_form form_derived(const char *syntax) {
-    struct isa_form form, *derived = &form;
-    struct ip_error err;
-    assert_int_equal(isa_form_parse(&form, syntax, &err), IP_OK);
-    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
-    return form;
-}
+#include "tests/generator_testing.h"
 
 static double uops_on(const struct probe_usage *usage, uint32_t ports) {
     double uops = 0;
@@ -41,7 +26,7 @@ static void test_bursts_of_a_unit(void **state) {
         double confined;
     } read[] = {{0x1, 2.07}, {0x4, -0.27}, {0x9, 2.44}, {0x3, 3.12}, {0x19, 2.58}, {0x1f, 1.28}};
     const struct probe_portmap map = {.issue_width = 6};
-    struct isa_form form = form_derived("add r64, r64");
+    struct isa_form form = form_of("add r64, r64");
     struct probe_usage_subject subject = {.form = &form, .count = sizeof read / sizeof read[0]};
     for (unsigned i = 0; i < subject.count; i++) {
         subject.experiments[i] =
@@ -90,7 +75,7 @@ static void test_readings_of_early_binding(void **state) {
                 {{-0.02, 0.49, 0.50, 0.50, 0.51}, {0.98, 0.99, 1.00, 1.00, 1.01}, 0x3c, 1},
                 {{0.79, 1.07, 1.19, 1.30, 1.47}, {1.93, 2.00, 2.05, 2.05, 2.07}, 0x3c, 2},
                 {{1.95, 2.02, 2.03, 2.03, 2.10}, {1.96, 1.98, 2.00, 2.02, 2.05}, 0x1c, 2}};
-    struct isa_form form = form_derived("add r64, r64");
+    struct isa_form form = form_of("add r64, r64");
     const struct probe_portmap map = {.issue_width = 6};
     for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
         struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
@@ -114,7 +99,7 @@ static void test_readings_of_early_binding(void **state) {
 /* Beside so many uops no count is certain where they are bound early. */
 static void test_microcode_of_early_binding(void **state) {
     (void)state;
-    struct isa_form form = form_derived("rcl r64, cl");
+    struct isa_form form = form_of("rcl r64, cl");
     const struct probe_portmap map = {.issue_width = 6};
     for (unsigned i = 0; i < 4; i++) {
         bool early = i < 2, many = i % 2 == 0;
@@ -165,7 +150,7 @@ static void test_glances_that_are_wanted(void **state) {
     } read[] = {{1, 2, 0}, {0, 1, 1}, {0, 2, 3}, {0, 5, 0}};
     static const uint32_t targets[] = {0xc, 0x1c, 0x3c};
     const struct probe_portmap map = {.issue_width = 6};
-    struct isa_form form = form_derived("vpaddd ymm, ymm, ymm");
+    struct isa_form form = form_of("vpaddd ymm, ymm, ymm");
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         struct probe_usage usage = {.slots = 1, .cycles = 0.5};
         struct probe_usage_subject subject = {
@@ -204,7 +189,7 @@ static void test_work_needs_a_port(void **state) {
         .class_count = 2};
     for (unsigned i = 0; i <= sizeof forms / sizeof forms[0]; i++) {
         bool again = i == sizeof forms / sizeof forms[0]; /* the first, where the width may hide it */
-        struct isa_form form = form_derived(forms[again ? 0 : i].form);
+        struct isa_form form = form_of(forms[again ? 0 : i].form);
         map.classes[1].ports = again ? 0x3f : 0x7;
         struct probe_usage_subject subject;
         probe_usage_subject_init(&subject, &form);
@@ -229,7 +214,7 @@ static void test_halves_are_alike(void **state) {
                                                          {.ports = OUTER, .width = 2, .blocker = {-1, 2, 2}},
                                                          {.ports = LOAD, .width = 3, .load = true}},
                                              .class_count = 3};
-    struct isa_form form = form_derived("vandpd zmm, zmm, m512");
+    struct isa_form form = form_of("vandpd zmm, zmm, m512");
     for (double slots = 1; slots <= 2; slots++) {
         struct probe_usage_subject subject = {.form = &form, .count = 3, .world = PROBE_PORTS_WIDE};
         subject.experiments[0] = (struct probe_usage_experiment){.target = INNER, .confined = 1.1};
@@ -247,7 +232,7 @@ static void test_halves_are_alike(void **state) {
  * one uop loads 128 bits here. */
 static double loads_bound(const char *syntax, bool early, double read, double cycles, double stores) {
     enum { STORE = 0x100, LOAD = 0x700 };
-    struct isa_form load = form_derived("movups xmm, m128");
+    struct isa_form load = form_of("movups xmm, m128");
     struct probe_port_member member = {.form = &load, .class = 1, .load = true};
     const struct probe_portmap map = {
         .members = &member,
@@ -255,7 +240,7 @@ static double loads_bound(const char *syntax, bool early, double read, double cy
         .issue_width = 6,
         .classes = {{.ports = STORE, .width = 1, .store = true}, {.ports = LOAD, .width = 3, .load = true}},
         .class_count = 2};
-    struct isa_form form = form_derived(syntax);
+    struct isa_form form = form_of(syntax);
     struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = early};
     subject.experiments[0] =
         (struct probe_usage_experiment){.target = STORE, .confined = stores, .store = true};
@@ -299,7 +284,7 @@ static void test_loads_beside_their_kind(void **state) {
     } forms[] = {{"adc r64, m64", ALL},          {"crc32 r32, m8", ALL},
                  {"add m32, r32", ALL},          {"vpaddd ymm, ymm, m256", VECTORS},
                  {"cvtsd2si r32, m64", VECTORS}, {"fadd m64", VECTORS}};
-    struct isa_form blockers[] = {form_derived("mov r64, m64"), form_derived("vmovups ymm, m256")};
+    struct isa_form blockers[] = {form_of("mov r64, m64"), form_of("vmovups ymm, m256")};
     struct probe_port_member members[] = {
         {.form = &blockers[0], .world = PROBE_PORTS_SCALAR, .class = 0, .load = true},
         {.form = &blockers[1], .world = PROBE_PORTS_VECTOR, .class = 1, .load = true}};
@@ -316,7 +301,7 @@ static void test_loads_beside_their_kind(void **state) {
               .blocker = {-1, 1, -1}}},
         .class_count = 2};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        struct isa_form form = form_derived(forms[i].syntax);
+        struct isa_form form = form_of(forms[i].syntax);
         struct probe_usage_subject subject;
         probe_usage_subject_init(&subject, &form);
         subject.legacy = false; /* nothing but the kind of load decides */
@@ -333,7 +318,7 @@ static void test_loads_beside_their_kind(void **state) {
  * `slots` issue slots. */
 static double widest_of(const char *form, double widest, double slots) {
     enum { LOAD = 0x380, FIVE = 0x1f };
-    struct isa_form row = form_derived(form);
+    struct isa_form row = form_of(form);
     const struct probe_portmap map = {
         .issue_width = 6, .classes = {{.ports = LOAD, .width = 3, .load = true}}, .class_count = 1};
     struct probe_usage_subject subject = {.form = &row, .count = 2};
@@ -357,7 +342,7 @@ static void test_loads_have_no_company(void **state) {
 static void test_widest_lacks_a_uop(void **state) {
     (void)state;
     const struct probe_portmap map = {.issue_width = 6};
-    struct isa_form form = form_derived("add r64, r64");
+    struct isa_form form = form_of("add r64, r64");
     struct probe_usage_subject subject = {.form = &form, .count = 3};
     const uint32_t targets[] = {0x2, 0x3, 0x1f};
     const double read[2][3] = {{1.0, 2.0, 1.2}, {1.0, 2.0, 1.6}};

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts that contradict each other set by set, as a Zen 5 shows them: what all readings together say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
-#include "isa/decode.h"
 #include "probe/usage.h"
 #include "probe/usage_steps.h"
+#include "tests/generator_testing.h"
 
 /* Four vector pipes, of which sets of two share one, three and all; two of six ALUs, and these. */
 enum {
@@ -30,14 +23,6 @@ enum {
 };
 static const uint32_t sets[SETS] = {SIGN,       MULTIPLY, ADD,         SHUFFLE, STORE,
                                     TO_GENERAL, SHIFT,    SHUFFLE_ADD, VECTOR,  GENERAL};
-
-static struct isa_form form_derived(const char *syntax) {
-    struct isa_form form, *derived = &form;
-    struct ip_error err;
-    assert_int_equal(isa_form_parse(&form, syntax, &err), IP_OK);
-    assert_int_equal(isa_forms_derive(&derived, 1, &err), IP_OK);
-    return form;
-}
 
 /* The classes of `sets`, in two systems: in the other one a shift may go where a value to general registers
  * does. The blocker of TO_GENERAL is `crossing`. */
@@ -64,7 +49,7 @@ struct reading {
 /* What is inferred where these sets read so many uops, and all others none. */
 static struct probe_usage usage_of(const char *syntax, double slots, const struct reading *readings,
                                    unsigned count) {
-    struct isa_form move = form_derived("vmovd r32, xmm"), form = form_derived(syntax);
+    struct isa_form move = form_of("vmovd r32, xmm"), form = form_of(syntax);
     struct probe_port_member crossing = {.form = &move};
     const struct probe_portmap map = map_of(&crossing);
     struct probe_usage_subject subject = {.form = &form, .count = SETS};
@@ -165,7 +150,7 @@ static void test_delays_of_a_class(void **state) {
     (void)state;
     struct probe_port_member none = {0};
     const struct probe_portmap map = map_of(&none);
-    struct isa_form form = form_derived("vmovd r32, xmm");
+    struct isa_form form = form_of("vmovd r32, xmm");
     struct probe_usage_subject subject = {.form = &form, .count = 2};
     for (unsigned delays = 0; delays < 2; delays++) {
         subject.delays = delays != 0 ? UINT64_C(1) << 6 : 0; /* of SHIFT */
@@ -202,7 +187,7 @@ static void test_masks_block_masks(void **state) {
     struct isa_form forms[4];
     struct probe_port_member members[4];
     for (unsigned i = 0; i < 4; i++) {
-        forms[i] = form_derived(blockers[i]);
+        forms[i] = form_of(blockers[i]);
         members[i] = (struct probe_port_member){.form = &forms[i], .class = i == 3};
     }
     struct probe_portmap map = {
@@ -212,7 +197,7 @@ static void test_masks_block_masks(void **state) {
         .meet = true,
         .classes = {{.ports = SIGN, .blocker = {0, 1, 2}}, {.ports = SHIFT, .blocker = {3, -1, -1}}}};
     for (unsigned i = 0; i < sizeof of / sizeof of[0]; i++) {
-        struct isa_form form = form_derived(of[i].form);
+        struct isa_form form = form_of(of[i].form);
         struct probe_usage_subject subject;
         probe_usage_subject_init(&subject, &form);
         assert_int_equal(probe_usage_blocker(&subject, &map, 0), of[i].member);
@@ -232,7 +217,7 @@ static void test_one_that_holds_its_port(void **state) {
         bool class, holds;
     } of[] = {{SHUFFLE & MULTIPLY, false, true}, {SHUFFLE & MULTIPLY, true, false}, {SHUFFLE, false, false}};
     struct probe_port_member none = {0};
-    struct isa_form form = form_derived("vdivps ymm, ymm, ymm");
+    struct isa_form form = form_of("vdivps ymm, ymm, ymm");
     for (unsigned i = 0; i < sizeof of / sizeof of[0]; i++) {
         struct probe_portmap map = map_of(&none);
         map.classes[0].ports = of[i].class ? of[i].ports : map.classes[0].ports;

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/portmap_solve.c - the smallest sets of ports that explain how many ports classes use together. */
+#include <string.h>
+
+#include "probe/portmap_steps.h"
+
+static int position_of(const unsigned *classes, unsigned count, unsigned class) {
+    for (unsigned i = 0; i < count; i++) {
+        if (classes[i] == class) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The problem of some of the classes: what was read of their pairs and triples. */
+static void problem_make(const struct probe_port_unions *unions, const unsigned *classes, unsigned count,
+                         struct probe_portset_problem *problem) {
+    memset(problem, 0, sizeof *problem);
+    problem->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        problem->width[i] = (uint8_t)unions->mapper->map->classes[classes[i]].width;
+        for (unsigned j = 0; j < count; j++) {
+            problem->together[i][j] = unions->pairs.together[classes[i]][classes[j]];
+            problem->at_least[i][j] = unions->pairs.at_least[classes[i]][classes[j]];
+        }
+    }
+    for (unsigned i = 0; i < unions->tried_count; i++) {
+        const struct probe_portset_triple *triple = &unions->tried[i];
+        int a = position_of(classes, count, triple->a), b = position_of(classes, count, triple->b);
+        int c = position_of(classes, count, triple->c);
+        if (triple->ports != 0 && a >= 0 && b >= 0 && c >= 0) {
+            problem->triples[problem->triple_count++] =
+                (struct probe_portset_triple){(uint8_t)a, (uint8_t)b, (uint8_t)c, triple->ports};
+        }
+    }
+}
+
+/* The class without which the others have sets of ports, of several the one with fewest members; -1: each
+ * time there are none. */
+static int culprit_find(const struct probe_port_unions *unions, const unsigned *classes, unsigned count) {
+    const struct probe_portmap *map = unions->mapper->map;
+    int culprit = -1;
+    for (unsigned without = 0; without < count; without++) {
+        unsigned others[PROBE_PORTSET_CLASSES], other_count = 0, ignored = 0;
+        unsigned members = map->classes[classes[without]].members;
+        if (culprit >= 0 && members >= map->classes[culprit].members) {
+            continue;
+        }
+        for (unsigned i = 0; i < count; i++) {
+            if (i != without) {
+                others[other_count++] = classes[i];
+            }
+        }
+        struct probe_portset_problem problem;
+        struct probe_portset_solution solution = {0};
+        problem_make(unions, others, other_count, &problem);
+        if (probe_portset_solve(&problem, &solution, &ignored)) {
+            culprit = (int)classes[without];
+        }
+    }
+    return culprit;
+}
+
+static void class_forget(struct probe_port_unions *unions, unsigned number) {
+    struct probe_portmap *map = unions->mapper->map;
+    ip_lines_printf(&map->notes,
+                    "the unions of '%s' with other classes contradict those of the others and are left out",
+                    probe_port_class_best(map, number)->form->syntax);
+    map->classes[number].contradicted = true;
+    probe_port_unions_forget(unions, number);
+}
+
+/* Solves for the classes. One that contradicts the others is measured again. If it still does, and one class
+ * is all that stands in the way, that is the *culprit (else -1), and there is no solution; if not, what
+ * contradicts is left out. */
+static enum ip_status part_solve(struct probe_port_unions *unions, const unsigned *classes, unsigned count,
+                                 struct probe_portset_solution *solution, int *culprit,
+                                 struct ip_error *err) {
+    struct probe_portset_problem problem;
+    unsigned conflict = 0;
+    unsigned forgotten = 0;
+    *culprit = -1;
+    problem_make(unions, classes, count, &problem);
+    while (!probe_portset_solve(&problem, solution, &conflict)) {
+        unsigned class = classes[conflict];
+        if (!unions->again[class]) {
+            unions->again[class] = true;
+            enum ip_status status = probe_port_pairs_measure(unions, (int)class, err);
+            status = status == IP_OK ? probe_port_triples_measure(unions, 0, (int)class, err) : status;
+            if (status != IP_OK) {
+                return status;
+            }
+        } else if ((*culprit = culprit_find(unions, classes, count)) >= 0) {
+            return IP_OK;
+        } else if (++forgotten > count / 4 + 1) {
+            return ip_fail(
+                err, IP_UNTRUSTED,
+                "no set of ports explains the measured unions; leave the machine idle and try again");
+        } else {
+            class_forget(unions, class);
+        }
+        problem_make(unions, classes, count, &problem);
+    }
+    return IP_OK;
+}
+
+/* Loads and stores are solved apart: on every CPU known so far they have ports of their own, and their mixes
+ * suffer from more than ports, so that a single reading proves nothing. Many of them do: that is told. */
+static void sharing_note(const struct probe_port_unions *unions, unsigned class) {
+    struct probe_portmap *map = unions->mapper->map;
+    unsigned known = 0, shared = 0;
+    for (unsigned other = 0; other < map->class_count; other++) {
+        unsigned together = unions->pairs.together[class][other];
+        if (!probe_port_is_memory(&map->classes[other]) && together != 0) {
+            known++;
+            shared += together < map->classes[class].width + map->classes[other].width;
+        }
+    }
+    if (shared * 2 > known) {
+        ip_lines_printf(&map->notes,
+                        "%s seem to share ports with %u of %u classes; they were taken to have their own",
+                        map->classes[class].load ? "loads" : "stores", shared, known);
+    }
+}
+
+static bool same_in_all(const struct probe_portset_solution *solution, unsigned a, unsigned b) {
+    for (unsigned s = 0; s < solution->count; s++) {
+        if (solution->sets[s][a] != solution->sets[s][b]) {
+            return false;
+        }
+    }
+    return !solution->more;
+}
+
+/* Classes of different worlds meet in no kernel; their sets may turn out to be equal nevertheless. */
+static void solved_merge(struct probe_portmap *map) {
+    struct probe_portset_solution *solution = &map->alternatives;
+    for (unsigned a = 0; a < map->class_count; a++) {
+        for (unsigned b = map->class_count - 1; b > a; b--) {
+            if (map->classes[a].load == map->classes[b].load &&
+                map->classes[a].store == map->classes[b].store && same_in_all(solution, a, b)) {
+                probe_port_classes_merge(map, a, b);
+                for (unsigned s = 0; s < solution->count; s++) {
+                    memmove(&solution->sets[s][b], &solution->sets[s][b + 1],
+                            (map->class_count - b) * sizeof solution->sets[s][b]);
+                }
+            }
+        }
+    }
+}
+
+/* Puts the two parts together: the ports of memory come behind the others. */
+static void solutions_join(struct probe_port_unions *unions, const unsigned *core, unsigned core_count,
+                           const struct probe_portset_solution *cores, const unsigned *memory,
+                           unsigned memory_count, const struct probe_portset_solution *memories) {
+    struct probe_portmap *map = unions->mapper->map;
+    struct probe_portset_solution *all = &map->alternatives;
+    memset(all, 0, sizeof *all);
+    all->ports = cores->ports + memories->ports;
+    all->count = cores->count;
+    all->more = cores->more;
+    for (unsigned s = 0; s < all->count; s++) {
+        for (unsigned i = 0; i < core_count; i++) {
+            all->sets[s][core[i]] = cores->sets[s][i];
+        }
+        for (unsigned i = 0; i < memory_count; i++) {
+            all->sets[s][memory[i]] = memories->sets[0][i] << cores->ports;
+        }
+    }
+    if (memory_count > 0 && (memories->count > 1 || memories->more)) {
+        ip_lines_add(&map->notes, "the ports of loads and stores are one of several possibilities");
+    }
+}
+
+static enum ip_status core_solve(struct probe_port_unions *unions, const unsigned *core, unsigned count,
+                                 struct probe_portset_solution *solution, int *culprit,
+                                 struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    if (probe_port_triples_choose(unions, core, NULL, count) < unions->tried_count) {
+        status = probe_port_triples_measure(unions, 0, -1, err);
+    }
+    status = status == IP_OK ? part_solve(unions, core, count, solution, culprit, err) : status;
+    for (unsigned round = 0;
+         round < PROBE_PORT_TRIPLE_ROUNDS && status == IP_OK && *culprit < 0 && solution->count > 1;
+         round++) {
+        unsigned first = probe_port_triples_choose(unions, core, solution, count);
+        if (first == unions->tried_count) {
+            break;
+        }
+        status = probe_port_triples_measure(unions, first, -1, err);
+        status = status == IP_OK ? part_solve(unions, core, count, solution, culprit, err) : status;
+    }
+    return status;
+}
+
+/* The classes of loads and stores, or all others. */
+static unsigned part_of(const struct probe_portmap *map, bool memory, unsigned *classes) {
+    unsigned count = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        if (probe_port_is_memory(&map->classes[c]) == memory) {
+            classes[count++] = c;
+        }
+    }
+    return count;
+}
+
+enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip_error *err) {
+    struct probe_portmap *map = mapper->map;
+    struct probe_port_unions unions = {.mapper = mapper};
+    enum ip_status status = probe_port_pairs_measure(&unions, -1, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    probe_port_unions_settle(&unions);
+    for (unsigned c = 0; c < map->class_count; c++) {
+        if (probe_port_is_memory(&map->classes[c])) {
+            sharing_note(&unions, c);
+        }
+    }
+    unsigned core[PROBE_PORTSET_CLASSES], memory[PROBE_PORTSET_CLASSES];
+    unsigned core_count = 0, memory_count = 0;
+    struct probe_portset_solution cores, memories;
+    int culprit = -1;
+    do {
+        if (culprit >= 0) {
+            /* It takes two ports at once, or has another bound. */
+            probe_port_unions_drop(&unions, (unsigned)culprit,
+                                   "have no set of ports that explains what they take beside others");
+        }
+        core_count = part_of(map, false, core);
+        memory_count = part_of(map, true, memory);
+        if (core_count == 0) {
+            return ip_fail(
+                err, IP_UNSUPPORTED,
+                "no form of the table has a throughput of 1/n cycles in one issue slot: there is nothing "
+                "to find ports with");
+        }
+        cores = memories = (struct probe_portset_solution){0};
+        status = core_solve(&unions, core, core_count, &cores, &culprit, err);
+        if (status == IP_OK && culprit < 0 && memory_count > 0) {
+            status = part_solve(&unions, memory, memory_count, &memories, &culprit, err);
+        }
+    } while (status == IP_OK && culprit >= 0);
+    if (status == IP_OK && cores.ports + memories.ports > PROBE_PORTSET_PORTS) {
+        status = ip_fail(err, IP_UNTRUSTED, "the measured unions ask for %u ports, more than any CPU has",
+                         cores.ports + memories.ports);
+    }
+    if (status != IP_OK) {
+        return status;
+    }
+    solutions_join(&unions, core, core_count, &cores, memory, memory_count, &memories);
+    map->port_count = map->alternatives.ports;
+    solved_merge(map);
+    for (unsigned c = 0; c < map->class_count; c++) {
+        map->classes[c].ports = map->alternatives.sets[0][c];
+    }
+    map->solutions = map->alternatives.count;
+    map->more_solutions = map->alternatives.more;
+    return IP_OK;
+}

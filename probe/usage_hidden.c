@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/usage_hidden.c - what the issue width hides: a set of as many ports as instructions are issued in a
+ * cycle, which no blockers show. docs/ports.md, "Usage". */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/portmap_steps.h"
+#include "probe/usage_steps.h"
+
+/* Does a form of general registers block the class? Masks and MMX compute where vectors do, and tie no scalar
+ * to it. */
+static bool blocks_scalars(const struct probe_portmap *map, const struct probe_port_class *class) {
+    int scalar = class->blocker[0];
+    bool known = scalar >= 0 && (size_t)scalar < map->member_count;
+    return scalar >= 0 && !(known && probe_port_is_of_masks(map->members[scalar].form));
+}
+
+uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned worlds) {
+    uint32_t all = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        const struct probe_port_class *class = &map->classes[c];
+        bool memory = class->load || class->store;
+        bool fits =
+            (class->worlds & worlds) != 0 && (worlds != PROBE_PORTS_SCALAR || blocks_scalars(map, class));
+        all |= fits && !memory ? class->ports : 0;
+    }
+    return all;
+}
+
+/* Scalar and vector instructions may have no port in common: each kind has what its own use. */
+static const unsigned KINDS[] = {PROBE_PORTS_SCALAR, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE};
+enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+
+bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
+    return ports_in(probe_usage_computing_ports(map, UINT_MAX)) >= round(map->issue_width);
+}
+
+/* A NOP needs no port. */
+static bool has_a_result(const struct isa_form *form) {
+    bool any = form->flags_written != 0;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        any = any || form->operands[i].write;
+    }
+    return any;
+}
+
+/* A form of one uop for so many ports would be as fast as instructions are issued. Where not one candidate
+ * is, no form is known to have such a set: as of any other set, none is looked for. */
+uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
+    static const double spare = 0.5; /* a port less than the issue width is seen */
+    uint32_t hidden = 0;
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+        bool any = false;
+        for (size_t i = 0; i < map->member_count; i++) {
+            const struct probe_port_member *member = &map->members[i];
+            bool fast = member->cycles * (round(map->issue_width) - spare) < 1;
+            any = any || (fast && member->class < 0 && (member->world & KINDS[kind]) != 0 &&
+                          has_a_result(member->form));
+        }
+        uint32_t ports = probe_usage_computing_ports(map, KINDS[kind]);
+        hidden |= any && ports_in(ports) >= round(map->issue_width) ? ports : 0;
+    }
+    return hidden;
+}
+
+void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,
+                              const struct probe_portmap *map) {
+    uint32_t ports = probe_usage_hidden_ports(map);
+    double free_slots = isfinite(result->slots) ? round(result->slots) : 0, loads = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        bool load = probe_usage_is_load(map, result->terms[t].ports);
+        loads += load ? result->terms[t].uops : 0;
+        free_slots -= load ? 0 : result->terms[t].uops;
+    }
+    if (ports == 0 || free_slots < 1 || result->term_count == PROBE_USAGE_TERMS) {
+        return;
+    }
+    double likely = probe_usage_computes(form) ? free_slots : free_slots - loads;
+    result->hidden_ports = ports;
+    result->hidden_most = free_slots;
+    if (likely > 0) {
+        result->terms[result->term_count++] = (struct probe_usage_term){.ports = ports, .uops = likely};
+    }
+    (void)snprintf(result->why, sizeof result->why,
+                   "0 to %.0f uops may go to any of %u ports, or to none: the issue width hides which",
+                   free_slots, ports_in(ports));
+}
