@@ -111,7 +111,8 @@ static enum ip_status chunk_measure(struct cli_bench *bench, struct hx_port_even
                                     struct measured *all, struct ip_error *err) {
     const struct hx_meter *meter = &bench->meter;
     struct gen_encoder *encoder = &bench->bench.encoder;
-    enum ip_status status = probe_usage_measure(meter, encoder, map, forms, NULL, count, all->usages, err);
+    enum ip_status status =
+        probe_usage_measure(meter, encoder, map, NULL, forms, NULL, count, all->usages, err);
     if (status == IP_OK) {
         status = probe_units_measure(meter, encoder, table, map, units, forms, count, all->usages, err);
     }

@@ -63,7 +63,8 @@ struct scan {
     size_t first_count;
     size_t first_next;        /* of the second pass, which takes them in turn */
     struct probe_portmap map; /* with RES_PART_PORTS */
-    bool no_map;              /* none was confirmed, and the ports were left out */
+    struct probe_usage_core core;
+    bool no_map; /* none was confirmed, and the ports were left out */
     struct probe_units units;
     struct probe_transfers transfers; /* with RES_PART_LATENCY */
 };

@@ -61,11 +61,11 @@ static enum ip_status group_ports(struct scan *scan, struct group *group, const 
     const struct probe_throughput *throughput = known ? group->throughput : NULL;
     enum ip_status status = IP_OK;
     if (glance) {
-        status = probe_usage_glance(meter, encoder, &scan->map, group->chosen, throughput,
+        status = probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, throughput,
                                     group->chosen_count, group->usage, group->settled, err);
     } else {
         memset(group->settled, true, sizeof group->settled);
-        status = probe_usage_measure(meter, encoder, &scan->map, group->chosen, throughput,
+        status = probe_usage_measure(meter, encoder, &scan->map, &scan->core, group->chosen, throughput,
                                      group->chosen_count, group->usage, err);
     }
     if (status == IP_OK) {

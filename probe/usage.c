@@ -18,8 +18,10 @@ enum {
 
 static const double SLOTS_ERROR = 0.4;
 static const double SLOTS_ASSUMED = 2;
-static const double SLOTS_VAGUE = 4;                    /* at least: a form of few has clear ones */
-static const double MANY_SLOTS = 6;                     /* beside so many blockers stand long */
+static const double SLOTS_VAGUE = 4; /* at least: a form of few has clear ones */
+static const double MANY_SLOTS = 6;  /* beside so many blockers stand long */
+/* By so many slots more uops than can be told are so many: by looks, by glances, and by glances for good. */
+static const double SLOTS_LOOKED = 0.5, SLOTS_GLANCED = 1, SLOTS_CLEAR = 4;
 static const double SLOTS_WHOLE = 0.25, SLOTS_MANY = 8; /* more are known to a part only */
 static const double SAME_RESIDUAL = 0.15;               /* uops */
 
@@ -282,8 +284,13 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         subject->issue.wanted = 0;
-        subject->slots = SLOTS_ASSUMED;
-        subject->too_many = !subject->settled && probe_usage_early_too_many(subject);
+        subject->slots = fmax(SLOTS_ASSUMED, subject->issue.confined); /* fmax leaves NaN out */
+        const char *why = probe_usage_too_many(subject, SLOTS_CLEAR);
+        if (!subject->settled && why != NULL) {
+            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, why);
+            subject->settled = true;
+        }
+        subject->too_many = probe_usage_too_many(subject, SLOTS_GLANCED) != NULL;
     }
     status = status == IP_OK ? sets_read(session, glances, err) : status;
     return status == IP_OK ? issue_look(session, err) : status;
@@ -358,8 +365,9 @@ static enum ip_status many_glance(struct probe_usage_session *session, struct ip
 static void microcode_settle(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (probe_usage_early_too_many(subject)) {
-            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_EARLY_WHY);
+        const char *why = probe_usage_too_many(subject, SLOTS_LOOKED);
+        if (why != NULL) {
+            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, why);
             subject->settled = true;
             subject->count = 0;
         }
@@ -407,8 +415,8 @@ static void subject_begin(const struct probe_usage_session *session, struct prob
                           struct isa_form *form, const struct probe_throughput *throughput,
                           struct probe_usage *result) {
     probe_usage_subject_init(subject, form);
-    subject->binds_early = session->binds_early;
-    subject->delays = session->delays;
+    subject->binds_early = session->core.binds_early;
+    subject->delays = session->core.delays;
     subject->throughput = throughput;
     subject->result = result;
     *result = (struct probe_usage){.slots = NAN, .cycles = NAN, .expected_cycles = NAN};
@@ -511,8 +519,22 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
     return status == IP_OK ? inconsistent_look(session, err) : status;
 }
 
+static enum ip_status core_measure(struct probe_usage_session *session, struct ip_error *err) {
+    enum ip_status status = probe_usage_stores_measure(session, err);
+    status = status == IP_OK ? probe_usage_binding_measure(session, err) : status;
+    /* Noise may have left no reading of the stores. */
+    bool stores = false;
+    for (unsigned c = 0; c < session->map->class_count; c++) {
+        const struct probe_port_class *class = &session->map->classes[c];
+        stores = stores || (class->store && class->blocker[0] >= 0);
+    }
+    session->core.known = status == IP_OK && (!stores || isfinite(session->core.store_cycles));
+    return status;
+}
+
 static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                     const struct probe_portmap *map, struct isa_form *const *forms,
+                                     const struct probe_portmap *map, struct probe_usage_core *core,
+                                     struct isa_form *const *forms,
                                      const struct probe_throughput *throughputs, size_t count,
                                      struct probe_usage *results, bool *settled, struct ip_error *err) {
     struct probe_usage_subject *subjects = calloc(CHUNK, sizeof *subjects);
@@ -527,8 +549,11 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
                                           .map = map,
                                           .subjects = subjects,
                                           .all_issue = throughputs == NULL};
-    enum ip_status status = probe_usage_stores_measure(&session, err);
-    status = status == IP_OK ? probe_usage_binding_measure(&session, err) : status;
+    session.core = core != NULL ? *core : session.core;
+    enum ip_status status = session.core.known ? IP_OK : core_measure(&session, err);
+    if (core != NULL) {
+        *core = session.core;
+    }
     for (size_t at = 0; at < count && status == IP_OK; at += CHUNK) {
         session.count = count - at < CHUNK ? count - at : CHUNK;
         if (throughputs == NULL) {
@@ -555,15 +580,16 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
 }
 
 enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                   const struct probe_portmap *map, struct isa_form *const *forms,
-                                   const struct probe_throughput *throughputs, size_t count,
-                                   struct probe_usage *results, struct ip_error *err) {
-    return usages_measure(meter, encoder, map, forms, throughputs, count, results, NULL, err);
+                                   const struct probe_portmap *map, struct probe_usage_core *core,
+                                   struct isa_form *const *forms, const struct probe_throughput *throughputs,
+                                   size_t count, struct probe_usage *results, struct ip_error *err) {
+    return usages_measure(meter, encoder, map, core, forms, throughputs, count, results, NULL, err);
 }
 
 enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                  const struct probe_portmap *map, struct isa_form *const *forms,
-                                  const struct probe_throughput *throughputs, size_t count,
-                                  struct probe_usage *results, bool *settled, struct ip_error *err) {
-    return usages_measure(meter, encoder, map, forms, throughputs, count, results, settled, err);
+                                  const struct probe_portmap *map, struct probe_usage_core *core,
+                                  struct isa_form *const *forms, const struct probe_throughput *throughputs,
+                                  size_t count, struct probe_usage *results, bool *settled,
+                                  struct ip_error *err) {
+    return usages_measure(meter, encoder, map, core, forms, throughputs, count, results, settled, err);
 }

@@ -50,10 +50,21 @@ struct probe_usage {
     char why[128];
 };
 
-/* Measures all forms (derived). throughputs[i] belongs to forms[i]; NULL: they are measured here, and all
+/* What the readings of all forms hang on, and the core alone tells. */
+struct probe_usage_core {
+    bool known;       /* false: measured at the next call. All-zero to begin with */
+    bool binds_early; /* uops get their ports before it is known which are free: one that could go elsewhere
+                         may wait for a blocked port, so that each reading is an upper bound */
+    uint64_t delays;  /* bit c: beside blockers of class c one that could go elsewhere waits now and then */
+    double store_cycles; /* of a store that shares its line with none before or behind it; NaN */
+};
+
+/* Measures all forms (derived). `core`: kept from call to call, for the same map; NULL: for this one alone.
+ * throughputs[i] belongs to forms[i]; NULL: they are measured here, and all
  * issue slots, too, which are else left out where the ports are plain without. */
 IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                            const struct probe_portmap *map, struct isa_form *const *forms,
+                                            const struct probe_portmap *map, struct probe_usage_core *core,
+                                            struct isa_form *const *forms,
                                             const struct probe_throughput *throughputs, size_t count,
                                             struct probe_usage *results, struct ip_error *err);
 
@@ -61,7 +72,8 @@ IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct
  * whether forms[i] is one. The others' verdict is PROBE_USAGE_UNKNOWN: measure them when there is time, or
  * less noise. */
 IP_CHECK enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
-                                           const struct probe_portmap *map, struct isa_form *const *forms,
+                                           const struct probe_portmap *map, struct probe_usage_core *core,
+                                           struct isa_form *const *forms,
                                            const struct probe_throughput *throughputs, size_t count,
                                            struct probe_usage *results, bool *settled, struct ip_error *err);
 

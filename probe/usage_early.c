@@ -109,14 +109,14 @@ enum ip_status probe_usage_binding_measure(struct probe_usage_session *session, 
     for (unsigned time = 0; time < TIMES && status == IP_OK; time++) { /* a neighbour comes and goes */
         status = trials_look(session, trials, count, err);
     }
-    session->delays = 0;
+    session->core.delays = 0;
     for (unsigned i = 0; i < count; i++) {
         bool adds = trials[i].added > ADDED;
         known += trials[i].nested && isfinite(trials[i].added);
         some += trials[i].nested && adds;
-        session->delays |= adds ? UINT64_C(1) << trials[i].blocked : 0;
+        session->core.delays |= adds ? UINT64_C(1) << trials[i].blocked : 0;
     }
-    session->binds_early = some > 0 && some * PART >= known;
+    session->core.binds_early = some > 0 && some * PART >= known;
     return status;
 }
 
@@ -135,13 +135,15 @@ bool probe_usage_delays(const struct probe_usage_subject *subject, const struct 
                                 : (subject->delays >> number & 1) != 0;
 }
 
-bool probe_usage_early_too_many(const struct probe_usage_subject *subject) {
+const char *probe_usage_too_many(const struct probe_usage_subject *subject, double clear) {
     enum { GLANCES = 2 };
-    const double more = 0.5, more_glanced = 1;
     const struct probe_usage_experiment *issue = &subject->issue;
-    bool glanced = issue->kind == PROBE_USAGE_GLANCED;
-    return subject->binds_early && issue->reading_count >= (glanced ? GLANCES : 1) &&
-           issue->confined > PROBE_USAGE_EARLY_UOPS + (glanced ? more_glanced : more);
+    unsigned least = issue->kind == PROBE_USAGE_GLANCED ? GLANCES : 1;
+    double slots = issue->reading_count >= least ? issue->confined - clear : NAN;
+    bool waits = subject->delays != 0 && !probe_usage_is_vectors_alone(subject->form);
+    return subject->binds_early && slots > PROBE_USAGE_EARLY_UOPS ? PROBE_USAGE_EARLY_WHY
+           : waits && slots > PROBE_USAGE_DELAYED_UOPS            ? PROBE_USAGE_DELAYED_WHY
+                                                                  : NULL;
 }
 
 /* The least but for strays. */

@@ -11,6 +11,7 @@
 
 static const double ZERO_MOST = 0.3;       /* uops: a reading below is none */
 static const double INTEGER_WITHIN = 0.25; /* of a reading to an integer */
+static const double ISSUE_WITHIN = 0.4;    /* the same of issue slots, which uops must explain besides */
 static const double ERROR_MOST = 0.3;      /* uops: vaguer glances prove nothing */
 static const double RESIDUAL_MOST = 0.3;
 static const double WIDEST_WITHIN = 0.35; /* uops: of all that compute to what a set of all ports says */
@@ -28,6 +29,10 @@ enum {
 static bool is_inside(const struct probe_usage_experiment *inner,
                       const struct probe_usage_experiment *outer) {
     return ports_within(inner->target, outer->target) && inner->target != outer->target;
+}
+
+static bool is_of_memory(const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    return experiment->store || probe_usage_is_load(map, experiment->target);
 }
 
 /* A set that others can be within: all but the widest, whose readings are vague. */
@@ -109,6 +114,19 @@ static bool all_read(const struct probe_usage_subject *subject) {
     return true;
 }
 
+/* What could go elsewhere and waits makes a reading more than the terms say: where it was seen to. */
+static bool is_waited_for(const struct probe_usage_subject *subject,
+                          const struct probe_usage_experiment *experiment) {
+    const struct probe_usage *result = subject->result;
+    double confined = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        confined += ports_within(result->terms[t].ports, experiment->target) ? result->terms[t].uops : 0;
+    }
+    double more = experiment->confined - confined;
+    return subject->delays != 0 && more >= -INTEGER_WITHIN &&
+           more <= INTEGER_WITHIN + probe_usage_waits(result->terms, result->term_count, experiment->target);
+}
+
 static bool is_clear(const struct probe_usage_experiment *experiment, double within) {
     double above = experiment->confined - floor(experiment->confined + within);
     double distance =
@@ -127,7 +145,7 @@ static bool is_seen_twice(const struct probe_usage_experiment *experiment) {
 }
 
 static bool issue_is_clear(const struct probe_usage_experiment *issue) {
-    return is_seen_twice(issue) && is_clear(issue, INTEGER_WITHIN);
+    return is_seen_twice(issue) && is_clear(issue, ISSUE_WITHIN);
 }
 
 /* A form that reads and writes its memory may do both with one address (Zen), and beside loads it runs now
@@ -157,6 +175,25 @@ static bool is_explained(const struct probe_usage_subject *subject,
     return false;
 }
 
+/* So far readings spread that are but chance of one and the same. */
+static bool is_spread(const struct probe_usage_experiment *experiment) {
+    unsigned count = experiment->reading_count;
+    return count > 1 && experiment->readings[count - 1] - experiment->readings[0] > 2 * INTEGER_WITHIN;
+}
+
+/* A form that takes longer than its ports may have uops where nobody looked: was a set that is taken to have
+ * none, and so none within it, read but once? */
+static bool may_hide_some(const struct probe_usage_subject *subject,
+                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
+    bool implies = false;
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *inner = &subject->experiments[e];
+        implies = implies || (inner->implied && is_inside(inner, experiment));
+    }
+    return implies && subject->result->slower && is_outer(experiment, map) && is_zero(experiment) &&
+           experiment->reading_count < SEEN_TWICE;
+}
+
 static bool set_is_clear(const struct probe_usage_subject *subject,
                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     /* The widest's is held within the slots, whatever it is. */
@@ -167,13 +204,21 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     /* Its uops may be such that could go elsewhere. */
     bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map) &&
                 !is_explained(subject, experiment);
-    /* One of two that is too short by chance would hide a uop. */
-    bool split = experiment->bounds && experiment->reading_count > 1 && !is_seen_twice(experiment);
-    if (((open || split) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
-        load_is_vague(subject, experiment, map)) {
+    /* One of two that is too short by chance would hide a uop, and two of three that are too long show one.
+     */
+    bool split = experiment->bounds && is_spread(experiment);
+    /* What contradicts itself set by set must not do so by chance. */
+    bool once = subject->result->reconciled && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
+    if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
+        load_is_vague(subject, experiment, map) || may_hide_some(subject, experiment, map)) {
         return false;
     }
-    return experiment->implied || nothing_blocks || bounded || is_clear(experiment, within);
+    if (experiment->by_operands) {
+        return probe_usage_most_show(experiment, PROBE_USAGE_STORE_SEEN);
+    }
+    bool waited =
+        !is_of_memory(experiment, map) && is_seen_twice(experiment) && is_waited_for(subject, experiment);
+    return experiment->implied || nothing_blocks || bounded || waited || is_clear(experiment, within);
 }
 
 /* Where NOPs are to tell whether all uops were seen: a load may share its slot, and so hide that one was not.
@@ -188,13 +233,12 @@ static bool slots_may_be_shared(const struct probe_usage_subject *subject, const
 static bool top_fits(const struct probe_usage_subject *subject,
                      const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     const struct probe_usage *result = subject->result;
-    bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
     bool found = false, beside = false;
     for (unsigned t = 0; t < result->term_count; t++) {
         found = found || result->terms[t].ports == experiment->target;
         beside = beside || result->terms[t].ports != experiment->target;
     }
-    if (memory || !is_top(subject, experiment, map)) {
+    if (is_of_memory(experiment, map) || !is_top(subject, experiment, map)) {
         return true;
     }
     if (!found) {
@@ -241,8 +285,7 @@ static bool all_seen(const struct probe_usage_subject *subject, const struct sum
     double computing = sums->uops - sums->loads - sums->stores;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
-        ports |= memory ? 0 : experiment->target;
+        ports |= is_of_memory(experiment, map) ? 0 : experiment->target;
     }
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
@@ -258,11 +301,18 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
                      const struct probe_portmap *map) {
     double slots = round(subject->result->slots);
     if (isfinite(slots) || probe_usage_glance_needs_issue(map)) { /* a load may go with another uop */
-        double least = (sums->uops - sums->loads) / probe_usage_slot_uops_most(subject, subject->result, map);
+        double stores = probe_usage_glance_needs_issue(map) ? sums->stores : 0; /* AMD's may share it, too */
+        double least =
+            (sums->uops - sums->loads - stores) / probe_usage_slot_uops_most(subject, subject->result, map);
         /* One uop may need no port. Of many a reading may lack one, and a slot that a load did not share
          * hides it. */
         bool few = sums->uops - sums->loads <= FEW_UOPS;
         double most = few ? sums->uops + all_read(subject) : sums->uops - sums->loads;
+        /* Of what holds a port for most of its time the slots are vague, and so few that no set misses any.
+         */
+        if (probe_usage_holds_a_port(subject->result, map)) {
+            return true;
+        }
         return issue_is_clear(&subject->issue) && slots <= most &&
                (slots >= least || probe_usage_crosses(subject->form)) &&
                probe_usage_halves_fit(subject, subject->result, map);
@@ -274,23 +324,20 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
 static bool readings_fit(const struct probe_usage_subject *subject, const struct sums *sums,
                          const struct probe_portmap *map) {
     const struct probe_usage *result = subject->result;
-    bool implied = false;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
         if (!set_is_clear(subject, experiment, map) || !top_fits(subject, experiment, map)) {
             return false;
         }
-        implied = implied || experiment->implied;
     }
     for (unsigned c = 0; c < subject->check_count; c++) {
         if (!is_clear(&subject->checks[c], 0.5)) {
             return false;
         }
     }
-    /* One that takes longer than its ports may have uops where nobody looked. */
     double computing = sums->uops - sums->loads - sums->stores;
     return result->verdict == PROBE_USAGE_OK && result->residual <= RESIDUAL_MOST &&
-           memory_fits(subject, sums, map) && computing <= subject->slots && !(result->slower && implied);
+           memory_fits(subject, sums, map) && computing <= subject->slots;
 }
 
 bool probe_usage_glance_fits(const struct probe_usage_subject *subject, const struct probe_portmap *map) {
@@ -329,10 +376,10 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
         if (longer && experiment->wanted > 0) {
             probe_usage_readings_drop(experiment, PROBE_USAGE_GLANCED);
             experiment->wanted = 1;
-            experiment->implied = false;
         }
+        experiment->implied = experiment->implied && !(longer && experiment->parts != 0);
         any = any || experiment->wanted > 0;
-        implied = implied || experiment->implied;
+        implied = implied || (experiment->implied && experiment->parts != 0);
     }
     any = any || subject->issue.wanted;
     if (!any && !implied && least >= ALL_AGAIN) {
@@ -341,7 +388,7 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
     for (unsigned e = 0; e < subject->count && !any; e++) {
         struct probe_usage_experiment *experiment = &subject->experiments[e];
         experiment->wanted = experiment->parts != 0 && (experiment->implied || !implied);
-        experiment->implied = false;
+        experiment->implied = experiment->implied && experiment->parts == 0;
     }
     return most < GLANCES_MOST;
 }

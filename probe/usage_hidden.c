@@ -36,8 +36,7 @@ bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
     return ports_in(probe_usage_computing_ports(map, UINT_MAX)) >= round(map->issue_width);
 }
 
-/* A NOP needs no port. */
-static bool has_a_result(const struct isa_form *form) {
+bool probe_usage_has_a_result(const struct isa_form *form) {
     bool any = form->flags_written != 0;
     for (unsigned i = 0; i < form->operand_count; i++) {
         any = any || form->operands[i].write;
@@ -56,7 +55,7 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
             const struct probe_port_member *member = &map->members[i];
             bool fast = member->cycles * (round(map->issue_width) - spare) < 1;
             any = any || (fast && member->class < 0 && (member->world & KINDS[kind]) != 0 &&
-                          has_a_result(member->form));
+                          probe_usage_has_a_result(member->form));
         }
         uint32_t ports = probe_usage_computing_ports(map, KINDS[kind]);
         hidden |= any && ports_in(ports) >= round(map->issue_width) ? ports : 0;

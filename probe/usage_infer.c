@@ -14,9 +14,6 @@ static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.
 /* A set that reads less has none. */
 static const double NO_UOP = 0.5;
 
-/* Of a form that writes memory, a store that is seen at all is one. */
-static const double STORE_SEEN = 0.25;
-
 /* The widest set has all uops that the sets within it have. Beside few of them it is read so well that one
  * which it lacks was none (a slow rhythm). */
 static const double WIDEST_LACKS = 0.6, FEW_UOPS = 5;
@@ -69,9 +66,7 @@ static double uops_of(const struct probe_usage *result) {
     return probe_usage_terms_uops(result->terms, result->term_count);
 }
 
-/* Stores that the operands in memory need of a form that is no microcode, each of general registers' size.
- * NaN where that is not known. */
-static double operands_stores(const struct probe_usage_subject *subject, const struct probe_usage *result) {
+double probe_usage_operands_stores(const struct probe_usage_subject *subject, double slots) {
     double stores = 0;
     for (unsigned i = 0; i < subject->form->operand_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
@@ -80,7 +75,7 @@ static double operands_stores(const struct probe_usage_subject *subject, const s
             stores += plain && operand->bits <= GENERAL_BITS ? 1 : NAN;
         }
     }
-    return stores > 0 && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? stores : NAN;
+    return stores > 0 && slots < PROBE_USAGE_MICROCODE - 0.5 ? stores : NAN;
 }
 
 bool probe_usage_computes(const struct isa_form *form) {
@@ -201,6 +196,20 @@ bool probe_usage_is_of_ports(const struct probe_usage_subject *subject,
            !probe_usage_is_widest(map, experiment) && !probe_usage_shares_the_way(subject, experiment, map);
 }
 
+/* uops of loads or stores that the operands need beyond those `found`, of which the readings say only that
+ * there are some. What is read, changed and written holds up the stores behind it (1.5 of one on a Zen 5, and
+ * 0.1 to 0.5 in every fourth mix), and what holds a unit has its loads in bursts. NaN: readings count. */
+static double operands_uops(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                            const struct probe_portmap *map, const struct probe_usage_experiment *experiment,
+                            double found) {
+    bool load = subject->holds_unit && probe_usage_is_load(map, experiment->target);
+    double stores = experiment->store ? probe_usage_operands_stores(subject, result->slots) : NAN;
+    double loads = load ? operands_loads(subject, result, map) - found : NAN;
+    double needed = experiment->store ? stores : loads;
+    bool seen = probe_usage_most_show(experiment, found + PROBE_USAGE_STORE_SEEN);
+    return seen && isfinite(needed) ? fmax(needed, 0) : NAN;
+}
+
 /* From narrow sets to wide ones, beside the terms that there are: what is confined to each beyond those.
  * `others`: of memory and of the widest only. Returns whether what the computing ports read contradicts
  * itself. */
@@ -222,9 +231,8 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
         }
         uops = fmin(uops, probe_usage_confined_most(subject, result, map, experiment->target)) - found;
         uops = experiment->implied || probe_usage_shares_the_way(subject, experiment, map) ? 0 : uops;
-        double stores = operands_stores(subject, result);
-        /* What is read, changed and written holds up the stores behind it (1.5 of one on a Zen 5). */
-        uops = experiment->store && isfinite(stores) && uops > STORE_SEEN ? stores : uops;
+        double needed = operands_uops(subject, result, map, experiment, found);
+        uops = isfinite(needed) ? needed : uops;
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
             double nearest = unit ? ceil(uops - UNIT_ABOVE_WIDEST) : round(uops);

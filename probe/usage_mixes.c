@@ -254,7 +254,7 @@ static enum ip_status experiment_add(const struct probe_usage_session *session,
 static double target_rate(const struct probe_usage_session *session,
                           const struct probe_usage_experiment *experiment) {
     return experiment->target == 0 ? session->map->issue_width
-           : experiment->store     ? 1.0 / session->store_cycles
+           : experiment->store     ? 1.0 / session->core.store_cycles
                                    : ports_in(experiment->target);
 }
 

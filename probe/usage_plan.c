@@ -11,6 +11,8 @@ enum {
     COPIES = 4,         /* of the form beside blockers ... */
     COPIES_OF_FAST = 8, /* ... and of one that takes a cycle at most: the more, the clearer */
     COPIES_OF_SLOW = 3, /* ... and of one that holds a unit for long, beside NOPs */
+    MANY_PORTS = 5, /* a loop's end costs up to half a cycle more or less by chance, in which so many ... */
+    COPIES_OF_MANY = 2, /* ... ports do some uops: copies for each port */
     LEAST_OF_ISSUE = 2, /* readings */
     LEAST_OF_SLOW = 6,
     WIDE_BITS = 512,
@@ -164,6 +166,9 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
     /* More copies where they cost no time: what others wait for is longer. */
     bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
     unsigned copies = waits ? COPIES_OF_FAST : probe_usage_copies(subject->alone);
+    if (width >= MANY_PORTS && !experiment->widest && copies < COPIES_OF_MANY * width) {
+        copies = COPIES_OF_MANY * width;
+    }
     if (width == 0) {
         /* A loop ends with a group of instructions: what whole groups are added is not lost in its last one.
          */
@@ -205,10 +210,46 @@ static bool set_known(const struct probe_usage_subject *subject, const struct pr
     return false;
 }
 
-/* By an operand, or within microcode, or without any operand that would say what it does (fences). */
+/* Or without any operand that would say what it does (fences). */
+static bool may_be_microcode(const struct probe_usage_subject *subject) {
+    return subject->form->operand_count == 0 || !(subject->slots <= PROBE_USAGE_MICROCODE - 0.5);
+}
+
 static bool may_touch_memory(const struct probe_usage_subject *subject) {
-    return isa_form_memory_operand(subject->form) >= 0 || subject->form->operand_count == 0 ||
-           !(subject->slots <= PROBE_USAGE_MICROCODE - 0.5);
+    return isa_form_memory_operand(subject->form) >= 0 || may_be_microcode(subject);
+}
+
+/* What microcode of vectors stores its operands say. What has no result may be for any purpose (CLFLUSH). */
+static bool may_store(const struct probe_usage_subject *subject) {
+    int operand = isa_form_memory_operand(subject->form);
+    bool writes = operand >= 0 && subject->form->operands[operand].write;
+    return writes || !probe_usage_has_a_result(subject->form) || gen_form_is_stack(subject->form) ||
+           (may_be_microcode(subject) && !probe_usage_is_of_vectors(subject));
+}
+
+bool probe_usage_is_vectors_alone(const struct isa_form *form) {
+    bool vector = false, scalar = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool of_register = operand->kind == ISA_OPERAND_REG;
+        vector = vector || (of_register &&
+                            (isa_reg_is_vector(operand->reg_class) || operand->reg_class == ISA_REG_MMX));
+        scalar = scalar || (of_register && isa_reg_is_gpr(operand->reg_class)) ||
+                 (operand->kind == ISA_OPERAND_MEM && operand->write);
+    }
+    return vector && !scalar;
+}
+
+/* Ports that some of these use. */
+static uint32_t vector_ports(const struct probe_portmap *map) {
+    uint32_t ports = 0;
+    for (size_t i = 0; i < map->member_count; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        bool alone = member->class >= 0 && !probe_port_is_memory(&map->classes[member->class]) &&
+                     probe_usage_is_vectors_alone(member->form);
+        ports |= alone ? map->classes[member->class].ports : 0;
+    }
+    return ports;
 }
 
 /* Loads of 512 bits fill more than their ports, the way to the cache: beside them a narrow load, which could
@@ -277,6 +318,9 @@ void probe_usage_issue_plan(struct probe_usage_subject *subject) {
 }
 
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    const uint32_t vectors = vector_ports(map);
+    /* Where readings are no upper bounds what they say counts. */
+    bool alone = vectors != 0 && subject->delays != 0 && probe_usage_is_vectors_alone(subject->form);
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];
@@ -286,7 +330,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
                 continue; /* one count is enough, and goes by plain stores */
             }
             if (class->width != width || set_known(subject, class) ||
-                subject->count == PROBE_USAGE_EXPERIMENTS ||
+                subject->count == PROBE_USAGE_EXPERIMENTS || (class->store && !may_store(subject)) ||
                 (memory &&
                  (member < 0 || !may_touch_memory(subject) || loads_too_wide(subject, class, map, member) ||
                   loads_of_other_kind(subject, class, map, member)))) {
@@ -295,6 +339,8 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
             experiment_init(experiment, class->ports, member);
             experiment->store = class->store;
+            experiment->by_operands =
+                class->store && isfinite(probe_usage_operands_stores(subject, subject->slots));
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
             experiment->widest = probe_usage_is_widest(map, experiment);
             experiment->least =
@@ -302,8 +348,13 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->rhythms =
                 !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
             experiment->delays = !experiment->widest && probe_usage_delays(subject, map, c);
-            experiment->bounds = !experiment->widest && (subject->holds_unit || experiment->delays);
+            experiment->bounds = !experiment->widest && (subject->holds_unit || experiment->delays ||
+                                                         (!memory && width >= MANY_PORTS));
             experiment->based = class->load || width + 1.5 > map->issue_width;
+            if (alone && !memory && (class->ports & vectors) == 0) {
+                experiment->implied = true;
+                experiment->parts = 0;
+            }
         }
     }
 }

@@ -159,6 +159,15 @@ bool probe_usage_disagrees(const struct probe_usage_experiment *experiment) {
     return readings[best + half - 1] - readings[best] > fmax(DISAGREE, 2 * error_of(experiment, 1));
 }
 
+bool probe_usage_most_show(const struct probe_usage_experiment *experiment, double uops) {
+    unsigned more = 0;
+    for (unsigned i = 0; i < experiment->reading_count; i++) {
+        more += experiment->readings[i] > uops;
+    }
+    return experiment->reading_count > 0 ? 2 * more >= experiment->reading_count
+                                         : experiment->confined > uops; /* NaN is not */
+}
+
 bool probe_usage_believed(const struct probe_usage_experiment *experiment) {
     return experiment->reading_count > 0 && 2 * experiment->reading_count >= experiment->tries;
 }
@@ -172,7 +181,9 @@ static bool is_split(const struct probe_usage_experiment *experiment) {
 
 void probe_usage_reading_judge(struct probe_usage_experiment *experiment) {
     bool between =
-        !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT) || is_split(experiment);
+        experiment->by_operands
+            ? !probe_usage_most_show(experiment, PROBE_USAGE_STORE_SEEN)
+            : !(fabs(experiment->confined - round(experiment->confined)) <= DOUBT) || is_split(experiment);
     bool measured = experiment->kind == PROBE_USAGE_MEASURED;
     double most_error = measured ? MEASURED_ERROR_MOST : ERROR_MOST;
     bool vague = !(error_of(experiment, experiment->reading_count) <= most_error);

@@ -100,13 +100,13 @@ enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, s
     double readings[STORE_READINGS];
     unsigned count = 0;
     enum ip_status status = IP_OK;
-    session->store_cycles = NAN;
+    session->core.store_cycles = NAN;
     for (unsigned i = 0;
-         i < STORE_READINGS && status == IP_OK && form != NULL && isnan(session->store_cycles); i++) {
+         i < STORE_READINGS && status == IP_OK && form != NULL && isnan(session->core.store_cycles); i++) {
         status = stores_read(session, form, &readings[count], err);
         count += status == IP_OK && isfinite(readings[count]);
         hx_sort(readings, count);
-        session->store_cycles = stores_whole(hx_least_agreed(readings, count, 2, STORES_AGREE));
+        session->core.store_cycles = stores_whole(hx_least_agreed(readings, count, 2, STORES_AGREE));
     }
     return status;
 }

@@ -19,10 +19,18 @@ enum {
     PROBE_USAGE_BOUND_READINGS = 5, /* at least, of what may read as more than it is */
     PROBE_USAGE_MICROCODE = 4,      /* slots, and more: what it does is not in its operands */
     PROBE_USAGE_EARLY_UOPS = 6,     /* of more, a core that binds them early shows no count twice */
+    PROBE_USAGE_DELAYED_UOPS = 8,   /* nor, of more, one where some wait for blocked ports */
 };
+
+/* uops: of a form that writes memory a store that is seen at all is one. */
+#define PROBE_USAGE_STORE_SEEN 0.25
 
 #define PROBE_USAGE_EARLY_WHY                                                                                \
     "of more than 6 uops no count is certain: this core binds them to ports before it knows which are free"
+
+#define PROBE_USAGE_DELAYED_WHY                                                                              \
+    "of more than 8 uops no count is certain: on this core some that could go elsewhere wait for blocked "   \
+    "ports"
 
 /* How a reading is taken. Their low quantiles are not equally low, nor are they equally good. */
 enum probe_usage_kind {
@@ -36,8 +44,9 @@ enum probe_usage_kind {
 struct probe_usage_experiment {
     uint32_t target; /* the set that is saturated; 0: the issue, by NOPs */
     bool store, load;
-    bool widest; /* its glances are too long as a rule: the least that two of them agree on counts */
-    bool based;  /* its blockers do not always reach the rate of their ports: what they take is measured */
+    bool by_operands; /* these say how many stores there are: readings, that there are any */
+    bool widest;      /* its glances are too long as a rule: the least that two of them agree on counts */
+    bool based; /* its blockers do not always reach the rate of their ports: what they take is measured */
     struct probe_usage_term blocked[PROBE_USAGE_PARTS]; /* instances by set */
     int members[PROBE_USAGE_PARTS];                     /* positions in the map */
     unsigned parts; /* 0: the set cannot be saturated in the form's world */
@@ -51,7 +60,8 @@ struct probe_usage_experiment {
     unsigned tries;             /* with and without a reading, of this kind */
     unsigned least;             /* readings wanted in any case */
     enum probe_usage_kind kind; /* of the readings */
-    bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read */
+    bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read. Or
+                     (no parts) by the operands: nothing at all */
     unsigned wanted; /* so many readings more, together */
     bool rhythms;    /* the form has a load, beside which kernels run in slower rhythms, too */
     bool delays;     /* beside its blockers what could go elsewhere waits now and then, and */
@@ -97,11 +107,8 @@ struct probe_usage_session {
     const struct probe_portmap *map;
     double bias[PROBE_USAGE_KINDS]; /* cycles that are read for one that is taken, by blockers alone; 0: not
                                        known yet */
-    bool binds_early; /* uops get their ports before it is known which are free: one that could go elsewhere
-                         may wait for a blocked port, so that each reading is an upper bound */
-    uint64_t delays;  /* bit c: beside blockers of class c one that could go elsewhere waits now and then */
-    double store_cycles; /* of a store that shares its line with none before or behind it */
-    bool all_issue;      /* the issue slots are a result that is wanted, too */
+    struct probe_usage_core core;
+    bool all_issue; /* the issue slots are a result that is wanted, too */
     struct probe_usage_subject *subjects;
     size_t count;
 };
@@ -161,8 +168,8 @@ IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *s
 
 /* -- probe/usage_early.c: where uops are bound to ports early ------------------------------------------- */
 
-/* Sets session->binds_early: beside blockers of a class, does what could go to one port more add to the time?
- * And session->delays, of each class: does what could go to another port? */
+/* Sets session->core.binds_early: beside blockers of a class, does what could go to one port more add to the
+ * time? And core.delays, of each class: does what could go to another port? */
 IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *session,
                                                     struct ip_error *err);
 /* Are readings beside blockers of class `number` upper bounds, for what could go elsewhere waits now and
@@ -170,9 +177,10 @@ IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *
  * on others where it was seen. */
 bool probe_usage_delays(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                         unsigned number);
-/* Has it so many uops, by its issue slots, that no two looks would count the same where they are bound early?
- * At a glance two must say so, and clearly. */
-bool probe_usage_early_too_many(const struct probe_usage_subject *subject);
+/* Has it so many uops, by its issue slots, that no two looks would count the same? Of more than six where
+ * they are bound early; of more than eight where some wait, but for vectors', which wait for their like
+ * alone. At a glance two must say so. `clear`: by so many slots. Why, or NULL. */
+const char *probe_usage_too_many(const struct probe_usage_subject *subject, double clear);
 /* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
  * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
 double probe_usage_early_count(const struct probe_usage_subject *subject,
@@ -218,6 +226,8 @@ void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum p
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate);
 /* By so many µops the readings may be wrong. */
 double probe_usage_error(const struct probe_usage_experiment *experiment);
+/* More than so many uops, by most readings? */
+bool probe_usage_most_show(const struct probe_usage_experiment *experiment, double uops);
 /* Did most tries give a reading? A reading that survived where most were spoilt is spoilt itself. */
 bool probe_usage_believed(const struct probe_usage_experiment *experiment);
 /* Do the readings tell different things? A neighbour who comes and goes makes them so. */
@@ -259,6 +269,15 @@ void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct
 int probe_usage_class_of(const struct probe_portmap *map, uint32_t ports);
 /* Have these sets of two classes together as many ports in every system of sets that explains the map? */
 bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, uint32_t other);
+/* Stores that the operands in memory need of a form that is no microcode, each of general registers' size;
+ * `slots` that it takes (NaN: not known). NaN where that is not known. */
+double probe_usage_operands_stores(const struct probe_usage_subject *subject, double slots);
+bool probe_usage_is_of_vectors(const struct probe_usage_subject *subject);
+/* Has it operands in registers of vectors, and names it neither general registers nor flags, addresses by
+ * vectors or memory that it writes? Then it computes where vectors do, and so does its microcode. */
+bool probe_usage_is_vectors_alone(const struct isa_form *form);
+/* Does it write a register, memory or flags? A NOP needs no port. */
+bool probe_usage_has_a_result(const struct isa_form *form);
 /* Is something made of what is loaded, or merged with it? A load alone cannot do it. */
 bool probe_usage_computes(const struct isa_form *form);
 /* A blocker that takes a value from one register file to another keeps more busy than its ports: on a Zen 5
@@ -305,6 +324,9 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
 bool probe_usage_crosses(const struct isa_form *form);
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);
+/* Is this the only port of what the form computes, and no class's (so that two sets told it), and the form
+ * slower than that? It keeps the port busy for more than a cycle: one uop counts as several. */
+bool probe_usage_holds_a_port(const struct probe_usage *result, const struct probe_portmap *map);
 /* Than the ports allow that were found? After probe_usage_verify. */
 bool probe_usage_runs_faster(const struct probe_usage *result);
 /* Do the terms give back every experiment, the checks, the throughput and the slots? */

@@ -51,7 +51,7 @@ static void residual_take(const struct probe_usage_subject *subject, struct prob
         double above = EARLY_ABOVE * fmax(probe_usage_terms_uops(result->terms, result->term_count), 1);
         bool early = subject->binds_early || experiment->delays;
         above = early ? above : 0;
-        if (result->reconciled) {
+        if (result->reconciled || subject->delays != 0) {
             above = fmax(above, probe_usage_waits(result->terms, result->term_count, experiment->target));
         }
         double distance = more > 0 ? fmax(more - above, 0) : fabs(more);
@@ -84,7 +84,7 @@ static bool load_missing(const struct isa_form *form, const struct probe_usage *
     return known && !seen && memory != NULL && memory->read;
 }
 
-static bool is_of_vectors(const struct probe_usage_subject *subject) {
+bool probe_usage_is_of_vectors(const struct probe_usage_subject *subject) {
     return subject->legacy || subject->world != PROBE_PORTS_SCALAR;
 }
 
@@ -97,25 +97,45 @@ static bool load_absurd(const struct probe_usage_subject *subject, const struct 
     for (unsigned t = 0; t < result->term_count; t++) {
         seen = seen || probe_usage_is_load(map, result->terms[t].ports);
     }
-    return is_of_vectors(subject) && seen && isa_form_memory_operand(subject->form) < 0;
+    return probe_usage_is_of_vectors(subject) && seen && isa_form_memory_operand(subject->form) < 0;
 }
 
-/* Of vectors, one that works on what it loads and on a register, or merges the two, and the µop that does.
- * (Of general registers the issue width may hide it.) */
-static bool work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
-                         const struct probe_portmap *map) {
+static bool seen_computing(const struct probe_usage *result, const struct probe_portmap *map) {
+    for (unsigned t = 0; t < result->term_count; t++) {
+        if (!result->terms[t].store && !probe_usage_is_load(map, result->terms[t].ports)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of vectors, one that works on what it loads and on a register, or merges the two, and the µop that does. */
+static bool vector_work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(subject->form);
     uint32_t ports = probe_usage_computing_ports(map, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE);
-    bool works = false, seen = ports_in(ports) >= round(map->issue_width);
+    bool works = false, seen = ports_in(ports) >= round(map->issue_width) || seen_computing(result, map);
     for (unsigned i = 0; i < subject->form->explicit_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
         works = works || (operand->kind == ISA_OPERAND_REG && operand->read && !operand->mask);
     }
     for (unsigned t = 0; t < result->term_count; t++) {
-        seen = seen || !probe_usage_is_load(map, result->terms[t].ports);
+        seen = seen || result->terms[t].store;
     }
-    return is_of_vectors(subject) && works && !seen && result->term_count > 0 && memory != NULL &&
+    return probe_usage_is_of_vectors(subject) && works && !seen && result->term_count > 0 && memory != NULL &&
            memory->read && !memory->write;
+}
+
+/* Of general registers, one that makes flags or something of them, where its ports are not so many that the
+ * issue width hides them. */
+static bool scalar_work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                const struct probe_portmap *map) {
+    const struct isa_form *form = subject->form;
+    const struct probe_usage_experiment all = {.target =
+                                                   probe_usage_computing_ports(map, PROBE_PORTS_SCALAR)};
+    bool hidden = all.target == 0 || probe_usage_is_widest(map, &all);
+    bool works = form->explicit_count > 0 && (form->flags_read | form->flags_written) != 0;
+    return !probe_usage_is_of_vectors(subject) && works && !hidden && !seen_computing(result, map);
 }
 
 /* The same of a form that writes memory, and a store. */
@@ -145,9 +165,7 @@ static bool slots_unexplained(const struct probe_usage_subject *subject, double 
            slots - uops > UNEXPLAINED_SLOTS + 3 * error;
 }
 
-/* Is this the only port of what the form computes, and no class's (so that two sets told it), and the form
- * slower than that? It keeps the port busy for more than a cycle: one uop counts as several. */
-static bool holds_a_port(const struct probe_usage *result, const struct probe_portmap *map) {
+bool probe_usage_holds_a_port(const struct probe_usage *result, const struct probe_portmap *map) {
     unsigned computing = 0;
     bool holds = result->slower;
     for (unsigned t = 0; t < result->term_count; t++) {
@@ -242,9 +260,11 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no port was seen busy, and what it takes could not be measured");
     } else if (load_missing(subject->form, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it reads memory, and no load was seen");
-    } else if (work_missing(subject, result, map)) {
+    } else if (vector_work_missing(subject, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "it works on what it loads, and no uop was seen that does");
+    } else if (scalar_work_missing(subject, result, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it computes, and no uop was seen that does");
     } else if (load_absurd(subject, result, map)) {
         probe_usage_give_up(
             result, PROBE_USAGE_INCONSISTENT,
@@ -263,7 +283,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
     } else if (probe_usage_runs_faster(result)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
     } else if (isa_form_memory_operand(subject->form) < 0 && !probe_usage_crosses(subject->form) &&
-               !holds_a_port(result, map) &&
+               !probe_usage_holds_a_port(result, map) &&
                uops > probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
                           probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");

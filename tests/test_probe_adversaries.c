@@ -47,7 +47,7 @@ static void trial_run(struct trial *trial, const char *core, const struct cast *
     }
     assert_int_equal(isa_forms_derive(trial->forms, count, &err), IP_OK);
     struct hx_meter meter = hx_bench_meter(&trial->machine.bench);
-    assert_int_equal(probe_usage_measure(&meter, &trial->machine.bench.encoder, &trial->machine.map,
+    assert_int_equal(probe_usage_measure(&meter, &trial->machine.bench.encoder, &trial->machine.map, NULL,
                                          trial->forms, NULL, count, trial->usages, &err),
                      IP_OK);
 }

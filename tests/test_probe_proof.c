@@ -115,8 +115,8 @@ static void recovers(const char *path, const char *table_path, const char *lines
     assert_int_equal(pairs.wrong, 0);
     size_t count = forms_choose(&table, &d, seed, forms);
     assert_int_equal(count, SAMPLE);
-    assert_int_equal(probe_usage_measure(&meter, &bench.encoder, &map, forms, NULL, count, usages, &err),
-                     IP_OK);
+    assert_int_equal(
+        probe_usage_measure(&meter, &bench.encoder, &map, NULL, forms, NULL, count, usages, &err), IP_OK);
     unsigned right = 0, known = 0;
     for (size_t i = 0; i < count; i++) {
         enum proof_result result =

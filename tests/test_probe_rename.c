@@ -65,7 +65,7 @@ static void recovers(const char *core) {
     struct hx_meter meter = hx_bench_meter(&machine.bench);
     struct gen_encoder *encoder = &machine.bench.encoder;
     enum ip_status status =
-        probe_usage_measure(&meter, encoder, &machine.map, forms, NULL, COUNT, usages, &err);
+        probe_usage_measure(&meter, encoder, &machine.map, NULL, forms, NULL, COUNT, usages, &err);
     if (status == IP_OK) {
         status = probe_rename_measure(&meter, encoder, &machine.map, forms, COUNT, usages, results, &err);
     }

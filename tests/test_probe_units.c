@@ -55,7 +55,7 @@ static void trial_measure(struct trial *trial, size_t from, size_t count) {
     struct ip_error err = {0};
     struct machine *machine = &trial->machine;
     struct hx_meter meter = hx_bench_meter(&machine->bench);
-    enum ip_status status = probe_usage_measure(&meter, &machine->bench.encoder, &machine->map,
+    enum ip_status status = probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, NULL,
                                                 trial->forms + from, NULL, count, trial->usages + from, &err);
     if (status == IP_OK) {
         status = probe_units_measure(&meter, &machine->bench.encoder, &machine->table, &machine->map,

@@ -83,7 +83,7 @@ static void forms_use(struct machine *machine, const struct cast *cast, struct p
     }
     assert_int_equal(isa_forms_derive(forms, count, &err), IP_OK);
     struct hx_meter meter = hx_bench_meter(&machine->bench);
-    if (probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, forms, NULL, count, results,
+    if (probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, NULL, forms, NULL, count, results,
                             &err) != IP_OK) {
         fail_msg("%s", err.text);
     }
@@ -181,14 +181,14 @@ static void test_halves(void **state) {
             continue;
         }
         assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-        assert_int_equal(
-            probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, &form, NULL, 1, &usage, &err),
-            IP_OK);
+        assert_int_equal(probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, NULL, &form, NULL,
+                                             1, &usage, &err),
+                         IP_OK);
         assert_string_equal(usage.why, "");
         assert_int_equal(usage.term_count, 1);
         assert_true(usage.terms[0].uops == (wide ? 2 : 1));
-        assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, &form, NULL, 1,
-                                            &usage, &settled, &err),
+        assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, NULL, &form, NULL,
+                                            1, &usage, &settled, &err),
                          IP_OK);
         assert_true(settled); /* two uops in one slot are no reason for a closer look */
         assert_int_equal(__builtin_popcount(usage.terms[0].ports), form->mnemonic[1] == 'p' ? 1 : 4);

@@ -127,15 +127,39 @@ static void test_too_many_for_early_binding(void **state) {
                 {PROBE_USAGE_GLANCED, {7.7}, 1, false},     {PROBE_USAGE_GLANCED, {0}, 0, false},
                 {PROBE_USAGE_LOOKED, {6.7, 6.7}, 2, true},  {PROBE_USAGE_LOOKED, {6.7}, 1, true},
                 {PROBE_USAGE_LOOKED, {6.4, 6.3}, 2, false}};
+    struct isa_form form = form_of("vaddps xmm, xmm, xmm");
     for (size_t i = 0; i < 2 * sizeof read / sizeof read[0]; i++) {
         bool early = i % 2 == 0;
-        struct probe_usage_subject subject = {.binds_early = early};
+        struct probe_usage_subject subject = {.form = &form, .binds_early = early};
         subject.issue = (struct probe_usage_experiment){
             .parts = 1, .copies = 8, .kind = read[i / 2].kind, .confined = NAN};
         for (unsigned r = 0; r < read[i / 2].count; r++) {
             probe_usage_reading_add(&subject.issue, read[i / 2].slots[r], 6);
         }
-        assert_int_equal(probe_usage_early_too_many(&subject), early && read[i / 2].too_many);
+        bool glanced = read[i / 2].kind == PROBE_USAGE_GLANCED;
+        bool too_many = probe_usage_too_many(&subject, glanced ? 1 : 0.5) != NULL;
+        assert_int_equal(too_many, early && read[i / 2].too_many);
+    }
+}
+
+/* Where some wait for blocked ports, nothing of more than eight: but for those of vectors. */
+static void test_too_many_where_some_wait(void **state) {
+    (void)state;
+    static const char *const forms[] = {"shld r32, r32, cl", "vphaddw ymm, ymm, ymm", "phaddw mm, mm",
+                                        "vpgatherdd xmm, vm32x, xmm", "vcompressps m256, ymm"};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct isa_form form = form_of(forms[i]);
+        struct probe_usage_subject subject = {.form = &form};
+        subject.issue =
+            (struct probe_usage_experiment){.kind = PROBE_USAGE_GLANCED, .reading_count = 2, .confined = 12};
+        bool vectors = i == 1 || i == 2;
+        assert_true(probe_usage_is_vectors_alone(&form) == vectors);
+        assert_null(probe_usage_too_many(&subject, 1));
+        subject.delays = 4;
+        assert_int_equal(probe_usage_too_many(&subject, 1) != NULL, !vectors);
+        assert_null(probe_usage_too_many(&subject, 4.5));
+        subject.issue.reading_count = 1;
+        assert_null(probe_usage_too_many(&subject, 1));
     }
 }
 
@@ -363,8 +387,9 @@ int main(void) {
         cmocka_unit_test(test_halves_are_alike),           cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_loads_beside_their_kind),    cmocka_unit_test(test_loads_have_no_company),
         cmocka_unit_test(test_widest_lacks_a_uop),         cmocka_unit_test(test_microcode_of_early_binding),
-        cmocka_unit_test(test_too_many_for_early_binding), cmocka_unit_test(test_glances_that_are_wanted),
-        cmocka_unit_test(test_work_needs_a_port),          cmocka_unit_test(test_stores_wait_for_loads),
+        cmocka_unit_test(test_too_many_for_early_binding), cmocka_unit_test(test_too_many_where_some_wait),
+        cmocka_unit_test(test_glances_that_are_wanted),    cmocka_unit_test(test_work_needs_a_port),
+        cmocka_unit_test(test_stores_wait_for_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,7 @@ static struct probe_usage usage_of(const char *syntax, double slots, const struc
         for (unsigned r = 0; r < count; r++) {
             experiment->confined = readings[r].set == sets[e] ? readings[r].uops : experiment->confined;
         }
+        experiment->readings[0] = experiment->confined;
     }
     struct probe_usage usage = {.slots = slots, .cycles = 1};
     probe_usage_infer(&subject, &usage, &map);

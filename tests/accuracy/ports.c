@@ -163,7 +163,7 @@ static enum ip_status run_measure(struct comparer *comparer, const struct hx_ben
         forms[i] = comparer->subjects[i].form;
     }
     if (status == IP_OK) {
-        status = probe_usage_measure(&meter, encoder, &map, forms, NULL, comparer->count, usages, err);
+        status = probe_usage_measure(&meter, encoder, &map, NULL, forms, NULL, comparer->count, usages, err);
     }
     for (size_t i = 0; i < comparer->count && status == IP_OK; i++) {
         answers[i].usage = usages[i];

@@ -216,7 +216,7 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
     subjects_choose(tool, &machine, &d, options, &subjects);
     struct probe_usage *usages = tool_alloc(tool, subjects.count, sizeof *usages);
     tool_must(tool,
-              probe_usage_measure(&machine.meter, &machine.bench.encoder, &map, subjects.forms, NULL,
+              probe_usage_measure(&machine.meter, &machine.bench.encoder, &map, NULL, subjects.forms, NULL,
                                   subjects.count, usages, &err),
               &err);
     for (size_t i = 0; i < subjects.count; i++) {
