@@ -59,7 +59,7 @@ static void issue_plan(struct probe_usage_session *session, enum probe_usage_kin
 static void sets_plan(struct probe_usage_session *session, enum probe_usage_kind kind) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (!subject->too_many) {
+        if (!subject->too_many && !subject->settled) {
             probe_usage_experiments_plan(subject, session->map);
         }
         for (unsigned e = 0; e < subject->count; e++) {
@@ -121,6 +121,18 @@ static enum ip_status stage_run(struct probe_usage_session *session, enum probe_
                      : status;
     }
     return status;
+}
+
+/* What takes longer than as many NOPs as a kernel has room for is not told: nothing bounds its uops. */
+static void slow_settle(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        if (is_open(subject) && subject->issue.parts == 0) {
+            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_SLOW_WHY);
+            subject->settled = true;
+            subject->count = 0;
+        }
+    }
 }
 
 /* What cannot run, or not in a mix, will not at a second try. */
@@ -281,6 +293,7 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
         }
         status = issue_glance(session, 0, err);
     }
+    slow_settle(session);
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         subject->issue.wanted = 0;
@@ -380,6 +393,7 @@ static enum ip_status chunk_look(struct probe_usage_session *session, bool caref
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_LOOKED, err);
     issue_plan(session, PROBE_USAGE_LOOKED);
     status = status == IP_OK ? stage_run(session, PROBE_USAGE_ISSUE, err) : status;
+    slow_settle(session);
     slots_take(session);
     slots_use(session);
     sets_plan(session, PROBE_USAGE_LOOKED);

@@ -285,7 +285,8 @@ static bool all_seen(const struct probe_usage_subject *subject, const struct sum
     double computing = sums->uops - sums->loads - sums->stores;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
-        ports |= is_of_memory(experiment, map) ? 0 : experiment->target;
+        bool none = experiment->implied && experiment->parts == 0;
+        ports |= none || is_of_memory(experiment, map) ? 0 : experiment->target;
     }
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *experiment = &subject->experiments[e];
@@ -300,6 +301,11 @@ static bool all_seen(const struct probe_usage_subject *subject, const struct sum
 static bool sum_fits(const struct probe_usage_subject *subject, const struct sums *sums,
                      const struct probe_portmap *map) {
     double slots = round(subject->result->slots);
+    /* Vectors' microcode fills slots with more than uops, and all of its ports are in sets that were read. */
+    if (subject->delays != 0 && probe_usage_is_vectors_alone(subject->form) && sums->uops > FEW_UOPS &&
+        all_seen(subject, sums, map)) {
+        return true;
+    }
     if (isfinite(slots) || probe_usage_glance_needs_issue(map)) { /* a load may go with another uop */
         double stores = probe_usage_glance_needs_issue(map) ? sums->stores : 0; /* AMD's may share it, too */
         double least =

@@ -11,6 +11,8 @@ static const double DOUBT = 0.2;
 /* Readings are wrong by such a part of a mix's whole time. */
 static const double KIND_ERROR[PROBE_USAGE_KINDS] = {
     [PROBE_USAGE_GLANCED] = 0.008, [PROBE_USAGE_LOOKED] = 0.006, [PROBE_USAGE_MEASURED] = 0.0015};
+/* Glances that may be wrong by more are vague. */
+static const double GLANCE_ERROR_MOST = 0.2;
 /* What the readings say together may be wrong by so many µops. */
 static const double ERROR_MOST = 0.12, MEASURED_ERROR_MOST = 0.09;
 /* µops over which the narrowest half of several readings may spread at least, or twice what one may be wrong
@@ -137,7 +139,9 @@ void probe_usage_reading_add(struct probe_usage_experiment *experiment, double c
     if (experiment->reading_count == 0) {
         return;
     }
-    bool bounds = experiment->kind == PROBE_USAGE_GLANCED || experiment->bounds;
+    /* Glances are too long as a rule; the least of vague ones is too short. */
+    bool glanced = experiment->kind == PROBE_USAGE_GLANCED && error_of(experiment, 1) <= GLANCE_ERROR_MOST;
+    bool bounds = glanced || experiment->bounds;
     unsigned begin = 0, fast = fast_part(experiment, &begin);
     experiment->confined = bounds ? least_of(experiment->readings, experiment->reading_count)
                                   : middle_of(experiment->readings + begin, fast);

@@ -28,6 +28,8 @@ enum {
 #define PROBE_USAGE_EARLY_WHY                                                                                \
     "of more than 6 uops no count is certain: this core binds them to ports before it knows which are free"
 
+#define PROBE_USAGE_SLOW_WHY "too slow for its issue slots to be read, which would bound its uops"
+
 #define PROBE_USAGE_DELAYED_WHY                                                                              \
     "of more than 8 uops no count is certain: on this core some that could go elsewhere wait for blocked "   \
     "ports"

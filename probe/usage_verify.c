@@ -288,8 +288,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                           probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
     } else if (subject->many && !isfinite(subject->issue.confined)) {
-        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
-                            "too slow for its issue slots to be read, which would bound its uops");
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_SLOW_WHY);
     } else if (slots_unexplained(subject, uops, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
                             "it takes more issue slots than uops were found for");
