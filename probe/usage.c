@@ -287,12 +287,10 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_GLANCED, err);
     hopeless_settle(session);
     issue_plan(session, PROBE_USAGE_GLANCED);
-    for (unsigned i = 0; i < ISSUE_GLANCES && status == IP_OK; i++) {
-        for (size_t s = 0; s < session->count; s++) {
-            session->subjects[s].issue.wanted = 1;
-        }
-        status = issue_glance(session, 0, err);
+    for (size_t i = 0; i < session->count; i++) {
+        session->subjects[i].issue.wanted = ISSUE_GLANCES;
     }
+    status = status == IP_OK ? issue_glance(session, 0, err) : status;
     slow_settle(session);
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];

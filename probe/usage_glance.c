@@ -207,8 +207,10 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     /* One of two that is too short by chance would hide a uop, and two of three that are too long show one.
      */
     bool split = experiment->bounds && is_spread(experiment);
-    /* What contradicts itself set by set must not do so by chance. */
-    bool once = subject->result->reconciled && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
+    /* What contradicts itself set by set must not do so by chance, nor agree where bursts of a unit read low.
+     */
+    bool unsure = subject->result->reconciled || subject->result->slower;
+    bool once = unsure && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
     if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
         load_is_vague(subject, experiment, map) || may_hide_some(subject, experiment, map)) {
         return false;

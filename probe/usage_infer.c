@@ -192,8 +192,9 @@ bool probe_usage_is_of_ports(const struct probe_usage_subject *subject,
                              const struct probe_usage_experiment *experiment,
                              const struct probe_portmap *map) {
     bool memory = experiment->store || probe_usage_is_load(map, experiment->target);
-    return experiment->parts != 0 && !memory && !subject->holds_unit &&
-           !probe_usage_is_widest(map, experiment) && !probe_usage_shares_the_way(subject, experiment, map);
+    bool bursts = subject->holds_unit && subject->delays == 0;
+    return experiment->parts != 0 && !memory && !bursts && !probe_usage_is_widest(map, experiment) &&
+           !probe_usage_shares_the_way(subject, experiment, map);
 }
 
 /* uops of loads or stores that the operands need beyond those `found`, of which the readings say only that

@@ -34,11 +34,18 @@ bool probe_usage_renews(const struct isa_form *form, const struct gen_independen
     return renews;
 }
 
+/* Does its throughput say how long an instance takes? */
+static bool alone_is_known(const struct probe_throughput *throughput) {
+    return throughput->measured && throughput->verdict == HX_VERDICT_OK && throughput->plain_cycles > 0;
+}
+
 /* How long an instance takes alone, for the sizes of what follows: a look will do. */
 static void alone_take(struct probe_usage_subject *subject, const struct probe_batch *batch) {
     const struct probe_throughput *throughput = subject->throughput;
     struct probe_usage *result = subject->result;
-    subject->alone = probe_mix_cycles(batch, subject->slot) / ALONE_INSTANCES;
+    bool known = subject->slot == subject->chain_slot;
+    subject->alone =
+        known ? throughput->plain_cycles : probe_mix_cycles(batch, subject->slot) / ALONE_INSTANCES;
     subject->chain = probe_mix_cycles(batch, subject->chain_slot);
     if (!isfinite(subject->alone)) {
         subject->alone = throughput->plain_cycles;
@@ -72,8 +79,11 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
         const struct gen_part few = {.form = subject->form,
                                      .count = probe_usage_copies(subject->throughput->plain_cycles)};
         subject->renews = probe_usage_renews(subject->form, &(struct gen_independence){0});
-        status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
-        status = status == IP_OK ? probe_mix_add(&batch, &few, 1, &subject->chain_slot, err) : status;
+        status = probe_mix_add(&batch, &few, 1, &subject->chain_slot, err);
+        subject->slot = subject->chain_slot;
+        if (status == IP_OK && (kind != PROBE_USAGE_GLANCED || !alone_is_known(subject->throughput))) {
+            status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
+        }
     }
     status = status == IP_OK ? probe_usage_batch_run(session, &batch, kind, err) : status;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {

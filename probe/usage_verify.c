@@ -126,16 +126,29 @@ static bool vector_work_missing(const struct probe_usage_subject *subject, const
            memory->read && !memory->write;
 }
 
-/* Of general registers, one that makes flags or something of them, where its ports are not so many that the
- * issue width hides them. */
-static bool scalar_work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
-                                const struct probe_portmap *map) {
-    const struct isa_form *form = subject->form;
+static bool works_with_flags(const struct isa_form *form) {
+    return form->explicit_count > 0 && (form->flags_read | form->flags_written) != 0;
+}
+
+/* Are such as fast as instructions are issued? Then their ports are hidden. */
+static bool flags_are_hidden(const struct probe_portmap *map) {
+    static const double spare = 0.5; /* a port less than the issue width is seen */
     const struct probe_usage_experiment all = {.target =
                                                    probe_usage_computing_ports(map, PROBE_PORTS_SCALAR)};
     bool hidden = all.target == 0 || probe_usage_is_widest(map, &all);
-    bool works = form->explicit_count > 0 && (form->flags_read | form->flags_written) != 0;
-    return !probe_usage_is_of_vectors(subject) && works && !hidden && !seen_computing(result, map);
+    for (size_t i = 0; i < map->member_count && !hidden; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        hidden = member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1 &&
+                 works_with_flags(member->form);
+    }
+    return hidden;
+}
+
+/* Of general registers, one that makes flags or something of them. */
+static bool scalar_work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                const struct probe_portmap *map) {
+    return !probe_usage_is_of_vectors(subject) && works_with_flags(subject->form) &&
+           !seen_computing(result, map) && !flags_are_hidden(map);
 }
 
 /* The same of a form that writes memory, and a store. */
@@ -176,6 +189,23 @@ bool probe_usage_holds_a_port(const struct probe_usage *result, const struct pro
         }
     }
     return computing == 1 && holds;
+}
+
+/* uops with issue slots of their own: loads and stores may share those of others. Microcode that goes to
+ * memory counts its slots in its own way. */
+static double uops_with_slots(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                              const struct probe_portmap *map) {
+    bool memory = isa_form_memory_operand(subject->form) >= 0;
+    double uops = 0;
+    if (memory && !(result->slots < PROBE_USAGE_MICROCODE - 0.5)) {
+        return 0;
+    }
+    for (unsigned t = 0; t < result->term_count; t++) {
+        const struct probe_usage_term *term = &result->terms[t];
+        bool shares = memory && (term->store || probe_usage_is_load(map, term->ports));
+        uops += shares ? 0 : term->uops;
+    }
+    return uops;
 }
 
 static double residual_most(const struct probe_usage_subject *subject, double uops) {
@@ -282,10 +312,10 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no mix that would check the answer could be measured");
     } else if (probe_usage_runs_faster(result)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
-    } else if (isa_form_memory_operand(subject->form) < 0 && !probe_usage_crosses(subject->form) &&
-               !probe_usage_holds_a_port(result, map) &&
-               uops > probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
-                          probe_usage_error(&subject->issue)) {
+    } else if (!probe_usage_crosses(subject->form) && !probe_usage_holds_a_port(result, map) &&
+               uops_with_slots(subject, result, map) >
+                   probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
+                       probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
     } else if (subject->many && !isfinite(subject->issue.confined)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_SLOW_WHY);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which sets of ports are asked of a form at all, and where its operands say what readings are too rough for:
+ * as a Zen 5 needs it. */
+#include <math.h>
+#include <string.h>
+
+#include "probe/usage.h"
+#include "probe/usage_steps.h"
+#include "tests/generator_testing.h"
+
+/* Six ALUs, four pipes of vectors, and stores. */
+enum { ALUS = 0x3f, VECTORS = 0x3c0, STORES = 0xc00, MEMBERS = 3 };
+static const char *const blockers[MEMBERS] = {"mov r64, imm32", "vpaddd ymm, ymm, ymm", "mov m64, r64"};
+
+struct core {
+    struct isa_form forms[MEMBERS];
+    struct probe_port_member members[MEMBERS];
+    struct probe_portmap map;
+};
+
+static void core_make(struct core *core) {
+    static const uint32_t sets[MEMBERS] = {ALUS, VECTORS, STORES};
+    *core = (struct core){.map = {.issue_width = 8, .member_count = MEMBERS, .class_count = MEMBERS}};
+    core->map.members = core->members;
+    for (int i = 0; i < MEMBERS; i++) {
+        bool vector = i == 1;
+        core->forms[i] = form_of(blockers[i]);
+        core->members[i] = (struct probe_port_member){.form = &core->forms[i],
+                                                      .class = i,
+                                                      .cycles = 1.0 / ports_in(sets[i]),
+                                                      .world = vector ? (unsigned)PROBE_PORTS_VECTOR
+                                                                      : (unsigned)PROBE_PORTS_SCALAR};
+        core->map.classes[i] = (struct probe_port_class){.ports = sets[i],
+                                                         .width = ports_in(sets[i]),
+                                                         .store = i == 2,
+                                                         .worlds = core->members[i].world,
+                                                         .blocker = {vector ? -1 : i, vector ? i : -1, -1}};
+    }
+}
+
+static struct probe_usage_experiment *of_set(struct probe_usage_subject *subject, uint32_t set) {
+    for (unsigned e = 0; e < subject->count; e++) {
+        if (subject->experiments[e].target == set) {
+            return &subject->experiments[e];
+        }
+    }
+    return NULL;
+}
+
+/* Is the set asked of the form, of which two issue slots are known? */
+static bool is_asked(const struct core *core, const char *syntax, uint32_t set, uint64_t delays) {
+    struct isa_form form = form_of(syntax);
+    struct probe_usage_subject subject;
+    probe_usage_subject_init(&subject, &form);
+    subject.slots = 2;
+    subject.delays = delays;
+    subject.legacy = false;
+    probe_usage_experiments_plan(&subject, &core->map);
+    const struct probe_usage_experiment *experiment = of_set(&subject, set);
+    bool none = experiment != NULL && experiment->implied && experiment->parts == 0;
+    return experiment != NULL && !none;
+}
+
+/* Stores are looked for where memory is written, the stack grows, or nothing says what the form is for. */
+static void test_who_may_store(void **state) {
+    (void)state;
+    struct core core;
+    core_make(&core);
+    static const struct {
+        const char *form;
+        bool stores;
+    } forms[] = {{"add m64, r64", true},          {"push r64", true},      {"clflushopt m512", true},
+                 {"add r64, m64", false},         {"add r64, r64", false}, {"vmovups m256, ymm", true},
+                 {"vpaddd ymm, ymm, m256", false}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        assert_int_equal(is_asked(&core, forms[i].form, STORES, 0), forms[i].stores);
+    }
+}
+
+/* Where some wait for blocked ports a form that names only vectors has nothing on the ports of ALUs; where
+ * none do what is read counts. */
+static void test_who_may_compute_on_alus(void **state) {
+    (void)state;
+    struct core core;
+    core_make(&core);
+    static const struct {
+        const char *form;
+        bool alus;
+    } forms[] = {{"vpaddd ymm, ymm, m256", false},
+                 {"vphaddw xmm, xmm, xmm", false},
+                 {"vmovd r32, xmm", true},
+                 {"vptest xmm, xmm", true},
+                 {"vmovups m256, ymm", true},
+                 {"vpgatherdd xmm, vm32x, xmm", true},
+                 {"add r64, r64", true}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        assert_int_equal(is_asked(&core, forms[i].form, ALUS, 1), forms[i].alus);
+        assert_true(is_asked(&core, forms[i].form, ALUS, 0));
+    }
+}
+
+/* Beside six blocked ports stand two copies for each, and readings are upper bounds; beside four as many as
+ * ever. */
+static void test_copies_beside_wide_sets(void **state) {
+    (void)state;
+    struct core core;
+    core_make(&core);
+    struct isa_form form = form_of("add r64, r64");
+    for (double alone = 0.25; alone <= 4; alone *= 16) {
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.alone = alone;
+        subject.slots = 2;
+        probe_usage_experiments_plan(&subject, &core.map);
+        struct probe_usage_experiment *wide = of_set(&subject, ALUS), *narrow = of_set(&subject, VECTORS);
+        probe_usage_experiment_size(wide, &subject, &core.map, PROBE_USAGE_GLANCED, 0);
+        probe_usage_experiment_size(narrow, &subject, &core.map, PROBE_USAGE_GLANCED, 0);
+        assert_int_equal(wide->copies, 12);
+        assert_int_equal(narrow->copies, alone > 1 ? 4 : 8);
+        assert_true(wide->bounds && !narrow->bounds);
+    }
+}
+
+/* Stores of `add m64, r64` that are told by these readings, of which two issue slots are known. */
+static double stores_of(const double *readings, unsigned count) {
+    struct core core;
+    core_make(&core);
+    struct isa_form form = form_of("add m64, r64");
+    struct probe_usage_subject subject;
+    probe_usage_subject_init(&subject, &form);
+    subject.slots = 2;
+    probe_usage_experiments_plan(&subject, &core.map);
+    struct probe_usage_experiment *stores = of_set(&subject, STORES);
+    assert_true(stores->by_operands);
+    stores->copies = 8;
+    stores->blocked[0].uops = 48;
+    for (unsigned i = 0; i < count; i++) {
+        probe_usage_reading_add(stores, readings[i], 2);
+    }
+    probe_usage_reading_judge(stores);
+    struct probe_usage usage = {.slots = 2, .cycles = 0.5};
+    probe_usage_infer(&subject, &usage, &core.map);
+    double uops = 0;
+    for (unsigned t = 0; t < usage.term_count; t++) {
+        uops += usage.terms[t].store ? usage.terms[t].uops : 0;
+    }
+    return uops;
+}
+
+/* Read-modify-write reads as 0.1 to 0.5 of a store now, as 1.5 then: half of the readings must show any. */
+static void test_stores_that_are_seen(void **state) {
+    (void)state;
+    static const double low[] = {0.1, 0.1, 1.5, 0.2}, high[] = {0.1, 1.5, 1.4}, none[] = {0.0, 0.1};
+    assert_true(stores_of(high, 3) == 1);
+    assert_true(stores_of(low, 4) == 0);
+    assert_true(stores_of(none, 2) == 0);
+}
+
+/* What makes flags does it on some port, where no such form is as fast as instructions are issued. */
+static void test_flags_need_a_port(void **state) {
+    (void)state;
+    static const char *const forms[] = {"cmp r64, r64", "adc r64, r64", "mov r64, r64", "clc"};
+    for (size_t i = 0; i < 2 * sizeof forms / sizeof forms[0]; i++) {
+        struct core core;
+        core_make(&core);
+        struct isa_form form = form_of(forms[i / 2]), fast = form_of("add r64, r64");
+        bool hidden = i % 2 == 1, flags = i / 2 < 2;
+        if (hidden) { /* in no class, for nothing blocks its ports */
+            core.members[1] = (struct probe_port_member){.form = &fast, .class = -1, .cycles = 0.125};
+        }
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.count = 1;
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = ALUS, .reading_count = 1, .tries = 1, .cycles = 8, .copies = 1};
+        struct probe_usage usage = {.slots = 1, .cycles = 0.17};
+        subject.result = &usage;
+        probe_usage_verify(&subject, &usage, &core.map);
+        bool missed = strstr(usage.why, "it computes, and no uop was seen") != NULL;
+        assert_int_equal(missed, flags && !hidden);
+    }
+}
+
+/* A load shares the slot of what it feeds, but two that compute share none. */
+static void test_slots_beside_memory(void **state) {
+    (void)state;
+    struct core core;
+    core_make(&core);
+    struct isa_form form = form_of("vsqrtpd ymm, m256");
+    for (unsigned uops = 1; uops <= 2; uops++) {
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.count = 1;
+        subject.issue = (struct probe_usage_experiment){.parts = 1, .copies = 8, .reading_count = 4};
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = VECTORS, .reading_count = 1, .tries = 1, .cycles = uops / 4.0, .copies = 1};
+        struct probe_usage usage = {.slots = 1, .cycles = 7, .term_count = 1};
+        usage.terms[0] = (struct probe_usage_term){.ports = VECTORS, .uops = uops};
+        subject.result = &usage;
+        probe_usage_verify(&subject, &usage, &core.map);
+        assert_int_equal(usage.verdict, uops > 1 ? PROBE_USAGE_INCONSISTENT : PROBE_USAGE_OK);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_may_store),           cmocka_unit_test(test_who_may_compute_on_alus),
+        cmocka_unit_test(test_copies_beside_wide_sets), cmocka_unit_test(test_stores_that_are_seen),
+        cmocka_unit_test(test_flags_need_a_port),       cmocka_unit_test(test_slots_beside_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
