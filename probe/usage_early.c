@@ -23,7 +23,7 @@ static const double ADDED = 0.3;
 
 /* Where only some wait they add a part of a uop that never comes near one (VMOVD beside RORX of a Zen 5: 0.4
  * to 0.6), and what two readings agree on is seldom so far below a count. */
-static const double WAIT_MOST = 0.3;
+static const double WAIT_MOST = 0.3, WAIT_MOST_OF_MANY = 0.25, ONE_LACKS = 0.35;
 
 /* Issue slots that blockers leave in a cycle: beside those that leave fewer noise looks like a wait. */
 static const double SLOTS_SPARE = 2.5;
@@ -169,13 +169,34 @@ static double common_count(const struct probe_usage_experiment *experiment) {
     return near >= SHARE * count ? whole : -1;
 }
 
+/* Where only some uops wait. Of many ports a count is no more than the slots that nothing else computes in,
+ * unless a value crosses: that may hold more. */
+static double delayed_count(const struct probe_usage_subject *subject,
+                            const struct probe_usage_experiment *experiment, const struct probe_usage *result,
+                            const struct probe_portmap *map, double found) {
+    double read = experiment->confined, computing = 0;
+    if (ports_in(experiment->target) < PROBE_USAGE_MANY_PORTS) {
+        return floor(read + WAIT_MOST);
+    }
+    for (unsigned t = 0; t < result->term_count; t++) {
+        const struct probe_usage_term *term = &result->terms[t];
+        computing += term->store || probe_usage_is_load(map, term->ports) ? 0 : term->uops;
+    }
+    double count = floor(read + (read < 1 ? ONE_LACKS : WAIT_MOST_OF_MANY));
+    bool bounded = isfinite(result->slots) && !probe_usage_crosses(subject->form);
+    double most = fmax(round(result->slots), 1) - computing + found;
+    return bounded ? fmin(count, fmax(most, found)) : count;
+}
+
 double probe_usage_early_count(const struct probe_usage_subject *subject,
                                const struct probe_usage_experiment *experiment,
-                               const struct probe_portmap *map, double found) {
+                               const struct probe_usage *result, const struct probe_portmap *map,
+                               double found) {
     if (experiment->reading_count == 0) {
         return 0;
     }
-    double count = subject->binds_early ? common_count(experiment) : floor(experiment->confined + WAIT_MOST);
+    double count = subject->binds_early ? common_count(experiment)
+                                        : delayed_count(subject, experiment, result, map, found);
     count = count < 0 ? floor(experiment->readings[0] + NOISE) : count;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *other = &subject->experiments[e];

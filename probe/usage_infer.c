@@ -11,8 +11,8 @@ static const double UOP_TOLERANCE = 0.4; /* of a count of µops to an integer */
 /* What holds a unit has uops that come in bursts: a reading may be so far above a count, but hardly below. */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2;
 
-/* A set that reads less has none. */
-static const double NO_UOP = 0.5;
+/* A set that reads less has none, where readings count and where they are upper bounds. */
+static const double NO_UOP = 0.5, BOUND_UOP = 0.7;
 
 /* The widest set has all uops that the sets within it have. Beside few of them it is read so well that one
  * which it lacks was none (a slow rhythm). */
@@ -162,7 +162,8 @@ bool probe_usage_shares_the_way(const struct probe_usage_subject *subject,
         const struct probe_usage_experiment *outer = &subject->experiments[e];
         bool holds = ports_within(experiment->target, outer->target) && experiment->target != outer->target;
         held = held || (holds && isfinite(outer->confined));
-        seen = seen || (holds && outer->confined >= NO_UOP); /* NaN is not */
+        double least = outer->bounds || subject->delays != 0 ? BOUND_UOP : NO_UOP;
+        seen = seen || (holds && outer->confined >= least); /* NaN is not */
     }
     return held && !seen && !probe_usage_crosses(subject->form);
 }
@@ -243,7 +244,7 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
             doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
         } else if (bound) {
             double nearest = unit ? fmax(ceil(uops - UNIT_ABOVE), 0)
-                                  : probe_usage_early_count(subject, experiment, map, found);
+                                  : probe_usage_early_count(subject, experiment, result, map, found);
             doubtful = uops < -UNIT_ABOVE || (unit && uops > nearest + UNIT_BETWEEN);
             uops = doubtful ? uops : nearest;
         } else {

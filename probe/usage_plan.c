@@ -11,7 +11,6 @@ enum {
     COPIES = 4,         /* of the form beside blockers ... */
     COPIES_OF_FAST = 8, /* ... and of one that takes a cycle at most: the more, the clearer */
     COPIES_OF_SLOW = 3, /* ... and of one that holds a unit for long, beside NOPs */
-    MANY_PORTS = 5, /* a loop's end costs up to half a cycle more or less by chance, in which so many ... */
     COPIES_OF_MANY = 2, /* ... ports do some uops: copies for each port */
     LEAST_OF_ISSUE = 2, /* readings */
     LEAST_OF_SLOW = 6,
@@ -166,7 +165,7 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
     /* More copies where they cost no time: what others wait for is longer. */
     bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
     unsigned copies = waits ? COPIES_OF_FAST : probe_usage_copies(subject->alone);
-    if (width >= MANY_PORTS && !experiment->widest && copies < COPIES_OF_MANY * width) {
+    if (width >= PROBE_USAGE_MANY_PORTS && !experiment->widest && copies < COPIES_OF_MANY * width) {
         copies = COPIES_OF_MANY * width;
     }
     if (width == 0) {
@@ -347,9 +346,10 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
                 class->load && gen_form_modifies_memory(subject->form) ? PROBE_USAGE_BOUND_READINGS : 1;
             experiment->rhythms =
                 !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
-            experiment->delays = !experiment->widest && probe_usage_delays(subject, map, c);
-            experiment->bounds = !experiment->widest && (subject->holds_unit || experiment->delays ||
-                                                         (!memory && width >= MANY_PORTS));
+            bool wide = !memory && !experiment->widest && width >= PROBE_USAGE_MANY_PORTS;
+            experiment->delays = !experiment->widest &&
+                                 (probe_usage_delays(subject, map, c) || (wide && subject->delays != 0));
+            experiment->bounds = experiment->delays || wide || (!experiment->widest && subject->holds_unit);
             experiment->based = class->load || width + 1.5 > map->issue_width;
             if (alone && !memory && (class->ports & vectors) == 0) {
                 experiment->implied = true;

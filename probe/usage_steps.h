@@ -17,9 +17,11 @@ enum {
         15, /* cheap looks at an experiment, at most; of one for which these are too vague */
     PROBE_USAGE_MEASUREMENTS = 7,   /* so many measurements */
     PROBE_USAGE_BOUND_READINGS = 5, /* at least, of what may read as more than it is */
-    PROBE_USAGE_MICROCODE = 4,      /* slots, and more: what it does is not in its operands */
-    PROBE_USAGE_EARLY_UOPS = 6,     /* of more, a core that binds them early shows no count twice */
-    PROBE_USAGE_DELAYED_UOPS = 8,   /* nor, of more, one where some wait for blocked ports */
+    PROBE_USAGE_MANY_PORTS = 5, /* their blockers leave few slots, and what a loop's end costs more or less by
+                                   chance, half a cycle, is some uops: readings are upper bounds */
+    PROBE_USAGE_MICROCODE = 4,  /* slots, and more: what it does is not in its operands */
+    PROBE_USAGE_EARLY_UOPS = 6, /* of more, a core that binds them early shows no count twice */
+    PROBE_USAGE_DELAYED_UOPS = 8, /* nor, of more, one where some wait for blocked ports */
 };
 
 /* uops: of a form that writes memory a store that is seen at all is one. */
@@ -187,7 +189,8 @@ const char *probe_usage_too_many(const struct probe_usage_subject *subject, doub
  * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
 double probe_usage_early_count(const struct probe_usage_subject *subject,
                                const struct probe_usage_experiment *experiment,
-                               const struct probe_portmap *map, double found);
+                               const struct probe_usage *result, const struct probe_portmap *map,
+                               double found);
 
 /* -- probe/usage_halves.c: where 512 bits are executed in halves ---------------------------------------- */
 

@@ -151,6 +151,22 @@ static bool scalar_work_missing(const struct probe_usage_subject *subject, const
            !seen_computing(result, map) && !flags_are_hidden(map);
 }
 
+/* A form that makes a value for a general register and takes longer than its slots: no move that rename
+ * removes.
+ */
+static bool ports_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                          const struct probe_portmap *map) {
+    static const double longer = 1.25;
+    bool general = false;
+    for (unsigned i = 0; i < subject->form->explicit_count; i++) {
+        const struct isa_operand *operand = &subject->form->operands[i];
+        general = general ||
+                  (operand->kind == ISA_OPERAND_REG && operand->write && isa_reg_is_gpr(operand->reg_class));
+    }
+    return general && result->term_count == 0 && !flags_are_hidden(map) &&
+           result->cycles > longer * fmax(round(result->slots), 1) / map->issue_width;
+}
+
 /* The same of a form that writes memory, and a store. */
 static bool store_missing(const struct isa_form *form, const struct probe_usage *result,
                           const struct probe_portmap *map) {
@@ -295,6 +311,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "it works on what it loads, and no uop was seen that does");
     } else if (scalar_work_missing(subject, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it computes, and no uop was seen that does");
+    } else if (ports_missing(subject, result, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "no port was seen busy, and it takes longer than its issue slots");
     } else if (load_absurd(subject, result, map)) {
         probe_usage_give_up(
             result, PROBE_USAGE_INCONSISTENT,

@@ -173,6 +173,7 @@ static void test_halves(void **state) {
     assert_int_equal(machine_map(&machine, "", &err), IP_OK);
     assert_true(machine.map.halves && machine.map.confirmed);
     struct hx_meter meter = hx_bench_meter(&machine.bench);
+    struct probe_usage_core core = {0}; /* measured once, and kept */
     for (size_t i = 0; i < machine.table.count; i++) {
         struct isa_form *form = &machine.table.forms[i];
         struct probe_usage usage;
@@ -181,13 +182,14 @@ static void test_halves(void **state) {
             continue;
         }
         assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-        assert_int_equal(probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, NULL, &form, NULL,
+        assert_int_equal(probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, &core, &form, NULL,
                                              1, &usage, &err),
                          IP_OK);
+        assert_true(core.known && !core.binds_early && core.delays == 0);
         assert_string_equal(usage.why, "");
         assert_int_equal(usage.term_count, 1);
         assert_true(usage.terms[0].uops == (wide ? 2 : 1));
-        assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, NULL, &form, NULL,
+        assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, &core, &form, NULL,
                                             1, &usage, &settled, &err),
                          IP_OK);
         assert_true(settled); /* two uops in one slot are no reason for a closer look */

@@ -156,6 +156,40 @@ static void test_stores_that_are_seen(void **state) {
     assert_true(stores_of(none, 2) == 0);
 }
 
+/* uops of the ALUs that these readings tell of a form of general registers where some wait. */
+static double alus_of(const double *readings, unsigned count) {
+    struct core core;
+    core_make(&core);
+    struct isa_form form = form_of("btr r64, r64");
+    struct probe_usage_subject subject;
+    probe_usage_subject_init(&subject, &form);
+    subject.slots = 2;
+    subject.delays = 1;
+    probe_usage_experiments_plan(&subject, &core.map);
+    struct probe_usage_experiment *alus = of_set(&subject, ALUS);
+    alus->copies = 12;
+    alus->blocked[0].uops = 144;
+    for (unsigned i = 0; i < count; i++) {
+        probe_usage_reading_add(alus, readings[i], 6);
+    }
+    struct probe_usage usage = {.slots = 2, .cycles = 0.75};
+    probe_usage_infer(&subject, &usage, &core.map);
+    assert_int_equal(usage.verdict, PROBE_USAGE_OK);
+    return usage.term_count > 0 ? usage.terms[0].uops : 0;
+}
+
+/* What two readings agree on may be much too long, and hardly too short. */
+static void test_counts_of_wide_sets(void **state) {
+    (void)state;
+    static const double two[] = {2.24, 2.33, 2.53, 3.15, 3.75}, most[] = {2.7, 2.6, 3.3},
+                        one[] = {0.7, 0.9, 1.4}, none[] = {0.5, 0.6, -0.2}, three[] = {3.1, 3.2};
+    assert_true(alus_of(two, 5) == 2);
+    assert_true(alus_of(most, 3) == 2);
+    assert_true(alus_of(one, 3) == 1);
+    assert_true(alus_of(none, 3) == 0);
+    assert_true(alus_of(three, 2) == 2); /* there are two slots */
+}
+
 /* What makes flags does it on some port, where no such form is as fast as instructions are issued. */
 static void test_flags_need_a_port(void **state) {
     (void)state;
@@ -178,6 +212,34 @@ static void test_flags_need_a_port(void **state) {
         probe_usage_verify(&subject, &usage, &core.map);
         bool missed = strstr(usage.why, "it computes, and no uop was seen") != NULL;
         assert_int_equal(missed, flags && !hidden);
+    }
+}
+
+/* What makes a value for a general register and takes longer than its slots has a port somewhere. */
+static void test_values_need_a_port(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        double cycles, slots;
+        bool missed;
+    } forms[] = {{"movsx r64, r8", 0.17, 1, true},
+                 {"mov r64, r64", 0.13, 1, false},
+                 {"xchg r64, r64", 0.25, 2, false},
+                 {"vmovups ymm, ymm", 0.17, 1, false}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct core core;
+        core_make(&core);
+        struct isa_form form = form_of(forms[i].form);
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.count = 1;
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = ALUS, .reading_count = 1, .tries = 1, .cycles = 8, .copies = 1};
+        struct probe_usage usage = {.slots = forms[i].slots, .cycles = forms[i].cycles};
+        subject.result = &usage;
+        probe_usage_verify(&subject, &usage, &core.map);
+        bool missed = strstr(usage.why, "longer than its issue slots") != NULL;
+        assert_int_equal(missed, forms[i].missed);
     }
 }
 
@@ -206,7 +268,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_may_store),           cmocka_unit_test(test_who_may_compute_on_alus),
         cmocka_unit_test(test_copies_beside_wide_sets), cmocka_unit_test(test_stores_that_are_seen),
-        cmocka_unit_test(test_flags_need_a_port),       cmocka_unit_test(test_slots_beside_memory),
+        cmocka_unit_test(test_counts_of_wide_sets),     cmocka_unit_test(test_flags_need_a_port),
+        cmocka_unit_test(test_slots_beside_memory),     cmocka_unit_test(test_values_need_a_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
