@@ -21,10 +21,10 @@ static void setup_failed(struct hx_child *child, const char *step, int error) {
 }
 
 /* Code read-execute, arena read-write: no page is ever both writable and executable. */
-static void maps_make(struct hx_child *child) {
+static void maps_make(struct hx_child *child, int code_fd) {
     const int fixed = MAP_FIXED_NOREPLACE | MAP_POPULATE;
-    void *code = mmap(hx_low_address(GEN_CODE_ADDRESS), child->code_bytes, PROT_READ | PROT_EXEC,
-                      MAP_PRIVATE | fixed, child->code_fd, 0);
+    void *code = mmap(hx_low_address(GEN_CODE_ADDRESS), child->shared->code_bytes, PROT_READ | PROT_EXEC,
+                      MAP_PRIVATE | fixed, code_fd, 0);
     if (code != hx_low_address(GEN_CODE_ADDRESS)) {
         setup_failed(child, "map the code", errno);
     }
@@ -36,8 +36,8 @@ static void maps_make(struct hx_child *child) {
     /* A page fault inside a sample would spoil it. Where the limit forbids locking, MAP_POPULATE has to do.
      */
     (void)mlock(arena, GEN_ARENA_BYTES);
-    child->pages =
-        mmap(NULL, HX_PAGES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, child->page_fd, 0);
+    child->pages = mmap(NULL, HX_PAGES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                        child->common->page_fd, 0);
     if (child->pages == MAP_FAILED) {
         setup_failed(child, "map the data pages", errno);
     }
@@ -53,8 +53,8 @@ static void alarm_set(uint32_t milliseconds) {
 static void tiles_ask(struct hx_child *child) {
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
     bool wanted = false;
-    for (size_t i = 0; i < child->kernel_count; i++) {
-        wanted = wanted || child->kernels[i]->tiles;
+    for (size_t i = 0; i < child->shared->kernel_count; i++) {
+        wanted = wanted || child->parts.kernels[i].tiles;
     }
     if (wanted && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) != 0) {
         child->shared->tiles_errno = errno;
@@ -65,27 +65,42 @@ static void tiles_ask(struct hx_child *child) {
 static void jobs_run(struct hx_child *child) {
     for (uint32_t i = child->shared->first; i < child->shared->count; i++) {
         child->shared->current = i;
-        alarm_set(child->timeout_ms);
+        alarm_set(child->shared->timeout_ms);
         hx_child_job_run(child, i);
         alarm_set(0);
-        if ((child->results[i].wreck & ~(uint32_t)HX_WRECK_ILLEGAL) != 0) {
+        if ((child->parts.results[i].wreck & ~(uint32_t)HX_WRECK_ILLEGAL) != 0) {
             child->shared->outcome = HX_OUTCOME_WRECKED;
             hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
         }
     }
 }
 
-void hx_child_main(struct hx_child *child) {
-    int error = hx_sandbox_enter(child->parent, child->cpu);
+/* What the parent shares. */
+static void shared_map(struct hx_child *child, const struct hx_start *start) {
+    child->shared = mmap(NULL, start->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                         start->shared_fd, 0);
+    if (child->shared == MAP_FAILED) {
+        hx_sandbox_exit(); /* the parent sees that it ended before it could measure */
+    }
+    child->parts = hx_shared_parts(child->shared, child->shared->kernel_count);
+    (void)close(start->shared_fd);
+}
+
+void hx_child_main(const void *common, const struct hx_start *start) {
+    struct hx_child own = {.common = common}, *child = &own;
+    child->clock = child->common->clock;
+    shared_map(child, start);
+    int error = hx_sandbox_enter(child->shared->cpu);
     if (error != 0) {
         setup_failed(child, "pin to the CPU", error);
     }
-    if (dup2(child->wire, HX_WIRE_FD) < 0) {
+    if (dup2(start->wire, HX_WIRE_FD) < 0) {
         setup_failed(child, "keep the wire to its parent", errno);
     }
-    (void)close(child->wire);
-    maps_make(child);
-    child->paces = calloc(child->kernel_count, sizeof *child->paces);
+    (void)close(start->wire);
+    maps_make(child, start->code_fd);
+    (void)close(start->code_fd);
+    child->paces = calloc(child->shared->kernel_count, sizeof *child->paces);
     if (child->paces == NULL) {
         setup_failed(child, "note how long kernels take", ENOMEM);
     }
@@ -100,7 +115,7 @@ void hx_child_main(struct hx_child *child) {
     if (error != 0) {
         setup_failed(child, "install the fault handlers", error);
     }
-    error = hx_sandbox_close(child->sandbox);
+    error = hx_sandbox_close(&child->common->sandbox);
     if (error != 0) {
         setup_failed(child, "load the seccomp filter", error);
     }

@@ -54,9 +54,9 @@ static void vectors_reset(void) {
  * somewhat later than the one before, by the golden section of some steps: no two, and no seventh, alike. */
 static void step_dither(struct hx_child *child) {
     const double steps = 4.0, golden = 0.6180339887498949;
-    if (child->references->clock_step > 0.0) {
+    if (child->shared->references.clock_step > 0.0) {
         child->dither = fmod(child->dither + golden, 1.0);
-        uint64_t cycles = (uint64_t)(child->dither * steps * child->references->clock_step) + 1;
+        uint64_t cycles = (uint64_t)(child->dither * steps * child->shared->references.clock_step) + 1;
         __asm__ volatile("1: subq $1, %0\n\tjnz 1b" : "+r"(cycles) : : "cc");
     }
 }
@@ -68,7 +68,7 @@ static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t it
     if (kernel->map_on_demand) {
         pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
     }
-    if (child->avx) {
+    if (child->shared->avx) {
         vectors_reset();
     }
     step_dither(child);
@@ -109,7 +109,7 @@ static uint64_t kernel_take(struct run *run, enum length length, uint32_t iterat
 
 static uint64_t chain_take(struct run *run, enum length length, uint32_t iterations) {
     const struct hx_child *child = run->child;
-    return length_take(run, &child->references->chain, &child->reference, length, iterations);
+    return length_take(run, &child->shared->references.chain, &child->shared->chain, length, iterations);
 }
 
 static uint64_t sentinel_take(struct run *run, enum length length, uint32_t iterations) {
@@ -240,7 +240,7 @@ static void longest_replace(uint64_t *const rows[2], const uint64_t ticks[2], ui
 static bool row_is_calm(const struct run *run, const uint64_t *row) {
     enum { NEAR_PER_MILLE = 12, MANY = 3 };
     uint32_t rounds = run->job->rounds;
-    uint64_t step = (uint64_t)run->child->references->clock_step;
+    uint64_t step = (uint64_t)run->child->shared->references.clock_step;
     uint64_t least = row[0], most = row[0], next = row[0];
     for (uint32_t i = 1; i < rounds; i++) {
         uint64_t lower = row[i] < most ? row[i] : most;
@@ -317,25 +317,25 @@ static void clock_leave(const struct run *run, bool likely) {
 }
 
 void hx_child_job_run(struct hx_child *child, uint32_t number) {
-    const struct hx_job *job = &child->jobs[number];
-    const struct gen_kernel *kernel = child->kernels[job->held];
-    const struct gen_kernel *chain = &child->references->chain;
-    enum hx_sentinel beside = hx_references_sentinel(child->references, kernel);
-    const struct gen_kernel *sentinel = &child->references->sentinels[beside];
-    struct hx_job_result *result = &child->results[number];
+    const struct hx_job *job = &child->parts.jobs[number];
+    const struct gen_kernel *kernel = &child->parts.kernels[job->held];
+    const struct gen_kernel *chain = &child->shared->references.chain;
+    enum hx_sentinel beside = hx_references_sentinel(&child->shared->references, kernel);
+    const struct gen_kernel *sentinel = &child->shared->references.sentinels[beside];
+    struct hx_job_result *result = &child->parts.results[number];
     struct run run = {.child = child,
                       .job = job,
                       .kernel = kernel,
                       .sentinel = sentinel,
-                      .placed = &child->placed[job->held],
-                      .beside = &child->sentinels[beside],
+                      .placed = &child->parts.placed[job->held],
+                      .beside = &child->shared->sentinels[beside],
                       .result = result,
-                      .shares_chain = child->references->clock_step > 0.0 &&
+                      .shares_chain = child->shared->references.clock_step > 0.0 &&
                                       job->reference_every >= job->rounds && !kernel->fills_issue,
                       .every = job->reference_every > 1 ? job->reference_every : 1};
-    uint64_t *ticks = child->ticks + (size_t)number * HX_TICK_KINDS * child->rounds_max;
+    uint64_t *ticks = child->parts.ticks + (size_t)number * HX_TICK_KINDS * child->shared->rounds_max;
     for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
-        run.row[kind] = ticks + kind * child->rounds_max;
+        run.row[kind] = ticks + kind * child->shared->rounds_max;
     }
     data_fill(child, kernel);
     child->shared->pages = 0;
@@ -345,7 +345,7 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     }
     /* A coarse clock needs longer runs, above all of what all samples are compared with. So much of the time
      * would go into the chain that several jobs have one in common; not those of which two must agree. */
-    bool coarse = child->references->clock_step > 0.0;
+    bool coarse = child->shared->references.clock_step > 0.0;
     target *= coarse && !kernel->map_on_demand && !kernel->fine ? COARSE_KERNEL_TIMES : 1;
     uint32_t chain_target = target * (coarse ? COARSE_CHAIN_TIMES : 1);
     /* The chain is as precise as what it measures; of its sentinel half as long a run will do: four or more

@@ -39,7 +39,7 @@ static bool page_map(struct hx_child *child, uint64_t address) {
     void *page =
         (void *)(uintptr_t)(address & ~(uint64_t)(PAGE_BYTES - 1)); /* NOLINT(performance-no-int-to-ptr) */
     void *mapped = mmap(page, PAGE_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_POPULATE, child->page_fd, 0);
+                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_POPULATE, child->common->page_fd, 0);
     return mapped != MAP_FAILED;
 }
 
@@ -47,7 +47,8 @@ static bool page_map(struct hx_child *child, uint64_t address) {
  * forms end so, and a process for each would take longer than all else that is done with them. */
 static bool kernel_leave(const struct hx_child *child, ucontext_t *context) {
     greg_t *at = &context->uc_mcontext.gregs[REG_RIP];
-    bool in_kernel = *at >= (greg_t)GEN_CODE_ADDRESS && *at < (greg_t)(GEN_CODE_ADDRESS + child->code_bytes);
+    bool in_kernel =
+        *at >= (greg_t)GEN_CODE_ADDRESS && *at < (greg_t)(GEN_CODE_ADDRESS + child->shared->code_bytes);
     if (in_kernel) {
         *at = (greg_t)(uintptr_t)hx_call_leave;
     }
@@ -80,7 +81,8 @@ static void fault_handle(int signal_number, siginfo_t *info, void *context) {
         break;
     }
     uint32_t current = child->shared->current;
-    bool wanted = current < child->shared->count && child->kernels[child->jobs[current].held]->map_on_demand;
+    bool wanted =
+        current < child->shared->count && child->parts.kernels[child->parts.jobs[current].held].map_on_demand;
     if (signal_number != SIGSEGV || !wanted) {
         fault_end(child, HX_OUTCOME_SEGFAULT, address, 0);
     }

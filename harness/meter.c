@@ -96,7 +96,7 @@ struct chunk {
     uint32_t *held; /* where the timer holds each kernel */
     bool holds;
     struct sample_store store;
-    uint32_t naps; /* batches after which the meter waited */
+    uint32_t naps; /* batches, or looks, that do not count, for something disturbed them */
 };
 
 /* Ticks of all samples of a job; references stand for several rounds. */
@@ -131,13 +131,13 @@ static bool jobs_disturbed(const struct chunk *chunk, size_t first, size_t count
 
 /* Runs the jobs of all open kernels, and records them where that is wanted. */
 static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
-    enum { SLICE = 64 }; /* some milliseconds */
+    enum { SLICE = 64, MANY = 8 }; /* kernels: some milliseconds; enough to tell who stays */
     struct hx_bench *bench = chunk->bench;
     enum ip_status status = IP_OK;
     for (size_t at = 0, some = 0; at < chunk->open_count && status == IP_OK; at += some) {
         some = bench->roams && chunk->open_count - at > SLICE ? SLICE : chunk->open_count - at;
         status = bench->timer.ops->run(&bench->timer, chunk->jobs + at, some, chunk->store.samples + at, err);
-        if (status == IP_OK && bench->roams && jobs_disturbed(chunk, at, some)) {
+        if (status == IP_OK && bench->roams && some >= MANY && jobs_disturbed(chunk, at, some)) {
             hx_bench_roam(bench);
         }
     }
@@ -159,6 +159,19 @@ static enum ip_status jobs_run(struct chunk *chunk, struct ip_error *err) {
 static uint32_t naps_most(size_t kernels) {
     enum { NAPS_LEAST = 4, KERNELS_PER_NAP = 4 };
     return NAPS_LEAST + (uint32_t)kernels / KERNELS_PER_NAP;
+}
+
+/* Is it worth taking so many disturbed kernels again? A neighbour who stays disturbs many, and has to be
+ * waited for. What hit a few is over as a rule, and to take them again costs a part of a nap. */
+static bool chunk_wait(struct chunk *chunk, size_t disturbed) {
+    enum { FEW = 16, AT_ONCE = 4 };
+    bool wait = disturbed > FEW || chunk->naps % AT_ONCE == AT_ONCE - 1;
+    struct hx_patience *patience = &chunk->bench->patience;
+    if (chunk->bench->sentinel_suspect || patience->left_ms == 0 || (wait && !hx_patience_wait(patience))) {
+        return false;
+    }
+    chunk->naps++;
+    return true;
 }
 
 /* The plan for one kernel: how a program's block runs depends on its place in ways that no repetition evens
@@ -223,9 +236,8 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
     }
     /* A time of which most was disturbed does not count against the limit while there is patience: what ran
      * beside the kernels says it, for some kernels are never calm, and at last only those are open. */
-    if (left > 0 && 2 * disturbed > taken && chunk->naps < NAPS_MAX && !bench->sentinel_suspect &&
-        hx_patience_wait(&bench->patience)) {
-        chunk->naps++;
+    if (left > 0 && 2 * disturbed > taken && chunk->naps < NAPS_MAX) {
+        (void)chunk_wait(chunk, disturbed);
     }
     return IP_OK;
 }
@@ -428,8 +440,7 @@ static enum ip_status chunk_screen(struct hx_bench *bench, const struct gen_kern
         status = chunk_look(&chunk, lenient, &disturbed, err);
         /* Some kernels are never calm: it is a neighbour only where the references suffer, too. */
         while (status == IP_OK && chunk.open_count == before && 2 * disturbed > before && chunk.naps < naps &&
-               !bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
-            chunk.naps++;
+               chunk_wait(&chunk, disturbed)) {
             status = chunk_look(&chunk, lenient, &disturbed, err);
         }
     }

@@ -8,31 +8,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/child.h"
 #include "harness/worker.h"
 
 enum { TIMEOUT_DEFAULT_MS = 2000 };
 
 struct native {
-    struct hx_clock clock;
-    struct hx_sandbox sandbox;
-    int page_fd;
-    pid_t ending;          /* 0: none */
+    struct hx_child_common common;
+    struct hx_starter starter;
     struct hx_worker held; /* all-zero: none */
 };
-
-static struct hx_worker_host worker_host(struct native *native) {
-    return (struct hx_worker_host){.clock = native->clock,
-                                   .sandbox = &native->sandbox,
-                                   .page_fd = native->page_fd,
-                                   .ending = &native->ending};
-}
 
 static enum ip_status native_hold(struct hx_timer *timer, const struct gen_kernel *const *kernels,
                                   size_t count, uint32_t rounds_max, struct ip_error *err) {
     struct native *native = timer->state;
-    const struct hx_worker_host host = worker_host(native);
     hx_worker_close(&native->held);
-    return hx_worker_open(&native->held, &host, timer, kernels, count, rounds_max, err);
+    return hx_worker_open(&native->held, &native->starter, timer, kernels, count, rounds_max, err);
 }
 
 static void native_release(struct hx_timer *timer) {
@@ -50,7 +41,7 @@ static bool native_move(struct hx_timer *timer, int cpu) {
 /* One run with a worker of its own. */
 static enum ip_status run_once(struct hx_timer *timer, struct hx_job *jobs, size_t count,
                                struct hx_samples *samples, struct ip_error *err) {
-    const struct hx_worker_host host = worker_host(timer->state);
+    const struct native *native = timer->state;
     uint32_t rounds_max = 0;
     const struct gen_kernel **kernels = calloc(count, sizeof(const struct gen_kernel *));
     if (kernels == NULL) {
@@ -62,9 +53,9 @@ static enum ip_status run_once(struct hx_timer *timer, struct hx_job *jobs, size
         kernels[i] = jobs[i].kernel;
     }
     struct hx_worker worker = {0};
-    enum ip_status status = rounds_max == 0
-                                ? ip_fail(err, IP_FAILED, "a measurement of zero rounds was asked for")
-                                : hx_worker_open(&worker, &host, timer, kernels, count, rounds_max, err);
+    enum ip_status status =
+        rounds_max == 0 ? ip_fail(err, IP_FAILED, "a measurement of zero rounds was asked for")
+                        : hx_worker_open(&worker, &native->starter, timer, kernels, count, rounds_max, err);
     if (status == IP_OK) {
         status = hx_worker_run(&worker, jobs, count, samples, err);
     }
@@ -116,13 +107,12 @@ static void native_close(struct hx_timer *timer) {
     if (native == NULL) {
         return;
     }
-    const struct hx_worker_host host = worker_host(native);
     hx_worker_close(&native->held);
-    hx_worker_host_settle(&host);
-    if (native->page_fd >= 0) {
-        (void)close(native->page_fd);
+    hx_starter_close(&native->starter);
+    if (native->common.page_fd >= 0) {
+        (void)close(native->common.page_fd);
     }
-    hx_sandbox_fini(&native->sandbox);
+    hx_sandbox_fini(&native->common.sandbox);
     free(native);
     timer->state = NULL;
 }
@@ -137,13 +127,16 @@ static enum ip_status native_open(struct hx_timer *timer, const struct hx_clock 
     if (native == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a timer");
     }
-    native->clock = *clock;
-    native->page_fd = memfd_create("isaprobe-pages", MFD_CLOEXEC);
+    native->common.clock = *clock;
+    native->common.page_fd = memfd_create("isaprobe-pages", MFD_CLOEXEC);
     timer->state = native;
-    if (native->page_fd < 0 || ftruncate(native->page_fd, HX_PAGES_BYTES) != 0) {
+    if (native->common.page_fd < 0 || ftruncate(native->common.page_fd, HX_PAGES_BYTES) != 0) {
         status = ip_fail_errno(err, IP_CAPABILITY, errno, "cannot create the data pages of user blocks");
     } else {
-        status = hx_sandbox_init(&native->sandbox, err);
+        status = hx_sandbox_init(&native->common.sandbox, err);
+    }
+    if (status == IP_OK) {
+        status = hx_starter_open(&native->starter, hx_child_main, &native->common, err);
     }
     if (status != IP_OK) {
         native_close(timer);

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,13 +62,7 @@ int hx_cpu_pin(pid_t pid, int cpu) {
     return sched_setaffinity(pid, sizeof set, &set) == 0 ? 0 : errno;
 }
 
-int hx_sandbox_enter(pid_t parent, int cpu) {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
-        return errno;
-    }
-    if (getppid() != parent) {
-        return ESRCH; /* the parent died before the line above */
-    }
+int hx_sandbox_enter(int cpu) {
     struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
     return hx_cpu_pin(0, cpu);

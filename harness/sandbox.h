@@ -24,9 +24,8 @@ void hx_sandbox_fini(struct hx_sandbox *sandbox);
 
 /* Pins process `pid` (0: this one) to `cpu`. Returns 0 or an errno value. */
 int hx_cpu_pin(pid_t pid, int cpu);
-/* In the child: dies with its parent (`parent`), no core file, pinned to `cpu`. Returns 0 or an errno value.
- */
-int hx_sandbox_enter(pid_t parent, int cpu);
+/* In the child: no core file, pinned to `cpu`. Returns 0 or an errno value. */
+int hx_sandbox_enter(int cpu);
 /* In the child: from here on only the filter's system calls. Returns 0 or an errno value. */
 int hx_sandbox_close(const struct hx_sandbox *sandbox);
 /* In the child: ends the process. Does not return, but does not say so to the compiler: AddressSanitizer

@@ -77,7 +77,7 @@ static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err)
         return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map %zu bytes for kernels", bytes);
     }
     size_t at = 0;
-    worker->reference = kernel_place(code, &at, &references->chain);
+    worker->chain = kernel_place(code, &at, &references->chain);
     for (size_t i = 0; i < HX_SENTINELS; i++) {
         worker->sentinels[i] = kernel_place(code, &at, &references->sentinels[i]);
     }
@@ -92,36 +92,34 @@ static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err)
     return IP_OK;
 }
 
-/* What parent and child share, one behind the other: struct hx_shared, jobs, results, ticks. */
-static size_t jobs_offset(void) {
-    return aligned(sizeof(struct hx_shared), 64);
+/* A mapping that a process which is no child of this one can have, too. */
+static enum ip_status shared_open(struct hx_worker *worker, struct ip_error *err) {
+    worker->shared_bytes = hx_shared_bytes(worker->count, worker->rounds_max);
+    worker->shared_fd = memfd_create("isaprobe-shared", MFD_CLOEXEC);
+    void *shared = MAP_FAILED;
+    if (worker->shared_fd >= 0 && ftruncate(worker->shared_fd, (off_t)worker->shared_bytes) == 0) {
+        shared = mmap(NULL, worker->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      worker->shared_fd, 0);
+    }
+    if (shared == MAP_FAILED) {
+        return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map the samples of %zu kernels",
+                             worker->count);
+    }
+    worker->shared = shared;
+    worker->parts = hx_shared_parts(shared, worker->count);
+    return IP_OK;
 }
 
-static size_t results_offset(const struct hx_worker *worker) {
-    return jobs_offset() + aligned(worker->count * sizeof(struct hx_job), 64);
-}
-
-static size_t ticks_offset(const struct hx_worker *worker) {
-    return results_offset(worker) + aligned(worker->count * sizeof(struct hx_job_result), 64);
-}
-
-static struct hx_job *shared_jobs(const struct hx_worker *worker) {
-    return (struct hx_job *)((uint8_t *)worker->shared + jobs_offset());
-}
-
-static struct hx_job_result *shared_results(const struct hx_worker *worker) {
-    return (struct hx_job_result *)((uint8_t *)worker->shared + results_offset(worker));
-}
-
-static uint64_t *shared_ticks(const struct hx_worker *worker) {
-    return (uint64_t *)((uint8_t *)worker->shared + ticks_offset(worker));
-}
-
-enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_worker_host *host,
+enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_starter *starter,
                               struct hx_timer *timer, const struct gen_kernel *const *kernels, size_t count,
                               uint32_t rounds_max, struct ip_error *err) {
-    struct hx_worker opened = {
-        .host = *host, .timer = timer, .count = count, .rounds_max = rounds_max, .code_fd = -1, .wire = -1};
+    struct hx_worker opened = {.starter = starter,
+                               .timer = timer,
+                               .count = count,
+                               .rounds_max = rounds_max,
+                               .shared_fd = -1,
+                               .code_fd = -1,
+                               .wire = -1};
     enum ip_status status = IP_OK;
     opened.kernels = calloc(count, sizeof(const struct gen_kernel *));
     opened.placed = calloc(count, sizeof *opened.placed);
@@ -129,14 +127,7 @@ enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_worker_h
         status = ip_fail(err, IP_NO_MEMORY, "out of memory for a batch of %zu kernels", count);
     } else {
         memcpy(opened.kernels, kernels, count * sizeof(const struct gen_kernel *));
-        opened.shared_bytes =
-            ticks_offset(&opened) + count * HX_TICK_KINDS * (size_t)rounds_max * sizeof(uint64_t);
-        opened.shared = mmap(NULL, opened.shared_bytes, PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (opened.shared == MAP_FAILED) {
-            opened.shared = NULL;
-            status = ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map the samples of %zu kernels", count);
-        }
+        status = shared_open(&opened, err);
     }
     if (status == IP_OK) {
         status = code_place(&opened, err);
@@ -149,31 +140,29 @@ enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_worker_h
     return IP_OK;
 }
 
-void hx_worker_host_settle(const struct hx_worker_host *host) {
-    while (*host->ending > 0 && waitpid(*host->ending, NULL, 0) < 0 && errno == EINTR) {
-    }
-    *host->ending = 0;
-}
-
 /* Ends the child, if there is one. */
 static void child_end(struct hx_worker *worker) {
     if (worker->pid <= 0) {
         return;
     }
-    (void)kill(worker->pid, SIGKILL);
-    hx_worker_host_settle(&worker->host);
-    *worker->host.ending = worker->pid;
+    hx_starter_kill(worker->starter, worker->pid);
     (void)close(worker->wire);
     worker->pid = 0;
     worker->wire = -1;
 }
 
 void hx_worker_close(struct hx_worker *worker) {
+    if (worker->starter == NULL) {
+        return; /* never opened */
+    }
     child_end(worker);
     if (worker->shared != NULL) {
         (void)munmap(worker->shared, worker->shared_bytes);
     }
-    if (worker->code_bytes != 0 || worker->code_fd > 0) {
+    if (worker->shared_fd >= 0) {
+        (void)close(worker->shared_fd);
+    }
+    if (worker->code_fd >= 0) {
         (void)close(worker->code_fd);
     }
     free(worker->placed);
@@ -181,50 +170,41 @@ void hx_worker_close(struct hx_worker *worker) {
     memset(worker, 0, sizeof *worker);
 }
 
+/* Puts down what a child needs. Whatever the one before it was made to write there is gone. */
+static void shared_fill(const struct hx_worker *worker) {
+    struct hx_shared *shared = worker->shared;
+    memset(shared, 0, sizeof *shared);
+    shared->kernel_count = worker->count;
+    shared->code_bytes = worker->code_bytes;
+    shared->rounds_max = worker->rounds_max;
+    shared->timeout_ms = worker->timer->timeout_ms;
+    shared->cpu = worker->timer->cpu;
+    shared->avx = __builtin_cpu_supports("avx") != 0;
+    shared->chain = worker->chain;
+    memcpy(shared->sentinels, worker->sentinels, sizeof shared->sentinels);
+    shared->references = *worker->timer->references;
+    for (size_t i = 0; i < worker->count; i++) {
+        worker->parts.kernels[i] = *worker->kernels[i];
+    }
+    memcpy(worker->parts.placed, worker->placed, worker->count * sizeof *worker->placed);
+}
+
 static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err) {
     int wires[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wires) != 0) {
         return ip_fail_errno(err, IP_FAILED, errno, "cannot make a wire to the measuring process");
     }
-    struct hx_shared *shared = worker->shared;
-    hx_worker_host_settle(&worker->host);
-    memset(shared, 0, sizeof *shared);
-    struct hx_child child = {
-        .jobs = shared_jobs(worker),
-        .kernels = worker->kernels,
-        .kernel_count = worker->count,
-        .placed = worker->placed,
-        .results = shared_results(worker),
-        .ticks = shared_ticks(worker),
-        .rounds_max = worker->rounds_max,
-        .shared = shared,
-        .reference = worker->reference,
-        .sentinels = worker->sentinels,
-        .references = worker->timer->references,
-        .clock = worker->host.clock,
-        .sandbox = worker->host.sandbox,
-        .parent = getpid(),
-        .cpu = worker->timer->cpu,
-        .code_fd = worker->code_fd,
-        .code_bytes = worker->code_bytes,
-        .page_fd = worker->host.page_fd,
-        .wire = wires[1],
-        .timeout_ms = worker->timer->timeout_ms,
-        .avx = __builtin_cpu_supports("avx") != 0,
-    };
-    pid_t pid = fork();
-    if (pid < 0) {
-        int error = errno;
-        (void)close(wires[0]);
-        (void)close(wires[1]);
-        return ip_fail_errno(err, IP_FAILED, error, "cannot start the measuring process");
-    }
-    if (pid == 0) {
-        (void)close(wires[0]);
-        hx_child_main(&child);
-    }
+    shared_fill(worker);
+    const struct hx_start start = {.shared_fd = worker->shared_fd,
+                                   .code_fd = worker->code_fd,
+                                   .wire = wires[1],
+                                   .shared_bytes = worker->shared_bytes};
+    enum ip_status status = hx_starter_start(worker->starter, &start, &worker->pid, err);
     (void)close(wires[1]);
-    worker->pid = pid;
+    if (status != IP_OK) {
+        (void)close(wires[0]);
+        return status;
+    }
     worker->wire = wires[0];
     return IP_OK;
 }
@@ -257,15 +237,14 @@ static enum ip_status child_wait(struct hx_worker *worker, bool *ended, int *wai
             break;
         }
     }
-    while (*ended && waitpid(worker->pid, wait_status, 0) < 0) {
-        if (errno != EINTR) {
-            return ip_fail_errno(err, IP_FAILED, errno, "cannot wait for the measuring process");
-        }
-    }
     if (*ended) {
+        enum ip_status status = hx_starter_wait(worker->starter, worker->pid, wait_status, err);
         worker->pid = 0;
         (void)close(worker->wire);
         worker->wire = -1;
+        if (status != IP_OK) {
+            return status;
+        }
     }
     if (stopped || (timer->stop != NULL && *timer->stop != 0)) {
         return ip_fail(err, IP_FAILED, "interrupted");
@@ -381,7 +360,7 @@ static enum ip_status child_run(struct hx_worker *worker, const struct hx_job *j
     }
     struct hx_samples *samples = &all[current];
     samples->outcome = outcome_of_death(shared, wait_status);
-    outcome_describe(samples, shared, shared_results(worker)[current].wreck,
+    outcome_describe(samples, shared, worker->parts.results[current].wreck,
                      worker->kernels[jobs[current].held]->tiles);
     *next = current + 1;
     return IP_OK;
@@ -389,8 +368,8 @@ static enum ip_status child_run(struct hx_worker *worker, const struct hx_job *j
 
 static void samples_copy(const struct hx_worker *worker, size_t number, uint32_t rounds,
                          struct hx_samples *samples) {
-    const struct hx_job_result *result = &shared_results(worker)[number];
-    const uint64_t *ticks = shared_ticks(worker) + number * HX_TICK_KINDS * worker->rounds_max;
+    const struct hx_job_result *result = &worker->parts.results[number];
+    const uint64_t *ticks = worker->parts.ticks + number * HX_TICK_KINDS * worker->rounds_max;
     double *const rows[HX_TICK_KINDS] = {samples->shorter,           samples->longer,
                                          samples->reference_shorter, samples->reference_longer,
                                          samples->sentinel_shorter,  samples->sentinel_longer};
@@ -412,14 +391,14 @@ enum ip_status hx_worker_run(struct hx_worker *worker, const struct hx_job *jobs
         }
         samples[i].outcome = HX_OUTCOME_OK;
         samples[i].why[0] = '\0';
-        shared_jobs(worker)[i] = jobs[i];
+        worker->parts.jobs[i] = jobs[i];
     }
     enum ip_status status = IP_OK;
     for (uint32_t next = 0; status == IP_OK && next < count;) {
         status = child_run(worker, jobs, next, (uint32_t)count, samples, &next, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (samples[i].outcome == HX_OUTCOME_OK && shared_results(worker)[i].wreck == HX_WRECK_ILLEGAL) {
+        if (samples[i].outcome == HX_OUTCOME_OK && worker->parts.results[i].wreck == HX_WRECK_ILLEGAL) {
             samples[i].outcome = HX_OUTCOME_ILLEGAL;
             outcome_describe(&samples[i], worker->shared, 0, worker->kernels[jobs[i].held]->tiles);
             samples[i].fault_address = 0; /* that is of what ended the child, if anything did */

@@ -7,34 +7,23 @@
 
 #include <sys/types.h>
 
-#include "harness/child.h"
-#include "harness/clock.h"
-#include "harness/sandbox.h"
+#include "harness/shared.h"
+#include "harness/starter.h"
 #include "harness/timer.h"
 
-/* What all workers of a timer share; borrowed. */
-struct hx_worker_host {
-    struct hx_clock clock;
-    const struct hx_sandbox *sandbox;
-    int page_fd;   /* memfd of HX_PAGES_BYTES */
-    pid_t *ending; /* a child that was killed and is not yet waited for; 0: none */
-};
-
-/* Waits for it. What it takes a process to end, a millisecond, is over by the time that another one starts.
- */
-void hx_worker_host_settle(const struct hx_worker_host *host);
-
 struct hx_worker {
-    struct hx_worker_host host;
+    const struct hx_starter *starter;  /* borrowed */
     struct hx_timer *timer;            /* borrowed */
     const struct gen_kernel **kernels; /* the list owned, the kernels borrowed */
     size_t count;
     uint32_t rounds_max;
     struct hx_placed *placed; /* owned; of each kernel */
-    struct hx_placed reference, sentinels[HX_SENTINELS];
+    struct hx_placed chain, sentinels[HX_SENTINELS];
     int code_fd;
     size_t code_bytes;
-    void *shared; /* with the child: struct hx_shared, jobs, results, ticks */
+    int shared_fd;
+    struct hx_shared *shared; /* with the child */
+    struct hx_shared_parts parts;
     size_t shared_bytes;
     pid_t pid; /* 0: none runs */
     int wire;  /* to the child: a byte asks for the jobs, a byte says that they are done */
@@ -42,7 +31,7 @@ struct hx_worker {
 
 /* Places the kernels; no process is started yet. At most `rounds_max` rounds and `count` jobs in a run.
  * IP_FAILED: too much code. IP_CAPABILITY, IP_NO_MEMORY as the system says. */
-IP_CHECK enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_worker_host *host,
+IP_CHECK enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_starter *starter,
                                        struct hx_timer *timer, const struct gen_kernel *const *kernels,
                                        size_t count, uint32_t rounds_max, struct ip_error *err);
 /* Ends the child; an all-zero worker is fine. */
