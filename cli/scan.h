@@ -6,6 +6,7 @@
 #include "cli/bench.h"
 #include "cli/selection.h"
 #include "probe/rename.h"
+#include "probe/slots.h"
 #include "probe/transfer.h"
 #include "results/pending.h"
 #include "results/store.h"
@@ -30,6 +31,7 @@ struct scan_beside {
 struct scan_late {
     struct isa_form *form;
     struct probe_throughput throughput; /* where it is measured */
+    struct probe_slots slots;           /* where they are */
     struct scan_calm calm;
 };
 

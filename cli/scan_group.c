@@ -58,15 +58,18 @@ static enum ip_status group_ports(struct scan *scan, struct group *group, const 
                                   bool glance, struct ip_error *err) {
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
     bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
-    const struct probe_throughput *throughput = known ? group->throughput : NULL;
+    bool slots = (scan->parts & RES_PART_SLOTS) != 0;
+    const struct probe_usage_known before = {.throughputs = group->throughput,
+                                             .slots = slots ? group->slots : NULL};
     enum ip_status status = IP_OK;
     if (glance) {
-        status = probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, throughput,
-                                    group->chosen_count, group->usage, group->settled, err);
+        status =
+            probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, known ? &before : NULL,
+                               group->chosen_count, group->usage, group->settled, err);
     } else {
         memset(group->settled, true, sizeof group->settled);
-        status = probe_usage_measure(meter, encoder, &scan->map, &scan->core, group->chosen, throughput,
-                                     group->chosen_count, group->usage, err);
+        status = probe_usage_measure(meter, encoder, &scan->map, &scan->core, group->chosen,
+                                     known ? &before : NULL, group->chosen_count, group->usage, err);
     }
     if (status == IP_OK) {
         status = probe_units_measure(meter, encoder, &scan->forms.table, &scan->map, &scan->units,
@@ -147,6 +150,9 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
         *its = (struct scan_late){.form = (struct isa_form *)facts->form, .calm = calm};
         if (facts->throughput != NULL) {
             its->throughput = *facts->throughput;
+        }
+        if (facts->slots != NULL) {
+            its->slots = *facts->slots;
         }
         most.usage = NULL;
         most.parts &= ~(unsigned)RES_PART_PORTS;
@@ -256,6 +262,7 @@ enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, stru
     for (size_t i = 0; i < count; i++) {
         group->chosen[i] = scan->late[first + i].form;
         group->throughput[i] = scan->late[first + i].throughput;
+        group->slots[i] = scan->late[first + i].slots;
     }
     struct hx_meter meter = res_log_meter(&scan->log);
     enum ip_status status = recalibrate(scan, err);

@@ -50,28 +50,36 @@ void gen_encoder_fini(struct gen_encoder *encoder) {
     memset(encoder, 0, sizeof *encoder);
 }
 
-/* Slot of the line: holds its position + 1, or 0 where it would go. index_size is a power of two > count. */
-static size_t index_slot(const struct gen_encoder *encoder, const char *line) {
+/* The slot of the line, or the empty one where it would go. index_size is a power of two > count. */
+static struct gen_line_slot *index_slot(const struct gen_encoder *encoder, const char *line, uint32_t hash) {
     size_t mask = encoder->index_size - 1;
-    size_t slot = line_hash(line) & mask;
-    while (encoder->index[slot] != 0 && strcmp(encoder->lines[encoder->index[slot] - 1], line) != 0) {
+    size_t slot = hash & mask;
+    for (struct gen_line_slot *at = &encoder->index[slot]; at->number != 0; at = &encoder->index[slot]) {
+        if (at->hash == hash && strcmp(encoder->lines[at->number - 1], line) == 0) {
+            break;
+        }
         slot = (slot + 1) & mask;
     }
-    return slot;
+    return &encoder->index[slot];
 }
 
 static bool index_grow(struct gen_encoder *encoder) {
     size_t size = encoder->index_size != 0 ? 2 * encoder->index_size : 256;
-    uint32_t *index = calloc(size, sizeof *index);
+    struct gen_line_slot *index = calloc(size, sizeof *index);
     if (index == NULL) {
         return false;
+    }
+    for (size_t i = 0; i < encoder->index_size; i++) {
+        const struct gen_line_slot *old = &encoder->index[i];
+        size_t slot = old->hash & (size - 1);
+        while (old->number != 0 && index[slot].number != 0) {
+            slot = (slot + 1) & (size - 1);
+        }
+        index[slot] = old->number != 0 ? *old : index[slot];
     }
     free(encoder->index);
     encoder->index = index;
     encoder->index_size = size;
-    for (size_t i = 0; i < encoder->count; i++) {
-        encoder->index[index_slot(encoder, encoder->lines[i])] = (uint32_t)i + 1;
-    }
     return true;
 }
 
@@ -100,8 +108,9 @@ static bool line_add(struct gen_encoder *encoder, const char *line) {
     if (2 * (encoder->count + 1) > encoder->index_size && !index_grow(encoder)) {
         return false;
     }
-    size_t slot = index_slot(encoder, line);
-    if (encoder->index[slot] != 0) {
+    uint32_t hash = line_hash(line);
+    struct gen_line_slot *slot = index_slot(encoder, line, hash);
+    if (slot->number != 0) {
         return true;
     }
     if (encoder->count == encoder->capacity && !arrays_grow(encoder)) {
@@ -115,7 +124,7 @@ static bool line_add(struct gen_encoder *encoder, const char *line) {
     encoder->lines[i] = copy;
     encoder->complaints[i] = NULL;
     memset(&encoder->codes[i], 0, sizeof encoder->codes[i]);
-    encoder->index[slot] = (uint32_t)i + 1;
+    *slot = (struct gen_line_slot){.hash = hash, .number = (uint32_t)i + 1};
     return true;
 }
 
@@ -230,8 +239,8 @@ enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *e
 
 enum ip_status gen_encoder_line_find(const struct gen_encoder *encoder, const char *line,
                                      const struct isa_code **code, struct ip_error *err) {
-    size_t slot = encoder->index_size != 0 ? index_slot(encoder, line) : 0;
-    size_t position = encoder->index_size != 0 ? encoder->index[slot] : 0;
+    size_t position =
+        encoder->index_size != 0 ? index_slot(encoder, line, line_hash(line))->number : 0;
     if (position == 0 || position > encoder->flushed) {
         return ip_fail(err, IP_FAILED, "line '%s' was not encoded: add its program and flush before building",
                        line);

@@ -48,13 +48,19 @@ struct gen_kernel {
     bool tiles;          /* needs the system's permission to use tiles */
 };
 
+/* Where the encoder finds a line again. */
+struct gen_line_slot {
+    uint32_t hash;   /* of the line */
+    uint32_t number; /* its position + 1; 0: none */
+};
+
 /* Each distinct line is encoded once. Use: add all programs, flush, build all kernels. */
 struct gen_encoder {
     char **lines; /* owned */
     struct isa_code *codes;
     char **complaints; /* owned; NULL for the good */
     size_t count, capacity, flushed;
-    uint32_t *index; /* hash of the line -> position + 1 */
+    struct gen_line_slot *index; /* owned */
     size_t index_size;
     struct gen_frame_code *frames; /* owned; prologues and epilogues, each encoded once */
     size_t frame_count, frames_flushed;

@@ -130,6 +130,26 @@ static int32_t store_disp(unsigned walked) {
     return STORE_DISP + (int32_t)(at / STORE_BYTES * 2 * STORE_BYTES + at % STORE_BYTES);
 }
 
+/* Which of the rotating registers the next instance writes with operand `o`. */
+static unsigned rotating_position(const struct stream *stream, unsigned o) {
+    return stream->first[o] + stream->emitted % stream->count[o];
+}
+
+/* Which of the places the next instance loads from. It goes with the register that is written, unless those are
+ * few, so that the same lines serve all numbers of registers, and all mixes. */
+static unsigned load_place(const struct stream *stream) {
+    enum { FEW = 4 };
+    for (unsigned o = 0; o < stream->form->explicit_count; o++) {
+        const struct isa_operand *operand = &stream->form->operands[o];
+        bool rotates =
+            gen_operand_is_free(operand) && operand->write && gen_file_of(operand->reg_class) != GEN_FILES;
+        if (rotates && stream->count[o] >= FEW) {
+            return rotating_position(stream, o) % LOADS_APART;
+        }
+    }
+    return stream->emitted % LOADS_APART;
+}
+
 static void address_bind(struct isa_binding *binding, const struct stream *stream,
                          unsigned *vector_constants) {
     binding->address = (struct isa_address){.base = (int8_t)stream->pool->base, .index = -1, .scale = 1};
@@ -151,7 +171,7 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     unsigned stride = stride_of(operand);
     stride = stream->how.stride > stride ? stream->how.stride : stride;
     int32_t disp = operand->write ? store_disp(stream->emitted * stride)
-                                  : (int32_t)(stream->emitted % LOADS_APART * stride);
+                                  : (int32_t)(load_place(stream) * stride);
     binding->address.disp = stream->window_disp + disp;
     if (operand->absolute) {
         binding->address.disp += (int32_t)GEN_DATA_BASE;
@@ -185,8 +205,7 @@ static void instance_bind(struct isa_binding *binding, const struct stream *stre
             if (stream->how.same_register && shared[file] >= 0 && !operand->mask) {
                 binding->reg[o] = (uint8_t)shared[file];
             } else if (operand->write) {
-                unsigned position = stream->first[o] + stream->emitted % stream->count[o];
-                binding->reg[o] = stream->pool->rotating[file][position];
+                binding->reg[o] = stream->pool->rotating[file][rotating_position(stream, o)];
             } else {
                 binding->reg[o] = stream->pool->constant[file][constants[file]];
                 constants[file] += constants[file] + 1 < GEN_POOL_CONSTANTS;
@@ -444,6 +463,10 @@ static int32_t window_of(const struct gen_part *parts, unsigned count, unsigned 
         bool writes = o >= 0 && parts[i].form->operands[o].write;
         loads_too = loads_too || (reads && !writes);
         stores_too = stores_too || (writes && (!reads || i < of));
+    }
+    int own = parts[of].form != NULL ? isa_form_memory_operand(parts[of].form) : -1;
+    if (own >= 0 && !parts[of].form->operands[own].write) {
+        return 0; /* who only loads is in nobody's way */
     }
     bool modifies = parts[of].form != NULL && gen_form_modifies_memory(parts[of].form);
     return (int32_t)of * 2 * WINDOW_BYTES + (modifies && stores_too && !loads_too ? STORE_BYTES : 0);

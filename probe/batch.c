@@ -11,8 +11,8 @@
 
 /* Kernels per call of the meter: bounds the memory that machine code takes (about 1 KiB a kernel). */
 #define BATCH_CHUNK 4096u
-/* Of earlier batches: each form brings some 400 of its own, which no other form needs. */
-#define LINES_KEPT 50000u
+/* Of earlier batches: each form brings tens of its own, which no other form needs. */
+#define LINES_KEPT 20000u
 /* A kernel that spreads so often though nobody disturbs it does so by itself. */
 enum { UNSTABLE_MANY = 8 };
 

@@ -9,6 +9,7 @@
 #define ISAPROBE_PROBE_USAGE_H
 
 #include "probe/portmap.h"
+#include "probe/slots.h"
 #include "probe/throughput.h"
 
 enum { PROBE_USAGE_TERMS = PROBE_PORTSET_CLASSES, PROBE_USAGE_TEXT = 160 };
@@ -59,13 +60,20 @@ struct probe_usage_core {
     double store_cycles; /* of a store that shares its line with none before or behind it; NaN */
 };
 
+/* What was measured of the forms before; throughputs[i] and slots[i] belong to forms[i]. */
+struct probe_usage_known {
+    const struct probe_throughput *throughputs; /* borrowed */
+    const struct probe_slots
+        *slots; /* borrowed; NULL: not known. Those that are not to be trusted are ignored */
+};
+
 /* Measures all forms (derived). `core`: kept from call to call, for the same map; NULL: for this one alone.
- * throughputs[i] belongs to forms[i]; NULL: they are measured here, and all
- * issue slots, too, which are else left out where the ports are plain without. */
+ * `known` NULL: throughputs are measured here, and all issue slots, too, which are else left out where the
+ * ports are plain without. */
 IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                             const struct probe_portmap *map, struct probe_usage_core *core,
                                             struct isa_form *const *forms,
-                                            const struct probe_throughput *throughputs, size_t count,
+                                            const struct probe_usage_known *known, size_t count,
                                             struct probe_usage *results, struct ip_error *err);
 
 /* The same of those forms that a few glances settle, most of them in a part of the time: settled[i] says
@@ -74,7 +82,7 @@ IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct
 IP_CHECK enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
                                            const struct probe_portmap *map, struct probe_usage_core *core,
                                            struct isa_form *const *forms,
-                                           const struct probe_throughput *throughputs, size_t count,
+                                           const struct probe_usage_known *known, size_t count,
                                            struct probe_usage *results, bool *settled, struct ip_error *err);
 
 /* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */

@@ -316,6 +316,20 @@ void probe_usage_issue_plan(struct probe_usage_subject *subject) {
         subject->alone < SLOW_CYCLES ? LEAST_OF_ISSUE : LEAST_OF_SLOW;
 }
 
+void probe_usage_issue_know(struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    enum { AS_GOOD_AS = 3 }; /* readings: of more instances, in looks that agree */
+    const struct probe_slots *known = subject->known_slots;
+    struct probe_usage_experiment *issue = &subject->issue;
+    if (issue->parts == 0 || !known->measured || known->verdict != HX_VERDICT_OK) {
+        return;
+    }
+    probe_usage_experiment_size(issue, subject, map, issue->kind, 0);
+    for (unsigned i = 0; i < AS_GOOD_AS && issue->parts != 0; i++) {
+        probe_usage_reading_add(issue, known->slots, map->issue_width);
+    }
+    issue->wanted = 0;
+}
+
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
     const uint32_t vectors = vector_ports(map);
     /* Where readings are no upper bounds what they say counts. */

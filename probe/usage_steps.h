@@ -92,7 +92,8 @@ struct probe_usage_subject {
     double chain; /* cycles of as many instances as stand beside blockers, which the next of them wait for:
                      through the memory or register that a form reads and writes */
     size_t slot, chain_slot;
-    struct probe_usage_experiment issue; /* beside NOPs: how many issue slots */
+    const struct probe_slots *known_slots; /* borrowed: measured before; NULL */
+    struct probe_usage_experiment issue;   /* beside NOPs: how many issue slots */
     struct probe_usage_experiment experiments[PROBE_USAGE_EXPERIMENTS]; /* narrow sets first */
     unsigned count;
     struct probe_usage_experiment checks[PROBE_USAGE_CHECKS]; /* not used to infer */
@@ -152,6 +153,8 @@ double probe_usage_terms_uops(const struct probe_usage_term *terms, unsigned cou
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result);
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
+/* Takes the slots that are known, where they are to be trusted, for readings that say so. */
+void probe_usage_issue_know(struct probe_usage_subject *subject, const struct probe_portmap *map);
 /* One experiment for each set that may have µops of the form. */
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map);
 /* Sets the numbers of instances for try `number`, from 0; each has a rhythm of its own. A glance goes without
