@@ -21,6 +21,13 @@ enum {
     STRIDE_LOADS_16 = 48,   /* what GEN_LOAD_STRIDE is for loads of 16 bytes, which must stay aligned */
     INSTANCES_MAX = 2000,   /* in a unit: so many pushes stay within the stack pages */
     LOOP_INSTRUCTIONS = 48, /* in the shorter loop of independent instances */
+    WRITTEN_MAX = 16,       /* instances that are remembered: of most forms all that differ */
+};
+
+/* An instance that is in the unit. */
+struct written {
+    struct isa_binding binding;
+    size_t first, count; /* its lines */
 };
 
 /* Where the operands of one form find their registers. */
@@ -32,6 +39,8 @@ struct stream {
     uint8_t first[ISA_OPERANDS_MAX], count[ISA_OPERANDS_MAX]; /* slice of the rotating registers */
     unsigned emitted;                                         /* instances so far */
     int32_t window_disp;                                      /* where this form's accesses begin */
+    struct written written[WRITTEN_MAX];
+    unsigned written_count;
 };
 
 static unsigned written_count(const struct isa_form *form, enum gen_file file) {
@@ -135,8 +144,8 @@ static unsigned rotating_position(const struct stream *stream, unsigned o) {
     return stream->first[o] + stream->emitted % stream->count[o];
 }
 
-/* Which of the places the next instance loads from. It goes with the register that is written, unless those are
- * few, so that the same lines serve all numbers of registers, and all mixes. */
+/* Which of the places the next instance loads from. It goes with the register that is written, unless those
+ * are few, so that the same lines serve all numbers of registers, and all mixes. */
 static unsigned load_place(const struct stream *stream) {
     enum { FEW = 4 };
     for (unsigned o = 0; o < stream->form->explicit_count; o++) {
@@ -170,8 +179,8 @@ static void address_bind(struct isa_binding *binding, const struct stream *strea
     }
     unsigned stride = stride_of(operand);
     stride = stream->how.stride > stride ? stream->how.stride : stride;
-    int32_t disp = operand->write ? store_disp(stream->emitted * stride)
-                                  : (int32_t)(load_place(stream) * stride);
+    int32_t disp =
+        operand->write ? store_disp(stream->emitted * stride) : (int32_t)(load_place(stream) * stride);
     binding->address.disp = stream->window_disp + disp;
     if (operand->absolute) {
         binding->address.disp += (int32_t)GEN_DATA_BASE;
@@ -268,23 +277,58 @@ static void instance_break(struct gen_program *program, const struct stream *str
     }
 }
 
-static enum ip_status instance_emit(struct gen_program *program, struct stream *stream,
-                                    struct ip_error *err) {
-    struct isa_binding binding;
-    instance_bind(&binding, stream);
-    instance_break(program, stream, &binding);
+static enum ip_status instance_write(struct gen_program *program, const struct stream *stream,
+                                     const struct isa_binding *binding, struct ip_error *err) {
+    instance_break(program, stream, binding);
     if (stream->how.renewals_only) {
-        stream->emitted++;
         return IP_OK;
     }
     struct gen_x87_balance x87 = gen_x87_balance_of(stream->form, stream->how.break_registers);
     gen_x87_before(&program->unit, &x87, stream->how.x87_frees);
     char line[ISA_LINE_MAX];
-    enum ip_status status = isa_form_print(stream->form, &binding, line, err);
+    enum ip_status status = isa_form_print(stream->form, binding, line, err);
     if (status == IP_OK) {
         ip_lines_add(&program->unit, line);
         gen_x87_after(&program->unit, &x87, stream->how.x87_frees);
-        stream->emitted++;
+    }
+    return status;
+}
+
+/* Of one form, so that immediates are the same. */
+static bool same_binding(const struct isa_binding *one, const struct isa_binding *other) {
+    return memcmp(one->reg, other->reg, sizeof one->reg) == 0 && one->address.disp == other->address.disp &&
+           one->address.base == other->address.base && one->address.index == other->address.index &&
+           one->address.scale == other->address.scale;
+}
+
+/* The same instance as one before has the same lines: printing them anew took a fifth of a scan of ports. */
+static bool instance_repeat(struct gen_program *program, const struct stream *stream,
+                            const struct isa_binding *binding) {
+    for (unsigned i = 0; i < stream->written_count; i++) {
+        const struct written *written = &stream->written[i];
+        if (same_binding(&written->binding, binding)) {
+            for (size_t k = 0; k < written->count; k++) {
+                ip_lines_add(&program->unit, program->unit.items[written->first + k]);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum ip_status instance_emit(struct gen_program *program, struct stream *stream,
+                                    struct ip_error *err) {
+    struct isa_binding binding;
+    instance_bind(&binding, stream);
+    stream->emitted++;
+    if (instance_repeat(program, stream, &binding)) {
+        return IP_OK;
+    }
+    size_t first = program->unit.count;
+    enum ip_status status = instance_write(program, stream, &binding, err);
+    if (status == IP_OK && !program->unit.failed && stream->written_count < WRITTEN_MAX) {
+        stream->written[stream->written_count++] =
+            (struct written){.binding = binding, .first = first, .count = program->unit.count - first};
     }
     return status;
 }

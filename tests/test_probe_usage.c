@@ -198,6 +198,41 @@ static void test_halves(void **state) {
     machine_close(&machine);
 }
 
+/* Issue slots that were measured before are not read anew, unless they are not to be trusted. */
+static void test_known_slots(void **state) {
+    (void)state;
+    enum { FIRST = 8, CASES = 3 };
+    static const struct cast cast[] = {CLASSES, {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01"}, {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("4", "0156"), cast); /* too narrow an issue for all ports at once */
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
+    struct gen_encoder *encoder = &machine.bench.encoder;
+    struct isa_form *form = isa_table_find(&machine.table, cast[FIRST].form);
+    struct probe_throughput throughput;
+    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+    assert_int_equal(probe_throughput_measure(&meter, encoder, &form, 1, &throughput, &err), IP_OK);
+    const double known_slots = 3.04;
+    const struct probe_slots slots[CASES] = {
+        {.measured = true, .slots = known_slots, .verdict = HX_VERDICT_OK},
+        {.measured = true, .slots = known_slots, .verdict = HX_VERDICT_UNSTABLE},
+        {.measured = true, .slots = 1.0, .verdict = HX_VERDICT_OK},
+    };
+    for (unsigned i = 0; i < CASES; i++) {
+        const struct probe_usage_known known = {.throughputs = &throughput, .slots = &slots[i]};
+        struct probe_usage_core core = {0};
+        struct probe_usage usage;
+        bool settled = false;
+        assert_int_equal(probe_usage_glance(&meter, encoder, &machine.map, &core, &form, &known, 1, &usage,
+                                            &settled, &err),
+                         IP_OK);
+        assert_true(settled == (slots[i].slots > 1.0)); /* one slot is none for three uops */
+        assert_true((fabs(usage.slots - known_slots) < 1e-9) == (i == 0));
+    }
+    machine_close(&machine);
+}
+
 /* What contradicts itself each time in the same way is not looked at again and again. */
 static void test_contradictions_end(void **state) {
     (void)state;
@@ -495,6 +530,7 @@ int main(void) {
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_known_slots),
         cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_inconsistent),
