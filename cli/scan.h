@@ -14,6 +14,9 @@
 /* Forms that are measured together, at most and by default. */
 enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 256 };
 
+/* cycles: two processes must agree on what takes longer */
+static const double SCAN_LATENCY_LONG = 25;
+
 /* What the bench thought that undisturbed sentinels take. */
 struct scan_calm {
     double nop_cycles;
@@ -83,7 +86,8 @@ void scan_first_keep(struct scan *scan, const struct isa_form *form,
                      const struct probe_throughput *throughput, struct probe_latency *latency);
 /* What it found of the second pass's next form; NULL: nothing. Borrowed. */
 const struct scan_first *scan_first_find(struct scan *scan, const struct isa_form *form);
-/* Replaces what the second pass found by what the first did where both are to be trusted and that is less. */
+/* Replaces what the second pass found by what the first did where both are to be trusted and that is less, or
+ * trusts neither where they are too far apart (cli/scan_first.c). */
 void scan_first_use(const struct scan_first *first, struct probe_throughput *throughput,
                     struct probe_latency *latency);
 void scan_first_fini(struct scan *scan);

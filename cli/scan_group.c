@@ -120,11 +120,13 @@ static bool throughput_doubtful(const struct probe_throughput *throughput) {
 }
 
 /* What a store hands to a load takes whole cycles where nobody disturbs it; beside a neighbour that uses the
- * caches a chain through memory runs up to two cycles slower, as steadily as ever. */
+ * caches a chain through memory runs up to two cycles slower, as steadily as ever. Of what is between whole
+ * numbers, or takes long, each process may say something else. */
 static bool pair_doubtful(const struct probe_latency_pair *pair) {
-    const double near = 0.2;
+    const double near = pair->path == PROBE_PATH_CONTENT ? 0.2 : 0.3;
     return is_doubtful(pair->verdict) ||
-           (pair->path == PROBE_PATH_CONTENT && fabs(pair->cycles - round(pair->cycles)) > near);
+           (pair->measured &&
+            (fabs(pair->cycles - round(pair->cycles)) > near || pair->cycles > SCAN_LATENCY_LONG));
 }
 
 /* Did noise spoil any of it, or may it have? */

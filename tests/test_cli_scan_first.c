@@ -59,6 +59,20 @@ static void expect_latencies(struct probe_latency_pair before[PAIRS], struct pro
     }
 }
 
+/* What both trust and is not the same is known to that only. */
+static void throughputs_apart_are_spread(void **state) {
+    (void)state;
+    const struct scan_first first = {.throughput = throughput_of(0.5, 0.01, HX_VERDICT_OK)};
+    struct probe_throughput now = throughput_of(0.55, 0.002, HX_VERDICT_OK);
+    scan_first_use(&first, &now, NULL);
+    assert_true(now.cycles == 0.5);
+    assert_float_equal(now.spread, 0.1, 1e-9);
+    now = throughput_of(0.4, 0.002, HX_VERDICT_OK);
+    scan_first_use(&first, &now, NULL);
+    assert_true(now.cycles == 0.4);
+    assert_float_equal(now.spread, 0.25, 1e-9);
+}
+
 /* Only contents of memory have slow rhythms; of all else the second, more careful pass is right. */
 static void less_latency_of_contents_counts(void **state) {
     (void)state;
@@ -83,6 +97,32 @@ static void whole_latency_of_contents_counts(void **state) {
     expect_latencies(before, now, (const double[]){7.1, 7.1, 7.4, 6.3});
 }
 
+/* Of registers and flags, within a cycle what is nearer to a whole number counts; and what a guess of the CPU
+ * made long now and then is not. */
+static void latency_of_registers(void **state) {
+    (void)state;
+    const enum probe_path path = PROBE_PATH_REGISTER;
+    struct probe_latency_pair before[] = {pair_of(path, 2.0), pair_of(path, 1.3), pair_of(path, 1.02),
+                                          pair_of(path, 1.02)};
+    struct probe_latency_pair now[] = {pair_of(path, 1.3), pair_of(path, 2.0), pair_of(path, 32.1),
+                                       pair_of(path, 7.1)};
+    expect_latencies(before, now, (const double[]){2.0, 2.0, 1.02, 7.1});
+}
+
+static void long_latencies_must_agree(void **state) {
+    (void)state;
+    struct probe_latency_pair before[] = {pair_of(PROBE_PATH_ADDRESS, 1100), pair_of(PROBE_PATH_ADDRESS, 100),
+                                          pair_of(PROBE_PATH_CONTENT, 32), pair_of(PROBE_PATH_ADDRESS, 20)};
+    struct probe_latency_pair now[] = {pair_of(PROBE_PATH_ADDRESS, 1200), pair_of(PROBE_PATH_ADDRESS, 102),
+                                       pair_of(PROBE_PATH_CONTENT, 30), pair_of(PROBE_PATH_ADDRESS, 22)};
+    expect_latencies(before, now, (const double[]){1200, 102, 30, 22});
+    assert_int_equal(now[0].verdict, HX_VERDICT_UNSTABLE);
+    assert_string_equal(now[0].why, "unstable: one process measured 1100.0 cycles, another 1200.0");
+    for (size_t i = 1; i < PAIRS; i++) {
+        assert_int_equal(now[i].verdict, HX_VERDICT_OK);
+    }
+}
+
 static void forms_come_in_turn(void **state) {
     (void)state;
     struct isa_form forms[3];
@@ -103,11 +143,10 @@ static void forms_come_in_turn(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(less_throughput_counts),
-        cmocka_unit_test(doubtful_throughput_does_not),
-        cmocka_unit_test(less_latency_of_contents_counts),
-        cmocka_unit_test(whole_latency_of_contents_counts),
-        cmocka_unit_test(forms_come_in_turn),
+        cmocka_unit_test(less_throughput_counts),          cmocka_unit_test(doubtful_throughput_does_not),
+        cmocka_unit_test(less_latency_of_contents_counts), cmocka_unit_test(whole_latency_of_contents_counts),
+        cmocka_unit_test(throughputs_apart_are_spread),    cmocka_unit_test(latency_of_registers),
+        cmocka_unit_test(long_latencies_must_agree),       cmocka_unit_test(forms_come_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
