@@ -98,37 +98,71 @@ const char *ip_text_string(const struct ip_text *text) {
     return text->data != NULL ? text->data : "";
 }
 
+/* Lines lie one behind the other in blocks: a kernel has a hundred of them, and lives for a moment. */
+struct ip_lines_block {
+    struct ip_lines_block *next;
+    size_t size, used; /* of `text` */
+    char text[];
+};
+
 void ip_lines_fini(struct ip_lines *lines) {
-    for (size_t i = 0; i < lines->count; i++) {
-        free(lines->items[i]);
+    for (struct ip_lines_block *block = lines->blocks; block != NULL;) {
+        struct ip_lines_block *next = block->next;
+        free(block);
+        block = next;
     }
     free(lines->items);
     memset(lines, 0, sizeof *lines);
 }
 
-/* Takes `string` over, also when it fails. */
-static void lines_take(struct ip_lines *lines, char *string) {
-    if (string == NULL || lines->failed) {
-        free(string);
-        lines->failed = true;
-        return;
+/* Room for so many bytes; NULL: no memory. */
+static char *block_room(struct ip_lines *lines, size_t bytes) {
+    enum { BYTES_LEAST = 256 };
+    struct ip_lines_block *block = lines->blocks;
+    if (block == NULL || block->size - block->used < bytes) {
+        size_t size = block != NULL ? 2 * block->size : BYTES_LEAST;
+        size = size < bytes ? bytes : size;
+        block = malloc(sizeof *block + size);
+        if (block == NULL) {
+            return NULL;
+        }
+        *block = (struct ip_lines_block){.next = lines->blocks, .size = size};
+        lines->blocks = block;
     }
-    if (lines->count == lines->capacity) {
+    char *room = block->text + block->used;
+    block->used += bytes;
+    return room;
+}
+
+/* `string` is in a block; NULL: there was no memory for it. */
+static void lines_take(struct ip_lines *lines, char *string) {
+    if (string != NULL && lines->count == lines->capacity) {
         size_t capacity = lines->capacity != 0 ? 2 * lines->capacity : 16;
         char **items = realloc(lines->items, capacity * sizeof *items);
         if (items == NULL) {
-            free(string);
             lines->failed = true;
             return;
         }
         lines->items = items;
         lines->capacity = capacity;
     }
-    lines->items[lines->count++] = string;
+    lines->failed = lines->failed || string == NULL;
+    if (!lines->failed) {
+        lines->items[lines->count++] = string;
+    }
 }
 
 void ip_lines_add(struct ip_lines *lines, const char *string) {
-    lines_take(lines, strdup(string));
+    size_t bytes = strlen(string) + 1;
+    char *room = block_room(lines, bytes);
+    if (room != NULL) {
+        memcpy(room, string, bytes);
+    }
+    lines_take(lines, room);
+}
+
+void ip_lines_repeat(struct ip_lines *lines, size_t number) {
+    lines_take(lines, lines->items[number]);
 }
 
 void ip_lines_printf(struct ip_lines *lines, const char *format, ...) {
@@ -138,11 +172,11 @@ void ip_lines_printf(struct ip_lines *lines, const char *format, ...) {
     text_vprintf(&text, format, args);
     va_end(args);
     if (text.failed) {
-        ip_text_fini(&text);
         lines->failed = true;
-        return;
+    } else {
+        ip_lines_add(lines, ip_text_string(&text));
     }
-    lines_take(lines, text.data);
+    ip_text_fini(&text);
 }
 
 enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit_bytes,

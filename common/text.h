@@ -27,15 +27,20 @@ const char *ip_text_string(const struct ip_text *text);
  * has no place for. */
 void ip_text_append_xml(struct ip_text *text, const char *string);
 
+struct ip_lines_block;
+
 /* A growing list of owned strings, with the same rule of failure. */
 struct ip_lines {
     char **items;
     size_t count, capacity;
+    struct ip_lines_block *blocks; /* owned: where the strings lie */
     bool failed;
 };
 
 void ip_lines_fini(struct ip_lines *lines);
 void ip_lines_add(struct ip_lines *lines, const char *string);
+/* Adds items[number] once more: both are then one string. */
+void ip_lines_repeat(struct ip_lines *lines, size_t number);
 void ip_lines_printf(struct ip_lines *lines, const char *format, ...) IP_PRINTF(2, 3);
 
 /* Reads a whole file; "-" is standard input. IP_IO names the file; IP_SYNTAX when it is larger than

@@ -198,8 +198,14 @@ enum ip_status gen_encoder_program_add(struct gen_encoder *encoder, const struct
     for (size_t i = 0; i < program->init.count; i++) {
         frame_line_add(&adder, program->init.items[i], NULL);
     }
+    struct gen_recent recent = {0};
     for (size_t i = 0; i < program->unit.count; i++) {
-        frame_line_add(&adder, program->unit.items[i], NULL);
+        const char *line = program->unit.items[i];
+        unsigned place = gen_recent_place(line);
+        if (recent.lines[place] != line) {
+            frame_line_add(&adder, line, NULL);
+            recent.lines[place] = line;
+        }
     }
     char count[GEN_FRAME_LINE_MAX];
     gen_frame_count(program, count);
@@ -227,8 +233,7 @@ enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *e
     }
     for (size_t i = 0; i < count && i < complaints.count; i++) {
         if (complaints.items[i][0] != '\0') {
-            encoder->complaints[first + i] = complaints.items[i]; /* taken over */
-            complaints.items[i] = NULL;
+            encoder->complaints[first + i] = strdup(complaints.items[i]); /* NULL: no words for it */
         }
     }
     ip_lines_fini(&complaints);
@@ -239,8 +244,7 @@ enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *e
 
 enum ip_status gen_encoder_line_find(const struct gen_encoder *encoder, const char *line,
                                      const struct isa_code **code, struct ip_error *err) {
-    size_t position =
-        encoder->index_size != 0 ? index_slot(encoder, line, line_hash(line))->number : 0;
+    size_t position = encoder->index_size != 0 ? index_slot(encoder, line, line_hash(line))->number : 0;
     if (position == 0 || position > encoder->flushed) {
         return ip_fail(err, IP_FAILED, "line '%s' was not encoded: add its program and flush before building",
                        line);

@@ -11,6 +11,16 @@
 IP_CHECK enum ip_status gen_encoder_line_find(const struct gen_encoder *encoder, const char *line,
                                               const struct isa_code **code, struct ip_error *err);
 
+/* Of the lines of one unit, which repeats most of them as the same string: those that were looked up last. */
+enum { GEN_RECENT = 64 };
+struct gen_recent {
+    const char *lines[GEN_RECENT]; /* borrowed */
+    const struct isa_code *codes[GEN_RECENT];
+};
+static inline unsigned gen_recent_place(const char *line) {
+    return (unsigned)((uintptr_t)line / 16 % GEN_RECENT);
+}
+
 /* The machine code of what stands around a program's loop, but for its init lines; owned by the encoder. */
 struct gen_frame_code {
     unsigned uses;

@@ -308,7 +308,7 @@ static bool instance_repeat(struct gen_program *program, const struct stream *st
         const struct written *written = &stream->written[i];
         if (same_binding(&written->binding, binding)) {
             for (size_t k = 0; k < written->count; k++) {
-                ip_lines_add(&program->unit, program->unit.items[written->first + k]);
+                ip_lines_repeat(&program->unit, written->first + k);
             }
             return true;
         }
