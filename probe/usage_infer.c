@@ -128,13 +128,16 @@ static double operands_loads(const struct probe_usage_subject *subject, const st
 
 double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                  const struct probe_portmap *map, uint32_t ports) {
+    if (!probe_usage_is_load(map, ports)) {
+        return INFINITY;
+    }
     double timely = floor(CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
     double most = fmin(operands_loads(subject, result, map), timely <= 1 ? timely : INFINITY);
     for (unsigned t = 0; t < result->term_count; t++) { /* stores may share the ports */
         bool within = ports_within(result->terms[t].ports, ports);
         most += within && !probe_usage_is_load(map, result->terms[t].ports) ? result->terms[t].uops : 0;
     }
-    return probe_usage_is_load(map, ports) ? most : INFINITY;
+    return most;
 }
 
 /* General registers on one side, others on the other. */

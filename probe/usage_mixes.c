@@ -39,14 +39,30 @@ static bool alone_is_known(const struct probe_throughput *throughput) {
     return throughput->measured && throughput->verdict == HX_VERDICT_OK && throughput->plain_cycles > 0;
 }
 
+/* Does an instance wait for the one before it? */
+static bool waits_for_itself(const struct isa_form *form) {
+    bool waits = (form->flags_read & form->flags_written) != 0;
+    for (unsigned o = 0; o < form->operand_count; o++) {
+        waits = waits || (form->operands[o].read && form->operands[o].write);
+    }
+    return waits;
+}
+
+/* Then nothing has to be run: its throughput says all that is asked for. */
+static bool all_is_known(const struct probe_usage_subject *subject, enum probe_usage_kind kind) {
+    return kind == PROBE_USAGE_GLANCED && alone_is_known(subject->throughput) &&
+           !waits_for_itself(subject->form);
+}
+
 /* How long an instance takes alone, for the sizes of what follows: a look will do. */
-static void alone_take(struct probe_usage_subject *subject, const struct probe_batch *batch) {
+static void alone_take(struct probe_usage_subject *subject, const struct probe_batch *batch,
+                       enum probe_usage_kind kind) {
     const struct probe_throughput *throughput = subject->throughput;
     struct probe_usage *result = subject->result;
-    bool known = subject->slot == subject->chain_slot;
+    bool known = subject->slot == subject->chain_slot, ran = subject->slot != SIZE_MAX;
     subject->alone =
         known ? throughput->plain_cycles : probe_mix_cycles(batch, subject->slot) / ALONE_INSTANCES;
-    subject->chain = probe_mix_cycles(batch, subject->chain_slot);
+    subject->chain = ran ? probe_mix_cycles(batch, subject->chain_slot) : NAN;
     if (!isfinite(subject->alone)) {
         subject->alone = throughput->plain_cycles;
     }
@@ -56,7 +72,10 @@ static void alone_take(struct probe_usage_subject *subject, const struct probe_b
     bool trusted = throughput->measured && throughput->verdict == HX_VERDICT_OK;
     result->cycles = trusted ? throughput->cycles : NAN;
     result->stat = throughput->stat;
-    if (subject->slot == SIZE_MAX) {
+    if (!ran && all_is_known(subject, kind)) {
+        return;
+    }
+    if (!ran) {
         probe_usage_give_up(result, PROBE_USAGE_UNKNOWN, "it cannot stand in a mix of independent instances");
         return;
     }
@@ -79,6 +98,10 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
         const struct gen_part few = {.form = subject->form,
                                      .count = probe_usage_copies(subject->throughput->plain_cycles)};
         subject->renews = probe_usage_renews(subject->form, &(struct gen_independence){0});
+        subject->slot = subject->chain_slot = SIZE_MAX;
+        if (all_is_known(subject, kind)) {
+            continue;
+        }
         status = probe_mix_add(&batch, &few, 1, &subject->chain_slot, err);
         subject->slot = subject->chain_slot;
         if (status == IP_OK && (kind != PROBE_USAGE_GLANCED || !alone_is_known(subject->throughput))) {
@@ -87,7 +110,7 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
     }
     status = status == IP_OK ? probe_usage_batch_run(session, &batch, kind, err) : status;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
-        alone_take(&session->subjects[i], &batch);
+        alone_take(&session->subjects[i], &batch, kind);
     }
     probe_batch_fini(&batch);
     return status;
