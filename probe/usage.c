@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "generator/operands.h"
 #include "probe/usage_steps.h"
 
 enum {
@@ -141,6 +143,20 @@ static void hopeless_settle(struct probe_usage_session *session) {
         struct probe_usage_subject *subject = &session->subjects[i];
         subject->settled = subject->result->verdict == PROBE_USAGE_UNKNOWN &&
                            (subject->slot == SIZE_MAX || subject->result->meter == HX_VERDICT_FAULT);
+    }
+}
+
+/* A locked access to memory keeps all others waiting, and what is bound early waits with them: of 127 forms
+ * of a Zen 4 three scans told 36 alike. */
+static void locked_settle(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count && session->core.binds_early; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        const struct isa_form *form = subject->form;
+        bool exchanges = strcmp(form->mnemonic, "xchg") == 0 && gen_form_modifies_memory(form);
+        if (is_open(subject) && (strcmp(form->prefix, "lock") == 0 || exchanges)) {
+            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_LOCKED_WHY);
+            subject->settled = true;
+        }
     }
 }
 
@@ -286,6 +302,7 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
                                    struct ip_error *err) {
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_GLANCED, err);
     hopeless_settle(session);
+    locked_settle(session);
     issue_plan(session, PROBE_USAGE_GLANCED);
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];

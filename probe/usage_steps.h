@@ -30,6 +30,9 @@ enum {
 #define PROBE_USAGE_EARLY_WHY                                                                                \
     "of more than 6 uops no count is certain: this core binds them to ports before it knows which are free"
 
+#define PROBE_USAGE_LOCKED_WHY                                                                               \
+    "it locks what it changes, and this core binds uops to ports early: no two looks at what waits say the " \
+    "same"
 #define PROBE_USAGE_SLOW_WHY "too slow for its issue slots to be read, which would bound its uops"
 
 #define PROBE_USAGE_DELAYED_WHY                                                                              \

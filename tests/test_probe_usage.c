@@ -233,6 +233,38 @@ static void test_known_slots(void **state) {
     machine_close(&machine);
 }
 
+/* Where uops are bound early nothing is read of what locks memory. */
+static void test_locked(void **state) {
+    (void)state;
+    enum { FIRST = 8, FORMS = 3 };
+    static const struct cast cast[] = {CLASSES,
+                                       {"lock add m64, r64", "1*p89+1*p0156+1*pA+1*pB"},
+                                       {"xchg m64, r64", "1*p89+1*pA+1*pB"},
+                                       {"add m64, r64", "1*p89+1*p0156+1*pA+1*pB"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
+    for (unsigned early = 0; early < 2; early++) {
+        for (unsigned i = 0; i < FORMS; i++) {
+            struct isa_form *form = isa_table_find(&machine.table, cast[FIRST + i].form);
+            struct probe_usage_core core = {.known = true, .binds_early = early != 0, .store_cycles = 1};
+            struct probe_usage usage;
+            bool settled = false;
+            assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+            assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, &core, &form,
+                                                NULL, 1, &usage, &settled, &err),
+                             IP_OK);
+            bool left = early != 0 && i < 2;
+            assert_true(!left || (settled && usage.verdict == PROBE_USAGE_INCONSISTENT));
+            assert_true(left == (strncmp(usage.why, "it locks what it changes", 24) == 0));
+        }
+    }
+    machine_close(&machine);
+}
+
 /* What contradicts itself each time in the same way is not looked at again and again. */
 static void test_contradictions_end(void **state) {
     (void)state;
@@ -531,6 +563,7 @@ int main(void) {
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_known_slots),
+        cmocka_unit_test(test_locked),
         cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_inconsistent),

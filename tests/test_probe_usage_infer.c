@@ -252,9 +252,10 @@ static void test_halves_are_alike(void **state) {
     }
 }
 
-/* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share;
- * one uop loads 128 bits here. */
-static double loads_bound(const char *syntax, bool early, double read, double cycles, double stores) {
+/* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share,
+ * and once only `lowest` (NaN: it was read once). One uop loads 128 bits here. */
+static double loads_bound(const char *syntax, bool early, double lowest, double read, double cycles,
+                          double stores) {
     enum { STORE = 0x100, LOAD = 0x700 };
     struct isa_form load = form_of("movups xmm, m128");
     struct probe_port_member member = {.form = &load, .class = 1, .load = true};
@@ -268,22 +269,32 @@ static double loads_bound(const char *syntax, bool early, double read, double cy
     struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = early};
     subject.experiments[0] =
         (struct probe_usage_experiment){.target = STORE, .confined = stores, .store = true};
-    subject.experiments[1] = (struct probe_usage_experiment){.target = LOAD, .confined = read};
+    subject.experiments[1] = (struct probe_usage_experiment){
+        .target = LOAD, .confined = read, .readings = {lowest, read}, .reading_count = isnan(lowest) ? 0 : 2};
     struct probe_usage result = {.slots = 1, .cycles = cycles};
     probe_usage_infer(&subject, &result, &map);
     return uops_on(&result, LOAD);
 }
 
 static double loads_of(const char *syntax, double read, double cycles, double stores) {
-    return loads_bound(syntax, false, read, cycles, stores);
+    return loads_bound(syntax, false, NAN, read, cycles, stores);
 }
 
 /* What is only stored has no loads, though its address may wait for some; or it has a load's port. */
 static void test_stores_wait_for_loads(void **state) {
     (void)state;
-    assert_true(loads_bound("vmovups m512, zmm", true, 2.9, 2, 2) == 0);
-    assert_true(loads_bound("vmovups m512, zmm", false, 2.9, 2, 2) == 1);
-    assert_true(loads_bound("add m32, r32", true, 2.0, 1, 1) == 1); /* this one reads it */
+    assert_true(loads_bound("vmovups m512, zmm", true, NAN, 2.9, 2, 2) == 0);
+    assert_true(loads_bound("vmovups m512, zmm", false, NAN, 2.9, 2, 2) == 1);
+    assert_true(loads_bound("add m32, r32", true, NAN, 2.0, 1, 1) == 1); /* this one reads it */
+}
+
+/* Where uops are bound early, what changes memory has a load only where no reading is much less. */
+static void test_one_low_reading_refutes_a_load(void **state) {
+    (void)state;
+    assert_true(loads_bound("add m32, r32", true, 1.5, 2.4, 1, 1) == 0);
+    assert_true(loads_bound("add m32, r32", true, 1.9, 2.4, 1, 1) == 1);
+    assert_true(loads_bound("add m32, r32", false, 1.5, 2.4, 1, 1) == 1);
+    assert_true(loads_bound("add r32, m32", true, 0.5, 1.2, 0.33, 0) == 1); /* it only reads */
 }
 
 /* Beside other loads a kernel may run in a slower rhythm, which looks as if it had more of them. */
@@ -383,13 +394,20 @@ static void test_widest_lacks_a_uop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bursts_of_a_unit),           cmocka_unit_test(test_readings_of_early_binding),
-        cmocka_unit_test(test_halves_are_alike),           cmocka_unit_test(test_loads_are_held),
-        cmocka_unit_test(test_loads_beside_their_kind),    cmocka_unit_test(test_loads_have_no_company),
-        cmocka_unit_test(test_widest_lacks_a_uop),         cmocka_unit_test(test_microcode_of_early_binding),
-        cmocka_unit_test(test_too_many_for_early_binding), cmocka_unit_test(test_too_many_where_some_wait),
-        cmocka_unit_test(test_glances_that_are_wanted),    cmocka_unit_test(test_work_needs_a_port),
+        cmocka_unit_test(test_bursts_of_a_unit),
+        cmocka_unit_test(test_readings_of_early_binding),
+        cmocka_unit_test(test_halves_are_alike),
+        cmocka_unit_test(test_loads_are_held),
+        cmocka_unit_test(test_loads_beside_their_kind),
+        cmocka_unit_test(test_loads_have_no_company),
+        cmocka_unit_test(test_widest_lacks_a_uop),
+        cmocka_unit_test(test_microcode_of_early_binding),
+        cmocka_unit_test(test_too_many_for_early_binding),
+        cmocka_unit_test(test_too_many_where_some_wait),
+        cmocka_unit_test(test_glances_that_are_wanted),
+        cmocka_unit_test(test_work_needs_a_port),
         cmocka_unit_test(test_stores_wait_for_loads),
+        cmocka_unit_test(test_one_low_reading_refutes_a_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
