@@ -32,10 +32,7 @@ struct reply {
 /* A message with room for descriptors. */
 struct envelope {
     struct iovec part;
-    union {
-        struct cmsghdr header;
-        uint8_t bytes[CMSG_SPACE(START_FDS * sizeof(int))];
-    } control;
+    _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(START_FDS * sizeof(int))];
     struct msghdr message;
 };
 
@@ -44,8 +41,8 @@ static void envelope_address(struct envelope *envelope, struct request *request,
     envelope->part = (struct iovec){.iov_base = request, .iov_len = sizeof *request};
     envelope->message = (struct msghdr){.msg_iov = &envelope->part, .msg_iovlen = 1};
     if (descriptors) {
-        envelope->message.msg_control = envelope->control.bytes;
-        envelope->message.msg_controllen = sizeof envelope->control.bytes;
+        envelope->message.msg_control = envelope->control;
+        envelope->message.msg_controllen = sizeof envelope->control;
     }
 }
 

@@ -152,17 +152,15 @@ static void child_end(struct hx_worker *worker) {
 }
 
 void hx_worker_close(struct hx_worker *worker) {
-    if (worker->starter == NULL) {
-        return; /* never opened */
-    }
+    bool opened = worker->starter != NULL; /* else its descriptors are none */
     child_end(worker);
     if (worker->shared != NULL) {
         (void)munmap(worker->shared, worker->shared_bytes);
     }
-    if (worker->shared_fd >= 0) {
+    if (opened && worker->shared_fd >= 0) {
         (void)close(worker->shared_fd);
     }
-    if (worker->code_fd >= 0) {
+    if (opened && worker->code_fd >= 0) {
         (void)close(worker->code_fd);
     }
     free(worker->placed);
