@@ -57,19 +57,19 @@ static enum ip_status group_latency(struct scan *scan, struct group *group, cons
 static enum ip_status group_ports(struct scan *scan, struct group *group, const struct hx_meter *meter,
                                   bool glance, struct ip_error *err) {
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
-    bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
     bool slots = (scan->parts & RES_PART_SLOTS) != 0;
     const struct probe_usage_known before = {.throughputs = group->throughput,
                                              .slots = slots ? group->slots : NULL};
+    const struct probe_usage_known *known =
+        slots || (scan->parts & RES_PART_THROUGHPUT) != 0 ? &before : NULL;
     enum ip_status status = IP_OK;
     if (glance) {
-        status =
-            probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, known ? &before : NULL,
-                               group->chosen_count, group->usage, group->settled, err);
+        status = probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, known,
+                                    group->chosen_count, group->usage, group->settled, err);
     } else {
         memset(group->settled, true, sizeof group->settled);
-        status = probe_usage_measure(meter, encoder, &scan->map, &scan->core, group->chosen,
-                                     known ? &before : NULL, group->chosen_count, group->usage, err);
+        status = probe_usage_measure(meter, encoder, &scan->map, &scan->core, group->chosen, known,
+                                     group->chosen_count, group->usage, err);
     }
     if (status == IP_OK) {
         status = probe_units_measure(meter, encoder, &scan->forms.table, &scan->map, &scan->units,

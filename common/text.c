@@ -136,7 +136,11 @@ static char *block_room(struct ip_lines *lines, size_t bytes) {
 
 /* `string` is in a block; NULL: there was no memory for it. */
 static void lines_take(struct ip_lines *lines, char *string) {
-    if (string != NULL && lines->count == lines->capacity) {
+    lines->failed = lines->failed || string == NULL;
+    if (lines->failed) {
+        return;
+    }
+    if (lines->count == lines->capacity) {
         size_t capacity = lines->capacity != 0 ? 2 * lines->capacity : 16;
         char **items = realloc(lines->items, capacity * sizeof *items);
         if (items == NULL) {
@@ -146,10 +150,7 @@ static void lines_take(struct ip_lines *lines, char *string) {
         lines->items = items;
         lines->capacity = capacity;
     }
-    lines->failed = lines->failed || string == NULL;
-    if (!lines->failed) {
-        lines->items[lines->count++] = string;
-    }
+    lines->items[lines->count++] = string;
 }
 
 void ip_lines_add(struct ip_lines *lines, const char *string) {

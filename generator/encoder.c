@@ -69,17 +69,16 @@ static bool index_grow(struct gen_encoder *encoder) {
     if (index == NULL) {
         return false;
     }
-    for (size_t i = 0; i < encoder->index_size; i++) {
-        const struct gen_line_slot *old = &encoder->index[i];
-        size_t slot = old->hash & (size - 1);
-        while (old->number != 0 && index[slot].number != 0) {
-            slot = (slot + 1) & (size - 1);
-        }
-        index[slot] = old->number != 0 ? *old : index[slot];
-    }
-    free(encoder->index);
+    struct gen_line_slot *old = encoder->index;
+    size_t old_size = encoder->index_size;
     encoder->index = index;
     encoder->index_size = size;
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i].number != 0) {
+            *index_slot(encoder, encoder->lines[old[i].number - 1], old[i].hash) = old[i];
+        }
+    }
+    free(old);
     return true;
 }
 
@@ -200,11 +199,8 @@ enum ip_status gen_encoder_program_add(struct gen_encoder *encoder, const struct
     }
     struct gen_recent recent = {0};
     for (size_t i = 0; i < program->unit.count; i++) {
-        const char *line = program->unit.items[i];
-        unsigned place = gen_recent_place(line);
-        if (recent.lines[place] != line) {
-            frame_line_add(&adder, line, NULL);
-            recent.lines[place] = line;
+        if (!gen_recent_has(&recent, program->unit.items[i])) {
+            frame_line_add(&adder, program->unit.items[i], NULL);
         }
     }
     char count[GEN_FRAME_LINE_MAX];

@@ -14,11 +14,17 @@ IP_CHECK enum ip_status gen_encoder_line_find(const struct gen_encoder *encoder,
 /* Of the lines of one unit, which repeats most of them as the same string: those that were looked up last. */
 enum { GEN_RECENT = 64 };
 struct gen_recent {
-    const char *lines[GEN_RECENT]; /* borrowed */
-    const struct isa_code *codes[GEN_RECENT];
+    const char *lines[GEN_RECENT]; /* borrowed; all-zero: none */
 };
 static inline unsigned gen_recent_place(const char *line) {
     return (unsigned)((uintptr_t)line / 16 % GEN_RECENT);
+}
+/* Is it one of them? If not, it is from now on. */
+static inline bool gen_recent_has(struct gen_recent *recent, const char *line) {
+    unsigned place = gen_recent_place(line);
+    bool has = recent->lines[place] == line;
+    recent->lines[place] = line;
+    return has;
 }
 
 /* The machine code of what stands around a program's loop, but for its init lines; owned by the encoder. */

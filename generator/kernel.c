@@ -37,17 +37,15 @@ static void gather(void *self, const char *line, const char *comment) {
 
 static void gather_lines(struct gatherer *gatherer, const struct ip_lines *lines) {
     struct gen_recent recent = {0};
+    const struct isa_code *codes[GEN_RECENT]; /* of the recent lines */
     for (size_t i = 0; i < lines->count && gatherer->status == IP_OK; i++) {
         const char *line = lines->items[i];
-        unsigned place = gen_recent_place(line);
-        if (recent.lines[place] != line) {
-            gatherer->status =
-                gen_encoder_line_find(gatherer->encoder, line, &recent.codes[place], gatherer->err);
-            recent.lines[place] = line;
+        const struct isa_code **code = &codes[gen_recent_place(line)];
+        if (!gen_recent_has(&recent, line)) {
+            gatherer->status = gen_encoder_line_find(gatherer->encoder, line, code, gatherer->err);
         }
         if (gatherer->status == IP_OK) {
-            const struct isa_code *code = recent.codes[place];
-            ip_text_append_bytes(&gatherer->bytes, code->bytes, code->length);
+            ip_text_append_bytes(&gatherer->bytes, (*code)->bytes, (*code)->length);
         }
     }
 }

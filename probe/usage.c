@@ -146,8 +146,8 @@ static void hopeless_settle(struct probe_usage_session *session) {
     }
 }
 
-/* A locked access to memory keeps all others waiting, and what is bound early waits with them: of 127 forms
- * of a Zen 4 three scans told 36 alike. */
+/* A locked access to memory keeps all others waiting, and what is bound early waits with them: of 128 forms
+ * of a Zen 4 three scans told 13 alike. */
 static void locked_settle(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count && session->core.binds_early; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
@@ -307,9 +307,7 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         subject->issue.wanted = ISSUE_GLANCES;
-        if (subject->known_slots != NULL) {
-            probe_usage_issue_know(subject, session->map);
-        }
+        probe_usage_issue_know(subject, session->map);
     }
     status = status == IP_OK ? issue_glance(session, 0, err) : status;
     slow_settle(session);

@@ -320,7 +320,7 @@ void probe_usage_issue_know(struct probe_usage_subject *subject, const struct pr
     enum { AS_GOOD_AS = 3 }; /* readings: of more instances, in looks that agree */
     const struct probe_slots *known = subject->known_slots;
     struct probe_usage_experiment *issue = &subject->issue;
-    if (issue->parts == 0 || !known->measured || known->verdict != HX_VERDICT_OK) {
+    if (known == NULL || issue->parts == 0 || !known->measured || known->verdict != HX_VERDICT_OK) {
         return;
     }
     probe_usage_experiment_size(issue, subject, map, issue->kind, 0);

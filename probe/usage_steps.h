@@ -156,7 +156,7 @@ double probe_usage_terms_uops(const struct probe_usage_term *terms, unsigned cou
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result);
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
-/* Takes the slots that are known, where they are to be trusted, for readings that say so. */
+/* Takes the slots that are known, if any and to be trusted, for readings that say so. */
 void probe_usage_issue_know(struct probe_usage_subject *subject, const struct probe_portmap *map);
 /* One experiment for each set that may have µops of the form. */
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map);

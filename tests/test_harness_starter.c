@@ -61,6 +61,13 @@ static void fixture_close(struct fixture *fixture) {
     (void)close(fixture->code_fd);
 }
 
+static struct hx_start start_of(const struct fixture *fixture, int wire) {
+    return (struct hx_start){.shared_fd = fixture->shared_fd,
+                             .code_fd = fixture->code_fd,
+                             .wire = wire,
+                             .shared_bytes = SHARED_BYTES};
+}
+
 /* Starts a process and waits until it says so. Returns its number, and this end of its wire. */
 static pid_t child_begin(const struct fixture *fixture, int *wire) {
     struct ip_error err;
@@ -68,10 +75,7 @@ static pid_t child_begin(const struct fixture *fixture, int *wire) {
     pid_t pid = 0;
     char word = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wires), 0);
-    const struct hx_start start = {.shared_fd = fixture->shared_fd,
-                                   .code_fd = fixture->code_fd,
-                                   .wire = wires[1],
-                                   .shared_bytes = SHARED_BYTES};
+    const struct hx_start start = start_of(fixture, wires[1]);
     assert_int_equal(hx_starter_start(&fixture->starter, &start, &pid, &err), IP_OK);
     (void)close(wires[1]);
     assert_int_equal(read(wires[0], &word, 1), 1);
@@ -133,10 +137,7 @@ static void test_is_gone(void **state) {
     pid_t pid = child_begin(&fixture, &wire);
     assert_int_equal(kill(fixture.starter.pid, SIGKILL), 0);
     assert_true(has_ended(wire));
-    const struct hx_start start = {.shared_fd = fixture.shared_fd,
-                                   .code_fd = fixture.code_fd,
-                                   .wire = wire,
-                                   .shared_bytes = SHARED_BYTES};
+    const struct hx_start start = start_of(&fixture, wire);
     pid_t none = 0;
     assert_int_equal(hx_starter_start(&fixture.starter, &start, &none, &err), IP_FAILED);
     assert_non_null(strstr(err.text, "the starter of measuring processes is gone"));
@@ -158,10 +159,7 @@ static void test_ends_with_its_parent(void **state) {
         pid_t pid = 0;
         (void)close(wires[0]);
         fixture_open(&fixture, "o");
-        const struct hx_start start = {.shared_fd = fixture.shared_fd,
-                                       .code_fd = fixture.code_fd,
-                                       .wire = wires[1],
-                                       .shared_bytes = SHARED_BYTES};
+        const struct hx_start start = start_of(&fixture, wires[1]);
         (void)!hx_starter_start(&fixture.starter, &start, &pid, &err);
         (void)pause();
         _exit(0);
