@@ -98,6 +98,18 @@ static void machine_uses(struct machine *machine, const struct cast *cast, struc
     forms_use(machine, cast, results, count);
 }
 
+/* A glance at one form: does it settle it? */
+static bool glance_settles(struct machine *machine, struct probe_usage_core *core, struct isa_form *form,
+                           const struct probe_usage_known *known, struct probe_usage *usage) {
+    struct ip_error err = {0};
+    bool settled = false;
+    struct hx_meter meter = hx_bench_meter(&machine->bench);
+    assert_int_equal(probe_usage_glance(&meter, &machine->bench.encoder, &machine->map, core, &form, known, 1,
+                                        usage, &settled, &err),
+                     IP_OK);
+    return settled;
+}
+
 static void recovers(const char *core) {
     enum { FIRST = 8, COUNT = 10 };
     struct machine machine;
@@ -177,7 +189,7 @@ static void test_halves(void **state) {
     for (size_t i = 0; i < machine.table.count; i++) {
         struct isa_form *form = &machine.table.forms[i];
         struct probe_usage usage;
-        bool wide = strstr(form->syntax, "zmm") != NULL, settled = false;
+        bool wide = strstr(form->syntax, "zmm") != NULL;
         if (strncmp(form->mnemonic, "vpermd", 6) != 0 && strncmp(form->mnemonic, "vandpd", 6) != 0) {
             continue;
         }
@@ -189,9 +201,7 @@ static void test_halves(void **state) {
         assert_string_equal(usage.why, "");
         assert_int_equal(usage.term_count, 1);
         assert_true(usage.terms[0].uops == (wide ? 2 : 1));
-        assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, &core, &form, NULL,
-                                            1, &usage, &settled, &err),
-                         IP_OK);
+        bool settled = glance_settles(&machine, &core, form, NULL, &usage);
         assert_true(settled); /* two uops in one slot are no reason for a closer look */
         assert_int_equal(__builtin_popcount(usage.terms[0].ports), form->mnemonic[1] == 'p' ? 1 : 4);
     }
@@ -223,10 +233,7 @@ static void test_known_slots(void **state) {
         const struct probe_usage_known known = {.throughputs = &throughput, .slots = &slots[i]};
         struct probe_usage_core core = {0};
         struct probe_usage usage;
-        bool settled = false;
-        assert_int_equal(probe_usage_glance(&meter, encoder, &machine.map, &core, &form, &known, 1, &usage,
-                                            &settled, &err),
-                         IP_OK);
+        bool settled = glance_settles(&machine, &core, form, &known, &usage);
         assert_true(settled == (slots[i].slots > 1.0)); /* one slot is none for three uops */
         assert_true((fabs(usage.slots - known_slots) < 1e-9) == (i == 0));
     }
@@ -246,17 +253,13 @@ static void test_locked(void **state) {
     struct ip_error err = {0};
     machine_open(&machine, CORE("6", "0156"), cast);
     assert_int_equal(machine_map(&machine, "", &err), IP_OK);
-    struct hx_meter meter = hx_bench_meter(&machine.bench);
     for (unsigned early = 0; early < 2; early++) {
         for (unsigned i = 0; i < FORMS; i++) {
             struct isa_form *form = isa_table_find(&machine.table, cast[FIRST + i].form);
             struct probe_usage_core core = {.known = true, .binds_early = early != 0, .store_cycles = 1};
             struct probe_usage usage;
-            bool settled = false;
             assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-            assert_int_equal(probe_usage_glance(&meter, &machine.bench.encoder, &machine.map, &core, &form,
-                                                NULL, 1, &usage, &settled, &err),
-                             IP_OK);
+            bool settled = glance_settles(&machine, &core, form, NULL, &usage);
             bool left = early != 0 && i < 2;
             assert_true(!left || (settled && usage.verdict == PROBE_USAGE_INCONSISTENT));
             assert_true(left == (strncmp(usage.why, "it locks what it changes", 24) == 0));
