@@ -3,9 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "generator/operands.h"
 #include "probe/usage_steps.h"
 
 enum {
@@ -14,7 +12,6 @@ enum {
     GLANCES = 10,      /* at a form, before it is looked at closely */
     GLANCES_ALONE = 5, /* before that is left for later */
     ISSUE_GLANCES = 2,
-    GLANCES_SAME = 3,  /* after as many more, a contradiction that stays is looked at */
     MANY_READINGS = 2, /* at least, of the short mixes of forms of many uops */
 };
 
@@ -22,10 +19,9 @@ static const double SLOTS_ERROR = 0.4;
 static const double SLOTS_ASSUMED = 2;
 static const double SLOTS_VAGUE = 4; /* at least: a form of few has clear ones */
 static const double MANY_SLOTS = 6;  /* beside so many blockers stand long */
-/* By so many slots more uops than can be told are so many: by looks, by glances, and by glances for good. */
-static const double SLOTS_LOOKED = 0.5, SLOTS_GLANCED = 1, SLOTS_CLEAR = 4;
+/* By so many slots more uops than can be told are so many: by glances, and by glances for good. */
+static const double SLOTS_GLANCED = 1, SLOTS_CLEAR = 4;
 static const double SLOTS_WHOLE = 0.25, SLOTS_MANY = 8; /* more are known to a part only */
-static const double SAME_RESIDUAL = 0.15;               /* uops */
 
 /* -- Steps that both ways have in common -------------------------------------------------------------- */
 
@@ -71,10 +67,6 @@ static void sets_plan(struct probe_usage_session *session, enum probe_usage_kind
     unknown_leave(session);
 }
 
-static bool is_open(const struct probe_usage_subject *subject) {
-    return subject->result->verdict != PROBE_USAGE_UNKNOWN && !subject->settled && !subject->too_many;
-}
-
 static void subject_infer(struct probe_usage_subject *subject, const struct probe_portmap *map) {
     subject->result->verdict = PROBE_USAGE_OK;
     subject->result->why[0] = '\0';
@@ -85,7 +77,7 @@ static void subject_infer(struct probe_usage_subject *subject, const struct prob
 /* Infers from what the experiments say. */
 static void usages_infer(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
-        if (is_open(&session->subjects[i])) {
+        if (probe_usage_is_open(&session->subjects[i])) {
             subject_infer(&session->subjects[i], session->map);
         }
     }
@@ -95,7 +87,7 @@ static void usages_infer(struct probe_usage_session *session) {
 static void checks_choose(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (is_open(subject)) {
+        if (probe_usage_is_open(subject)) {
             probe_usage_checks_choose(subject, subject->result, session->map);
         }
     }
@@ -104,7 +96,7 @@ static void checks_choose(struct probe_usage_session *session) {
 static void usages_verify(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (is_open(subject)) {
+        if (probe_usage_is_open(subject)) {
             probe_usage_verify(subject, subject->result, session->map);
         }
     }
@@ -125,41 +117,6 @@ static enum ip_status stage_run(struct probe_usage_session *session, enum probe_
     return status;
 }
 
-/* What takes longer than as many NOPs as a kernel has room for is not told: nothing bounds its uops. */
-static void slow_settle(struct probe_usage_session *session) {
-    for (size_t i = 0; i < session->count; i++) {
-        struct probe_usage_subject *subject = &session->subjects[i];
-        if (is_open(subject) && subject->issue.parts == 0) {
-            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_SLOW_WHY);
-            subject->settled = true;
-            subject->count = 0;
-        }
-    }
-}
-
-/* What cannot run, or not in a mix, will not at a second try. */
-static void hopeless_settle(struct probe_usage_session *session) {
-    for (size_t i = 0; i < session->count; i++) {
-        struct probe_usage_subject *subject = &session->subjects[i];
-        subject->settled = subject->result->verdict == PROBE_USAGE_UNKNOWN &&
-                           (subject->slot == SIZE_MAX || subject->result->meter == HX_VERDICT_FAULT);
-    }
-}
-
-/* A locked access to memory keeps all others waiting, and what is bound early waits with them: of 128 forms
- * of a Zen 4 three scans told 13 alike. */
-static void locked_settle(struct probe_usage_session *session) {
-    for (size_t i = 0; i < session->count && session->core.binds_early; i++) {
-        struct probe_usage_subject *subject = &session->subjects[i];
-        const struct isa_form *form = subject->form;
-        bool exchanges = strcmp(form->mnemonic, "xchg") == 0 && gen_form_modifies_memory(form);
-        if (is_open(subject) && (strcmp(form->prefix, "lock") == 0 || exchanges)) {
-            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_LOCKED_WHY);
-            subject->settled = true;
-        }
-    }
-}
-
 /* -- At a glance -------------------------------------------------------------------------------------- */
 
 static enum ip_status glance(struct probe_usage_session *session, unsigned stages, struct ip_error *err) {
@@ -178,38 +135,13 @@ static enum ip_status sets_glance(struct probe_usage_session *session, want *som
     return glance(session, PROBE_USAGE_SETS, err);
 }
 
-static bool same_terms(const struct probe_usage *one, const struct probe_usage *other) {
-    bool same = one->term_count == other->term_count;
-    for (unsigned t = 0; t < one->term_count && same; t++) {
-        same = one->terms[t].ports == other->terms[t].ports && one->terms[t].uops == other->terms[t].uops;
-    }
-    return same;
-}
-
-/* Most sets, which could not be read, or what the others tell. */
-static bool same_contradiction(const struct probe_usage *one, const struct probe_usage *other) {
-    bool both = one->verdict == PROBE_USAGE_INCONSISTENT && other->verdict == PROBE_USAGE_INCONSISTENT;
-    bool blind = one->unread > one->read && other->unread > other->read;
-    return both &&
-           (blind || (same_terms(one, other) && fabs(one->residual - other->residual) <= SAME_RESIDUAL));
-}
-
-/* Nothing more is wanted of it. */
-static void subject_leave(struct probe_usage_subject *subject) {
-    subject->issue.wanted = false;
-    subject->check_count = 0;
-    for (unsigned e = 0; e < subject->count; e++) {
-        subject->experiments[e].wanted = false;
-    }
-}
-
 /* Of those whose sets fit together, or would with the issue slots: does what was not used to infer it fit,
  * too? */
 static enum ip_status glances_check(struct probe_usage_session *session, struct ip_error *err) {
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (is_open(subject) && (probe_usage_glance_fits(subject, session->map) ||
-                                 probe_usage_glance_asks_issue(subject, session->map))) {
+        if (probe_usage_is_open(subject) && (probe_usage_glance_fits(subject, session->map) ||
+                                             probe_usage_glance_asks_issue(subject, session->map))) {
             subject_infer(subject, session->map);
             probe_usage_checks_choose(subject, subject->result, session->map);
             if (subject->check_count == 0) {
@@ -220,7 +152,7 @@ static enum ip_status glances_check(struct probe_usage_session *session, struct 
     enum ip_status status = glance(session, PROBE_USAGE_CHECKING, err);
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        if (is_open(subject) && subject->check_count > 0) {
+        if (probe_usage_is_open(subject) && subject->check_count > 0) {
             probe_usage_verify(subject, subject->result, session->map);
         }
     }
@@ -240,16 +172,17 @@ static enum ip_status glances_end(struct probe_usage_session *session, struct ip
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         if (subject->too_many) {
-            subject_leave(subject);
+            probe_usage_leave(subject);
             continue;
         }
         subject->settled = subject->settled || probe_usage_glance_fits(subject, session->map);
         subject->asks_issue = !subject->settled && probe_usage_glance_asks_issue(subject, session->map);
-        subject->times = same_contradiction(&subject->before, subject->result) ? subject->times + 1 : 0;
+        subject->times =
+            probe_usage_same_contradiction(&subject->before, subject->result) ? subject->times + 1 : 0;
         subject->before = *subject->result;
-        if (subject->settled || subject->asks_issue || subject->times == GLANCES_SAME ||
+        if (subject->settled || subject->asks_issue || subject->times == PROBE_USAGE_GLANCES_SAME ||
             !probe_usage_glance_again(subject, session->map)) {
-            subject_leave(subject);
+            probe_usage_leave(subject);
         }
     }
     return IP_OK;
@@ -301,8 +234,8 @@ static enum ip_status issue_look(struct probe_usage_session *session, struct ip_
 static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned glances,
                                    struct ip_error *err) {
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_GLANCED, err);
-    hopeless_settle(session);
-    locked_settle(session);
+    probe_usage_hopeless_settle(session);
+    probe_usage_locked_settle(session);
     issue_plan(session, PROBE_USAGE_GLANCED);
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
@@ -310,7 +243,7 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
         probe_usage_issue_know(subject, session->map);
     }
     status = status == IP_OK ? issue_glance(session, 0, err) : status;
-    slow_settle(session);
+    probe_usage_slow_settle(session);
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         subject->issue.wanted = 0;
@@ -328,24 +261,13 @@ static enum ip_status chunk_glance(struct probe_usage_session *session, unsigned
 
 /* -- Closely ------------------------------------------------------------------------------------------ */
 
-/* What does not fit together in the same way as before is no noise: no third look would tell more. */
-static void contradictions_settle(struct probe_usage_session *session) {
-    for (size_t i = 0; i < session->count; i++) {
-        struct probe_usage_subject *subject = &session->subjects[i];
-        if (same_contradiction(&subject->before, subject->result)) {
-            subject->settled = true;
-            subject_leave(subject);
-        }
-    }
-}
-
 static enum ip_status usages_check(struct probe_usage_session *session, struct ip_error *err) {
     usages_infer(session);
     checks_choose(session);
     enum ip_status status = stage_run(session, PROBE_USAGE_CHECKING, err);
     if (status == IP_OK) {
         usages_verify(session);
-        contradictions_settle(session);
+        probe_usage_contradictions_settle(session);
     }
     return status;
 }
@@ -391,30 +313,17 @@ static enum ip_status many_glance(struct probe_usage_session *session, struct ip
     return status;
 }
 
-/* Of too many uops the sets are not read. */
-static void microcode_settle(struct probe_usage_session *session) {
-    for (size_t i = 0; i < session->count; i++) {
-        struct probe_usage_subject *subject = &session->subjects[i];
-        const char *why = probe_usage_too_many(subject, SLOTS_LOOKED);
-        if (why != NULL) {
-            probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, why);
-            subject->settled = true;
-            subject->count = 0;
-        }
-    }
-}
-
 /* `careful`: more readings where they do not fit together, and not only of many uops, of which each may be
  * wrong by one. */
 static enum ip_status chunk_look(struct probe_usage_session *session, bool careful, struct ip_error *err) {
     enum ip_status status = probe_usage_alone_read(session, PROBE_USAGE_LOOKED, err);
     issue_plan(session, PROBE_USAGE_LOOKED);
     status = status == IP_OK ? stage_run(session, PROBE_USAGE_ISSUE, err) : status;
-    slow_settle(session);
+    probe_usage_slow_settle(session);
     slots_take(session);
     slots_use(session);
     sets_plan(session, PROBE_USAGE_LOOKED);
-    microcode_settle(session);
+    probe_usage_microcode_settle(session);
     status = status == IP_OK ? many_glance(session, err) : status;
     status = status == IP_OK ? stage_run(session, PROBE_USAGE_SETS, err) : status;
     status = status == IP_OK ? usages_check(session, err) : status;
@@ -492,17 +401,12 @@ static enum ip_status look_anew(struct probe_usage_session *session, enum probe_
     return left > 0 ? chunk_look(session, true, err) : IP_OK;
 }
 
-/* Does what could go elsewhere wait now and then for a blocked port? */
-static bool core_waits(const struct probe_usage_session *session) {
-    return session->core.binds_early || session->core.delays != 0;
-}
-
 /* What disturbed a whole look is often over when it ends: those that nothing made consistent begin once more.
  * Who looks again and again finds something that fits by chance, so a third look must say the same. Where
  * what could go elsewhere waits, that is what disturbs, and is never over (of 312 forms of a Zen 4 two more
  * looks told 8). */
 static enum ip_status inconsistent_look(struct probe_usage_session *session, struct ip_error *err) {
-    if (core_waits(session)) {
+    if (probe_usage_core_waits(session)) {
         return IP_OK;
     }
     enum ip_status status = look_anew(session, PROBE_USAGE_INCONSISTENT, err);
@@ -519,7 +423,7 @@ static enum ip_status inconsistent_look(struct probe_usage_session *session, str
     status = status == IP_OK ? look_anew(session, PROBE_USAGE_OK, err) : status;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         struct probe_usage *third = session->subjects[i].result;
-        if (third->verdict == PROBE_USAGE_OK && !same_terms(&second[i], third)) {
+        if (third->verdict == PROBE_USAGE_OK && !probe_usage_same_terms(&second[i], third)) {
             probe_usage_give_up(third, PROBE_USAGE_INCONSISTENT, "each look at it finds other ports");
         }
     }
@@ -527,23 +431,12 @@ static enum ip_status inconsistent_look(struct probe_usage_session *session, str
     return status;
 }
 
-/* What reads as more uops than there is time for, again and again in the same way, is no noise. Nor is any
- * other contradiction where uops wait: of 480 that stayed closer looks told 50 on a Zen 4, at 6 ms each. */
-static void excesses_settle(struct probe_usage_session *session) {
-    for (size_t i = 0; i < session->count; i++) {
-        struct probe_usage_subject *subject = &session->subjects[i];
-        bool steady = subject->times >= GLANCES_SAME && subject->result->verdict == PROBE_USAGE_INCONSISTENT;
-        bool hopeless = core_waits(session) || probe_usage_runs_faster(subject->result);
-        subject->settled = subject->settled || (steady && hopeless);
-    }
-}
-
 /* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which. */
 static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
                                     struct ip_error *err) {
     enum ip_status status = chunk_glance(session, settled != NULL ? GLANCES_ALONE : GLANCES, err);
     if (settled == NULL) {
-        excesses_settle(session);
+        probe_usage_excesses_settle(session);
     }
     size_t left = 0;
     for (size_t i = 0; i < session->count; i++) {

@@ -248,6 +248,26 @@ void probe_usage_reading_judge(struct probe_usage_experiment *experiment);
 /* More readings of all experiments. Returns false where there were enough. */
 bool probe_usage_look_again(struct probe_usage_subject *subject);
 
+/* -- probe/usage_settle.c: what no further reading would tell ------------------------------------------- */
+
+/* Glances that find the same contradiction once more: then it stays. */
+enum { PROBE_USAGE_GLANCES_SAME = 3 };
+/* Is something known of it, and may it still be another? */
+bool probe_usage_is_open(const struct probe_usage_subject *subject);
+bool probe_usage_same_terms(const struct probe_usage *one, const struct probe_usage *other);
+bool probe_usage_same_contradiction(const struct probe_usage *one, const struct probe_usage *other);
+/* Nothing more is wanted of it. */
+void probe_usage_leave(struct probe_usage_subject *subject);
+/* Does what could go elsewhere wait now and then for a blocked port? */
+bool probe_usage_core_waits(const struct probe_usage_session *session);
+/* Each settles those subjects of the session that it says: see there. */
+void probe_usage_slow_settle(struct probe_usage_session *session);
+void probe_usage_hopeless_settle(struct probe_usage_session *session);
+void probe_usage_locked_settle(struct probe_usage_session *session);
+void probe_usage_microcode_settle(struct probe_usage_session *session);
+void probe_usage_contradictions_settle(struct probe_usage_session *session);
+void probe_usage_excesses_settle(struct probe_usage_session *session);
+
 /* -- probe/usage_glance.c: which glances to take, and whether they fit together ------------------------- */
 
 /* NOPs say less at a glance than ports do, so that the issue slots are read only where the ports hide behind

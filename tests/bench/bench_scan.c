@@ -223,7 +223,7 @@ void bench_scan(struct tool *tool, const struct bench_options *options) {
         first->waited_seconds);
     (void)printf("%-44s %.2f (aim: below 2)\n", "wall time to the kernels' own",
                  total / first->kernel_seconds);
-    (void)printf("%-44s %.0f MiB (aim: below 477)\n", "peak memory, this process or a child", memory_mib());
+    (void)printf("%-44s %.0f MiB (aim: below 477)\n", "peak memory, this process or NASM", memory_mib());
     agreement_print(forms, first, &again);
     for (size_t i = 0; i < SHARES; i++) {
         scan_run_fini(&runs[i]);
