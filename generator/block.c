@@ -21,6 +21,7 @@ struct scan {
     int64_t *target; /* owned; bytes: where the branch at this offset goes; -1: no branch */
     uint32_t gprs;   /* bit per GPR64 number that is named */
     unsigned uses;
+    unsigned masks; /* bit n: kn is named */
     bool legacy, vex, evex, zmm;
     uint32_t instructions;
 };
@@ -67,6 +68,7 @@ static void operand_scan(struct scan *scan, const struct isa_form *form, const s
         break;
     case GEN_FILE_MASK:
         scan->uses |= GEN_USES_MASK | GEN_USES_MASK_64;
+        scan->masks |= 1u << (number & 7);
         break;
     case GEN_FILE_MMX:
         scan->uses |= GEN_USES_MMX;
@@ -193,6 +195,7 @@ static enum ip_status program_fill(struct gen_program *program, const struct sca
     } else if (scan->vex) {
         made.uses |= GEN_USES_YMM;
     }
+    made.idle_masks = (uint8_t)~scan->masks;
     made.counter = counter_choose(scan->gprs);
     made.gpr_fill = gpr_fill;
     made.map_on_demand = true;

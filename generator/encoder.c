@@ -19,8 +19,8 @@ static struct gen_frame_code *frame_find(const struct gen_encoder *encoder,
                                          const struct gen_program *program) {
     for (size_t i = encoder->frame_count; i > 0; i--) { /* the last ones are asked for most */
         struct gen_frame_code *frame = &encoder->frames[i - 1];
-        if (frame->uses == program->uses && frame->counter == program->counter &&
-            frame->gpr_fill == program->gpr_fill) {
+        if (frame->uses == program->uses && frame->idle_masks == program->idle_masks &&
+            frame->counter == program->counter && frame->gpr_fill == program->gpr_fill) {
             return frame;
         }
     }
@@ -151,8 +151,10 @@ static void frame_add(struct adder *adder, const struct gen_program *program) {
         return;
     }
     encoder->frames = frames;
-    frames[encoder->frame_count++] = (struct gen_frame_code){
-        .uses = program->uses, .counter = program->counter, .gpr_fill = program->gpr_fill};
+    frames[encoder->frame_count++] = (struct gen_frame_code){.uses = program->uses,
+                                                             .idle_masks = program->idle_masks,
+                                                             .counter = program->counter,
+                                                             .gpr_fill = program->gpr_fill};
     gen_frame_prologue(program, frame_line_add, adder);
     gen_frame_epilogue(program, frame_line_add, adder);
 }
@@ -178,8 +180,10 @@ static void frame_line_gather(void *self, const char *line, const char *comment)
 static void frames_encode(struct gen_encoder *encoder) {
     for (size_t i = encoder->frames_flushed; i < encoder->frame_count; i++) {
         struct gen_frame_code *frame = &encoder->frames[i];
-        const struct gen_program program = {
-            .uses = frame->uses, .counter = frame->counter, .gpr_fill = frame->gpr_fill};
+        const struct gen_program program = {.uses = frame->uses,
+                                            .idle_masks = frame->idle_masks,
+                                            .counter = frame->counter,
+                                            .gpr_fill = frame->gpr_fill};
         struct frame_gatherer prologue = {encoder, &frame->prologue, false};
         struct frame_gatherer epilogue = {encoder, &frame->epilogue, false};
         gen_frame_prologue(&program, frame_line_gather, &prologue);

@@ -30,6 +30,7 @@ static inline bool gen_recent_has(struct gen_recent *recent, const char *line) {
 /* The machine code of what stands around a program's loop, but for its init lines; owned by the encoder. */
 struct gen_frame_code {
     unsigned uses;
+    uint8_t idle_masks;
     int counter;
     uint64_t gpr_fill;
     struct ip_text prologue, epilogue; /* empty until flushed, or where NASM rejects a line */

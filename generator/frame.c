@@ -66,11 +66,19 @@ static void put_tiles(const struct sink *sink) {
     put(sink, NULL, "ldtilecfg [abs 0x%x]", GEN_ARENA_TILES);
 }
 
-static void put_other_files(const struct sink *sink, unsigned uses) {
-    for (unsigned i = 0; i < 8 && (uses & GEN_USES_MASK) != 0; i++) {
-        put(sink, i == 0 ? "masks: all ones" : NULL, "kxnor%c k%u, k%u, k%u",
-            (uses & GEN_USES_MASK_64) != 0 ? 'q' : 'w', i, i, i);
+static void put_masks(const struct sink *sink, const struct gen_program *program) {
+    const char *comment =
+        program->idle_masks != 0 ? "masks: all ones, or zero where nothing names them" : "masks: all ones";
+    for (unsigned i = 0; i < 8 && (program->uses & GEN_USES_MASK) != 0; i++) {
+        put(sink, comment, "%s%c k%u, k%u, k%u", (program->idle_masks >> i & 1) != 0 ? "kxor" : "kxnor",
+            (program->uses & GEN_USES_MASK_64) != 0 ? 'q' : 'w', i, i, i);
+        comment = NULL;
     }
+}
+
+static void put_other_files(const struct sink *sink, const struct gen_program *program) {
+    unsigned uses = program->uses;
+    put_masks(sink, program);
     for (unsigned i = 0; i < 8 && (uses & GEN_USES_MMX) != 0; i++) {
         put(sink, i == 0 ? "MMX registers" : NULL, "movq mm%u, [abs 0x%x]", i, GEN_ARENA_VECTOR);
     }
@@ -114,7 +122,7 @@ void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *call,
         put(&sink, "iterations", "mov [abs 0x%x], rdi", GEN_ARENA_COUNTER);
     }
     put_vectors(&sink, program->uses);
-    put_other_files(&sink, program->uses);
+    put_other_files(&sink, program);
     put_gprs(&sink, program);
     put(&sink, "nothing else is in flight when the loop begins", "lfence");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generator/program.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "generator/abi.h"
@@ -44,6 +45,29 @@ static void print_fill(struct ip_text *text, const char *what, const uint8_t fil
         ip_text_printf(text, " %02x", fill[i]);
     }
     ip_text_append(text, "\n");
+}
+
+/* The mask registers that the line names: k0 to k7 as words of their own. */
+static unsigned line_masks(const char *line) {
+    unsigned named = 0;
+    for (const char *k = strchr(line, 'k'); k != NULL; k = strchr(k + 1, 'k')) {
+        bool begins = k == line || !isalnum((unsigned char)k[-1]);
+        if (begins && k[1] >= '0' && k[1] <= '7' && !isalnum((unsigned char)k[2])) {
+            named |= 1u << (k[1] - '0');
+        }
+    }
+    return named;
+}
+
+uint8_t gen_program_idle_masks(const struct gen_program *program) {
+    const struct ip_lines *const parts[] = {&program->init, &program->unit};
+    unsigned named = 0;
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        for (size_t i = 0; i < parts[p]->count; i++) {
+            named |= line_masks(parts[p]->items[i]);
+        }
+    }
+    return (uint8_t)~named;
 }
 
 enum ip_status gen_program_print(const struct gen_program *program, uint32_t copies, struct ip_text *source,

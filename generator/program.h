@@ -39,6 +39,7 @@ struct gen_program {
     struct ip_lines unit;    /* single instructions that are repeated; no labels */
     uint32_t forms_per_unit; /* > 0: instances of the measured form in the unit; divides the result */
     unsigned uses;           /* enum gen_uses */
+    uint8_t idle_masks;      /* bit n: kn, which no line names, is zero instead (gen_program_idle_masks) */
     int counter;             /* GPR64 number of the loop counter; -1: GEN_ARENA_COUNTER in memory */
     uint64_t gpr_fill;       /* every GPR but RSP, the base and the counter begins with this; default 0x101 */
     uint8_t memory_fill[64]; /* 64-byte pattern of the data pages */
@@ -59,6 +60,11 @@ struct gen_program {
 /* Defaults: counter r15, forms_per_unit 1, fills as in the definition (memory: zeros). */
 void gen_program_init(struct gen_program *program);
 void gen_program_fini(struct gen_program *program);
+
+/* The mask registers that no line of the program names, bit n for kn: to be its `idle_masks`. Zeroed by an
+ * idiom they hold no physical register. Those are few, and what works on masks in a loop takes them all where
+ * it waits for loads (docs/method.md, "Throughput"). */
+uint8_t gen_program_idle_masks(const struct gen_program *program);
 
 /* The NASM source of the kernel with `copies` repetitions of the unit in its loop; assembling it with `nasm
  * -f bin` gives the bytes of gen_kernel_build. */

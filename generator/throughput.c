@@ -385,6 +385,9 @@ static enum ip_status program_finish(struct gen_program *program, struct gen_pro
     if (status == IP_OK && (made->uses & GEN_USES_STACK) != 0) {
         gen_stack_reset(&made->unit);
     }
+    if (status == IP_OK && (made->uses & GEN_USES_MASK) != 0) {
+        made->idle_masks = gen_program_idle_masks(made);
+    }
     if (status == IP_OK && (made->unit.failed || made->init.failed)) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing kernel '%s'", made->title);
     }

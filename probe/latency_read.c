@@ -8,6 +8,7 @@
 #include "harness/stats.h"
 #include "probe/latency_session.h"
 #include "probe/outside.h"
+#include "probe/rivals.h"
 
 enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 
@@ -30,12 +31,13 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 /* And when it is a whole number, as all latencies are, and the least of the others is none: a divider that
  * takes 10 or 11 cycles, by the pipe that its uops go to, takes 10.4 behind shuffles and 11.0 alone (Zen 4).
  */
-#define DIRECT_WHOLE_RELATIVE 0.08
-#define DIRECT_WHOLE_MORE     0.75
+#define DIRECT_WHOLE_RELATIVE 0.09
+#define DIRECT_WHOLE_MORE     0.9
 #define DIRECT_WHOLE_LESS     0.5
 /* So near to a whole number is one. */
-#define WHOLE_RELATIVE 0.01
-#define WHOLE_CYCLES   0.03
+#define WHOLE_RELATIVE    0.01
+#define WHOLE_CYCLES      0.03
+#define WHOLE_CYCLES_MOST 0.12
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
@@ -59,7 +61,8 @@ static double round_rest(const struct latency_session *session, const struct lat
 /* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
  * wait for a port, values that come now by one bypass and now by another. */
 static bool is_whole(double cycles) {
-    return fabs(cycles - round(cycles)) <= fmax(WHOLE_RELATIVE * cycles, WHOLE_CYCLES);
+    double near = fmax(fmin(WHOLE_RELATIVE * cycles, WHOLE_CYCLES_MOST), WHOLE_CYCLES);
+    return fabs(cycles - round(cycles)) <= near;
 }
 
 /* Can the chain tell something: do its transfers run, and was it measured and not only looked at? */
@@ -166,8 +169,7 @@ static void experiment_interpret(struct latency_session *session,
     bool exact, steady = stat->verdict == HX_VERDICT_OK;
     double rest = round_rest(session, experiment, stat->cycles, &exact);
     const struct isa_form *form = session->forms[experiment->form];
-    if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && experiment->via_count > 0 &&
-        rest < INDEPENDENT_CYCLES) {
+    if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && rest < INDEPENDENT_CYCLES) {
         /* Nothing came through: a flag that the form leaves alone (undefined, or kept by a count of zero). */
         if (!pair->measured) {
             snprintf(pair->why, sizeof pair->why, "the flags do not depend on it");
@@ -238,7 +240,7 @@ static const struct latency_experiment *flag_median_find(const struct latency_se
         return NULL;
     }
     hx_sort(values, count);
-    *median = values[count / 2];
+    *median = values[probe_rivals_quick(values, count) / 2];
     for (size_t i = begin; i < end; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
         if (experiment_flag(session, experiment) == flag &&

@@ -25,8 +25,20 @@ static const double ANCHOR_CYCLES = 0.25, ANCHOR_DOUBT = 0.5;
 /* What is farther from a whole number, in cycles or as a part of itself, waits for something else: forms that
  * merge into what they write take 1.9 alone on a Zen 4, and 1 behind three shuffles. */
 static const double WHOLE_CYCLES = 0.05, WHOLE_RELATIVE = 0.01;
+/* Half a cycle less than nothing is left where transfers do not add up. */
+static const double BELOW_NOTHING = 0.5;
 /* More than any latency. */
 static const double BELOW_FLOOR = 1e6;
+
+/* What takes longer than this, and so many times the least, waits for what was guessed wrong. */
+static const double GUESSED_CYCLES = 25, GUESSED_TIMES = 2;
+
+size_t probe_rivals_quick(const double *values, size_t count) {
+    while (count > 1 && values[count - 1] > fmax(GUESSED_CYCLES, GUESSED_TIMES * values[0])) {
+        count--;
+    }
+    return count;
+}
 
 /* One set of rivals. */
 struct race {
@@ -40,9 +52,11 @@ static bool is_open(const struct race *race, size_t i) {
     return race->stats[i].screened && !race->chosen[i];
 }
 
+/* Nothing at all may look like somewhat less. */
 static double rest(const struct race *race, size_t i) {
-    double left = race->stats[i].cycles - race->rivals[i].offset;
-    return isnan(left) ? INFINITY : left < race->rivals[i].floor ? left + BELOW_FLOOR : left;
+    double left = race->stats[i].cycles - race->rivals[i].offset, floor = race->rivals[i].floor;
+    bool below = left < (floor > 0.0 ? floor : -BELOW_NOTHING);
+    return isnan(left) ? INFINITY : below ? left + BELOW_FLOOR : fmax(left, 0.0);
 }
 
 static bool is_whole(double cycles) {
@@ -70,7 +84,7 @@ static double team_median(const struct race *race, size_t i) {
         return INFINITY;
     }
     hx_sort(values, count);
-    return values[count / 2];
+    return values[probe_rivals_quick(values, count) / 2];
 }
 
 /* The least that was measured and can be trusted; infinite while there is none. */

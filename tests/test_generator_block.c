@@ -72,15 +72,16 @@ static void register_files(void **state) {
     (void)state;
     static const struct {
         const char *source;
-        unsigned uses;
+        unsigned uses, masks;
     } cases[] = {
-        {"vaddps ymm0, ymm1, ymm2\n", GEN_USES_YMM},
-        {"vaddps xmm20, xmm1, xmm2\n", GEN_USES_EVEX | GEN_USES_EVEX_256},
-        {"vaddps zmm0{k1}, zmm1, zmm2\n", GEN_USES_EVEX | GEN_USES_MASK | GEN_USES_MASK_64},
-        {"addps xmm0, xmm1\nvaddps ymm0, ymm1, ymm2\n", GEN_USES_XMM | GEN_USES_YMM},
-        {"paddb mm0, mm1\n", GEN_USES_MMX},
-        {"fld1\nfstp st0\n", GEN_USES_X87},
-        {"vgatherdps xmm1, [rax+xmm2], xmm3\n", GEN_USES_YMM},
+        {"vaddps ymm0, ymm1, ymm2\n", GEN_USES_YMM, 0},
+        {"vaddps xmm20, xmm1, xmm2\n", GEN_USES_EVEX | GEN_USES_EVEX_256, 0},
+        {"vaddps zmm0{k1}, zmm1, zmm2\n", GEN_USES_EVEX | GEN_USES_MASK | GEN_USES_MASK_64, 0x02},
+        {"kmovw k3, eax\nkandw k5, k3, k3\n", GEN_USES_MASK | GEN_USES_MASK_64, 0x28},
+        {"addps xmm0, xmm1\nvaddps ymm0, ymm1, ymm2\n", GEN_USES_XMM | GEN_USES_YMM, 0},
+        {"paddb mm0, mm1\n", GEN_USES_MMX, 0},
+        {"fld1\nfstp st0\n", GEN_USES_X87, 0},
+        {"vgatherdps xmm1, [rax+xmm2], xmm3\n", GEN_USES_YMM, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct gen_program program;
@@ -90,6 +91,7 @@ static void register_files(void **state) {
             fail_msg("%s: uses 0x%x, not 0x%x", cases[i].source, program.uses,
                      cases[i].uses | GEN_USES_ALL_GPR);
         }
+        assert_int_equal(program.idle_masks, 0xff & ~cases[i].masks);
         gen_program_fini(&program);
     }
 }

@@ -161,6 +161,47 @@ static void frames(void **state) {
     gen_encoder_fini(&encoder);
 }
 
+/* A mask that no line names is zeroed, which takes no register; one is named as a word of its own. */
+static void idle_masks_are_zero(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        unsigned named;
+    } cases[] = {{"vpcmpeqb k1{k7}, ymm0, [abs 0x20010000]", 0x82},
+                 {"kmovq k0, k3", 0x09},
+                 {"kxnorw k2, k2, k2", 0x04},
+                 {"vpshufbitqmb k4, xmm1, xmm2", 0x10},
+                 {"vpaddd zmm0{k5}{z}, zmm1, zmm2", 0x20},
+                 {"vpunpckhbw xmm6, xmm7, [k0x]", 0x00},
+                 {"kk1 k", 0x00}};
+    struct gen_encoder encoder = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gen_program program;
+        gen_program_init(&program);
+        ip_lines_add(i % 2 != 0 ? &program.init : &program.unit, cases[i].line);
+        assert_int_equal(gen_program_idle_masks(&program), 0xff & ~cases[i].named);
+        gen_program_fini(&program);
+    }
+    static const unsigned idle[] = {0, 0x7e, 0};
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+        struct gen_program program;
+        struct ip_error err = {0};
+        struct ip_text source = {0};
+        gen_program_init(&program);
+        program.uses = GEN_USES_MASK;
+        program.idle_masks = (uint8_t)idle[i];
+        ip_lines_add(&program.unit, "kmovw k0, k7");
+        assert_int_equal(gen_program_print(&program, 1, &source, &err), IP_OK);
+        assert_true((strstr(source.data, "kxorw k1, k1, k1") != NULL) == (idle[i] != 0));
+        assert_true((strstr(source.data, "kxnorw k1, k1, k1") != NULL) == (idle[i] == 0));
+        assert_non_null(strstr(source.data, "kxnorw k7, k7, k7"));
+        assert_print_is_build(&program, &encoder, 1); /* neither has the other's prologue */
+        ip_text_fini(&source);
+        gen_program_fini(&program);
+    }
+    gen_encoder_fini(&encoder);
+}
+
 static void large_gpr_fill(void **state) {
     (void)state;
     struct gen_program program;
@@ -441,10 +482,18 @@ static void fillers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed),        cmocka_unit_test(frames),         cmocka_unit_test(large_gpr_fill),
-        cmocka_unit_test(default_copies), cmocka_unit_test(rejected_line),  cmocka_unit_test(misuse),
-        cmocka_unit_test(encoded_once),   cmocka_unit_test(builtin_sample), cmocka_unit_test(one_loop),
-        cmocka_unit_test(resources),      cmocka_unit_test(fillers),
+        cmocka_unit_test(printed),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(idle_masks_are_zero),
+        cmocka_unit_test(large_gpr_fill),
+        cmocka_unit_test(default_copies),
+        cmocka_unit_test(rejected_line),
+        cmocka_unit_test(misuse),
+        cmocka_unit_test(encoded_once),
+        cmocka_unit_test(builtin_sample),
+        cmocka_unit_test(one_loop),
+        cmocka_unit_test(resources),
+        cmocka_unit_test(fillers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

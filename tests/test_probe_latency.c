@@ -50,6 +50,8 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"vorps xmm, xmm, xmm\" ports 1*p015\n"
                           /* forms under test */
                           "form \"imul r64, r64\" ports 1*p1 latency 3\n"
+                          "form \"dec r64\" ports 1*p015 latency 1\n"
+                          "form \"adc r64, r64\" ports 1*p015 latency 1\n"
                           "form \"crc32 r64, r64\" ports 1*p1 latency 15\n"
                           "form \"aesdec xmm, xmm\" ports 1*p0 latency 3 op1->op1 5\n"
                           "form \"vpsubq xmm, xmm, xmm\" ports 1*p015 same-register eliminated\n"
@@ -440,6 +442,34 @@ static uint32_t links_of(const struct gen_kernel *kernel) {
     return kernel->unit_instructions / kernel->forms_per_unit;
 }
 
+/* A core on which nothing waits for flags of its own kind. */
+static double flags_free(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 1 ? 0.5 * cycles : cycles;
+}
+
+static void half_a_cycle_alone_is_no_latency_of_flags_either(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, flags_free, "adc r64, r64", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "flags", "flags");
+    assert_false(pair->measured);
+    assert_string_equal(pair->why, "the flags do not depend on it");
+    probe_latency_fini(&latency);
+}
+
+/* A divider that is a little sooner behind anything else, and takes a whole number of cycles alone. */
+static double sooner_behind_others(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) > 1 && cycles > 10 ? cycles - 0.84 : cycles;
+}
+
+static void a_whole_number_alone_goes_before_a_part_less(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, sooner_behind_others, "crc32 r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 15);
+    probe_latency_fini(&latency);
+}
+
 /* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
 static double sooner(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) == 1 && cycles > 10 ? cycles - 0.8 : cycles;
@@ -502,6 +532,8 @@ int main(void) {
         cmocka_unit_test(general_purpose_and_flags),
         cmocka_unit_test(half_a_cycle_is_no_latency_of_flags),
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
+        cmocka_unit_test(half_a_cycle_alone_is_no_latency_of_flags_either),
+        cmocka_unit_test(a_whole_number_alone_goes_before_a_part_less),
         cmocka_unit_test(a_chain_that_is_a_cycle_shorter_tells_something_else),
         cmocka_unit_test(a_shorter_pair_is_not_hidden_by_a_longer_one),
         cmocka_unit_test(a_round_is_longer_than_what_changes_memory_takes),

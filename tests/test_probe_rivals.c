@@ -107,6 +107,42 @@ static void offset_and_floor_count(void **state) {
     assert_int_equal(script.measured[2], 0);
 }
 
+/* What looks like somewhat less than nothing is nothing, and the least; half a cycle less is no result. */
+static void nothing_may_look_like_less(void **state) {
+    (void)state;
+    for (int slightly = 0; slightly < 2; slightly++) {
+        double look = slightly ? 2.9 : 2.4;
+        struct script script = {.look = {2.0, look, 9, 9, 9, 9}, .truth = {2.0, look, 9, 9, 9, 9}};
+        const struct probe_rival rivals[KERNELS] = {{.set = 1, .offset = 1.0, .whole = true},
+                                                    {.set = 1, .offset = 3.0, .whole = true}};
+        struct hx_stat stats[KERNELS];
+        run(&script, rivals, stats);
+        assert_int_equal(script.measured[0], !slightly);
+        assert_int_equal(script.measured[1], slightly);
+    }
+}
+
+/* What waits for a wrong guess is no part of the median of its flag. */
+static void wrong_guesses_are_left_out(void **state) {
+    (void)state;
+    const double values[] = {1.0, 1.1, 31.9, 32.0, 32.1};
+    assert_int_equal(probe_rivals_quick(values, 5), 2);
+    assert_int_equal(probe_rivals_quick(values + 2, 3), 3); /* all of them, or all guessed */
+    const double slow[] = {20.0, 24.9, 39.9, 41.0};
+    assert_int_equal(probe_rivals_quick(slow, 4), 3); /* not twice as long */
+    const double quick[] = {1.0, 1.0, 2.5, 24.0};
+    assert_int_equal(probe_rivals_quick(quick, 4), 4);
+    struct script script = {.look = {32.0, 32.1, 1.0, 1.0, 32.2, 9.0},
+                            .truth = {32.0, 32.1, 1.0, 1.0, 32.2, 9.0}};
+    const struct probe_rival rivals[KERNELS] = {{.set = 1, .team = 1}, {.set = 1, .team = 1},
+                                                {.set = 1, .team = 1}, {.set = 1, .team = 1},
+                                                {.set = 1, .team = 1}, {.set = 2}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    assert_int_equal(script.measured[2], 1);
+    assert_int_equal(script.measured[3], 1);
+}
+
 static void one_fault_speaks_for_the_set(void **state) {
     (void)state;
     struct script script = {.look = {1.0, 1.0, 1.0, 2.0, 2.0, 2.0},
@@ -172,6 +208,8 @@ int main(void) {
         cmocka_unit_test(only_what_can_win_is_measured),
         cmocka_unit_test(a_look_that_was_too_low_is_put_right),
         cmocka_unit_test(offset_and_floor_count),
+        cmocka_unit_test(nothing_may_look_like_less),
+        cmocka_unit_test(wrong_guesses_are_left_out),
         cmocka_unit_test(one_fault_speaks_for_the_set),
         cmocka_unit_test(an_anchor_that_says_the_same_spares_the_set),
         cmocka_unit_test(an_anchor_that_says_something_else_spares_nothing),

@@ -129,6 +129,63 @@ static void chains_that_still_wait_have_all_tried(void **state) {
     }
 }
 
+/* A mask that is only written is the only one in turn once, too; the others hold no physical registers. */
+static void few_masks_are_tried(void **state) {
+    (void)state;
+    struct script script = {.answers = {{0.58, 0.58}, {0.58, 0.58}}};
+    (void)throughput_of(&script, "vpcmpeqb k, ymm, m256");
+    assert_int_equal(script.kernels, 6);
+    script.calls = 0;
+    (void)throughput_of(&script, "kmovd k, m32");
+    assert_int_equal(script.kernels, 6);
+    script.calls = 0;
+    (void)throughput_of(&script, "vpmovm2b xmm, k");
+    assert_int_equal(script.kernels, 5);
+}
+
+/* Four registers take a whole cycle; of twelve there was only a look, and it saw what the script says. */
+struct overlooked {
+    double look;
+    size_t looked;
+};
+
+static enum ip_status overlooked_answer(struct overlooked *script, bool look, size_t count,
+                                        struct hx_stat *stats) {
+    for (size_t i = 0; i < count; i++) {
+        stats[i] =
+            (struct hx_stat){.cycles = look && script->looked > 0 ? script->look : 1.0, .screened = look};
+    }
+    script->looked += look ? count : 0;
+    return IP_OK;
+}
+
+static enum ip_status overlooked_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                         struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels, (void)err;
+    return overlooked_answer(self, false, count, stats);
+}
+
+static enum ip_status overlooked_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    (void)kernels, (void)err;
+    return overlooked_answer(self, true, count, stats);
+}
+
+static void more_registers_that_look_slower_are_looked_at_again(void **state) {
+    (void)state;
+    static const struct {
+        double look;
+        size_t looked; /* all five variants, where the second may be spoilt */
+    } cases[] = {{1.0, 2}, {1.05, 2}, {1.3, 2 + 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct overlooked script = {.look = cases[i].look};
+        const struct hx_meter meter = {
+            .measure = overlooked_measure, .screen = overlooked_screen, .self = &script};
+        (void)throughput_by(&meter, "vpaddd ymm, ymm, ymm");
+        assert_int_equal(script.looked, cases[i].looked);
+    }
+}
+
 /* Two lengths of which the longer takes less time tell nothing (`loop rel8` of a Zen 4, -2.6 cycles). */
 static void what_takes_less_than_no_time_is_no_throughput(void **state) {
     (void)state;
@@ -460,6 +517,8 @@ int main(void) {
         cmocka_unit_test(longer_loops_tell_what_short_ones_do_not),
         cmocka_unit_test(what_two_variants_tell_needs_no_others),
         cmocka_unit_test(chains_that_still_wait_have_all_tried),
+        cmocka_unit_test(few_masks_are_tried),
+        cmocka_unit_test(more_registers_that_look_slower_are_looked_at_again),
         cmocka_unit_test(what_takes_less_than_no_time_is_no_throughput),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
         cmocka_unit_test(a_clearly_smaller_unsteady_value_is_reported),
