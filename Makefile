@@ -123,7 +123,7 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libisaprobe.a
 $(BUILD)/tests/test_cli_output: $(patsubst %,$(BUILD)/cli/%.o,output output_csv output_json output_text report signals)
 $(BUILD)/tests/test_cli_block: $(patsubst %,$(BUILD)/cli/%.o,block)
 $(BUILD)/tests/test_cli_validate: $(patsubst %,$(BUILD)/cli/%.o,validate_agreement)
-$(BUILD)/tests/test_cli_scan_first: $(patsubst %,$(BUILD)/cli/%.o,scan_first)
+$(BUILD)/tests/test_cli_scan_readings: $(patsubst %,$(BUILD)/cli/%.o,scan_readings)
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) $(BUILD)/libisaprobe.a -lcmocka -ljansson $(LIBS)

@@ -14,7 +14,7 @@
 #include "isa/decode.h"
 
 /* On a terminal: how far, how fast, how long still. */
-static void progress_show(struct scan *scan) {
+void scan_progress_show(struct scan *scan) {
     double elapsed_s = ip_clock_seconds() - scan->bench.begin_s;
     if (!scan->bench.progress || scan->stored_count == 0 || elapsed_s < 0.5) {
         return;
@@ -113,93 +113,6 @@ static enum ip_status transfers_prepare(struct scan *scan, struct ip_error *err)
     return status;
 }
 
-static enum ip_status groups_run(struct scan *scan, struct isa_form *const *forms, size_t count,
-                                 struct isa_form **doubtful, size_t *doubtful_count, struct ip_error *err) {
-    enum ip_status status = IP_OK;
-    for (size_t at = 0; status == IP_OK && at < count && cli_signal() == 0; at += scan->group) {
-        size_t some = count - at < scan->group ? count - at : scan->group;
-        status = scan_group_run(scan, forms + at, some, doubtful, doubtful_count, err);
-        progress_show(scan);
-    }
-    return status;
-}
-
-/* Was the form compared with sentinels that, as was found later, somebody disturbed? What is thought to be
- * undisturbed may be wrong for a while. */
-static bool is_misjudged(const struct scan *scan, const struct isa_form *form, const struct scan_calm *calm) {
-    const double near = 0.05;
-    const struct hx_bench *bench = &scan->bench.bench;
-    bool misjudged = calm->nop_cycles > bench->sentinel_cycles * (1.0 + near);
-    for (size_t i = 0; i < HX_SENTINELS && isa_form_memory_operand(form) >= 0; i++) {
-        double now = bench->beside_cycles[i];
-        misjudged = misjudged || (isfinite(now) && !(calm->beside_cycles[i] <= now * (1.0 + near)));
-    }
-    return misjudged;
-}
-
-static void misjudged_add(struct scan *scan, struct isa_form **doubtful, size_t *count) {
-    for (size_t i = 0; i < scan->beside_count; i++) {
-        const struct scan_beside *beside = &scan->beside[i];
-        if (is_misjudged(scan, beside->form, &beside->calm)) {
-            doubtful[(*count)++] = beside->form;
-            scan->stored[beside->status]--;
-            scan->stored_count--;
-        }
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < scan->late_count; i++) {
-        const struct scan_late *late = &scan->late[i];
-        if (is_misjudged(scan, late->form, &late->calm)) {
-            doubtful[(*count)++] = late->form;
-        } else {
-            scan->late[kept++] = *late;
-        }
-    }
-    scan->late_count = kept;
-}
-
-/* The ports that glances did not tell: when all else is done, noise may have gone, and all together take the
- * least time. */
-static enum ip_status late_run(struct scan *scan, struct ip_error *err) {
-    enum ip_status status = IP_OK;
-    for (size_t at = 0; status == IP_OK && at < scan->late_count && cli_signal() == 0; at += SCAN_GROUP_MAX) {
-        size_t left = scan->late_count - at;
-        status = scan_late_run(scan, at, left < SCAN_GROUP_MAX ? left : SCAN_GROUP_MAX, err);
-        progress_show(scan);
-    }
-    return status;
-}
-
-/* Quickly; then what noise spoiled again, and closely what was put off. */
-static enum ip_status passes_run(struct scan *scan, struct ip_error *err) {
-    if (scan->settings->careful) {
-        return groups_run(scan, scan->left, scan->left_count, NULL, NULL, err);
-    }
-    struct isa_form **doubtful = calloc(scan->left_count + 1, sizeof(struct isa_form *));
-    scan->beside = calloc(scan->left_count + 1, sizeof *scan->beside);
-    scan->late = calloc(scan->left_count + 1, sizeof *scan->late);
-    scan->first = calloc(scan->left_count + 1, sizeof *scan->first);
-    if (doubtful == NULL || scan->beside == NULL || scan->late == NULL || scan->first == NULL) {
-        free(doubtful);
-        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", scan->left_count);
-    }
-    size_t count = 0;
-    const struct hx_plan full = scan->bench.bench.plan;
-    hx_plan_quicken(&scan->bench.bench.plan, true);
-    enum ip_status status = groups_run(scan, scan->left, scan->left_count, doubtful, &count, err);
-    misjudged_add(scan, doubtful, &count);
-    if (status == IP_OK && count > 0) {
-        scan->bench.bench.plan = full;
-        hx_plan_quicken(&scan->bench.bench.plan, false);
-        hx_bench_roam(&scan->bench.bench); /* two CPUs may have two opinions: the less counts */
-        status = groups_run(scan, doubtful, count, NULL, NULL, err);
-    }
-    free(doubtful);
-    scan->bench.bench.plan = full;
-    hx_plan_quicken(&scan->bench.bench.plan, true);
-    return status == IP_OK ? late_run(scan, err) : status;
-}
-
 /* Measures what is left, until a signal comes. */
 static enum ip_status forms_measure(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
     enum ip_status status = cli_bench_open(&scan->bench, scan->settings, err);
@@ -232,7 +145,7 @@ static enum ip_status forms_measure(struct scan *scan, const struct hx_host *hos
             status = transfers_prepare(scan, err);
         }
         if (status == IP_OK) {
-            status = passes_run(scan, err);
+            status = scan_passes_run(scan, err);
         }
         if (status == IP_OK && cli_signal() == 0) {
             status = res_pending_clear(&scan->pending, true, err);
@@ -377,7 +290,7 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     free(scan.left);
     free(scan.beside);
     free(scan.late);
-    scan_first_fini(&scan);
+    scan_again_fini(&scan);
     cli_forms_fini(&scan.forms);
     hx_host_fini(&host);
     ip_text_fini(&path);

@@ -4,6 +4,7 @@
 #define ISAPROBE_CLI_SCAN_H
 
 #include "cli/bench.h"
+#include "cli/scan_readings.h"
 #include "cli/selection.h"
 #include "probe/rename.h"
 #include "probe/slots.h"
@@ -13,9 +14,6 @@
 
 /* Forms that are measured together, at most and by default. */
 enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 256 };
-
-/* cycles: two processes must agree on what takes longer */
-static const double SCAN_LATENCY_LONG = 25;
 
 /* What the bench thought that undisturbed sentinels take. */
 struct scan_calm {
@@ -38,11 +36,15 @@ struct scan_late {
     struct scan_calm calm;
 };
 
-/* What the first of two passes found of a form that is measured again. */
-struct scan_first {
-    const struct isa_form *form;
-    struct probe_throughput throughput; /* all-zero: not measured */
-    struct probe_latency latency;       /* owned */
+/* A form that is measured more than once. */
+struct scan_again {
+    struct isa_form *form;
+    struct scan_readings readings; /* owned */
+    struct probe_slots slots;      /* where they are measured; of the last time */
+    struct probe_usage usage;      /* with RES_PART_PORTS; of the last time */
+    bool settled;                  /* `usage` tells the ports */
+    bool spoilt;                   /* noise spoilt all or some of it: it is measured closely */
+    bool stored;
 };
 
 struct scan {
@@ -64,9 +66,8 @@ struct scan {
     struct scan_late
         *late; /* owned; of the first of two passes: looked at closely at the end, all together */
     size_t late_count;
-    struct scan_first *first; /* owned; of the first of two passes */
-    size_t first_count;
-    size_t first_next;        /* of the second pass, which takes them in turn */
+    struct scan_again *again; /* owned */
+    size_t again_count, again_capacity;
     struct probe_portmap map; /* with RES_PART_PORTS */
     struct probe_usage_core core;
     bool no_map; /* none was confirmed, and the ports were left out */
@@ -74,23 +75,27 @@ struct scan {
     struct probe_transfers transfers; /* with RES_PART_LATENCY */
 };
 
-/* Measures forms[0..count) together, and stores them one by one. With `doubtful`, those that noise spoiled
- * are not stored but added there, *doubtful_count counts them; and those whose ports a glance does not tell
+/* Measures forms[0..count) together, and stores them one by one. `quick`: what noise spoilt, and what another
+ * process may read otherwise, is added to scan->again instead, and those whose ports a glance does not tell
  * are stored without, and added to scan->late. */
 IP_CHECK enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
-                                       struct isa_form **doubtful, size_t *doubtful_count,
+                                       bool quick, struct ip_error *err);
+/* Measures `parts` of again[which[0..count)] together once more, and keeps the readings; of the latencies,
+ * but where `close`, only those that are to be read again. */
+IP_CHECK enum ip_status scan_again_run(struct scan *scan, const size_t *which, size_t count, unsigned parts,
+                                       bool close, struct ip_error *err);
+/* Stores what the readings of a form say. */
+IP_CHECK enum ip_status scan_again_store(struct scan *scan, struct scan_again *again, struct ip_error *err);
+/* Adds a form of which there are no readings yet; `*added` is borrowed until the next one is added. */
+IP_CHECK enum ip_status scan_again_add(struct scan *scan, struct isa_form *form, struct scan_again **added,
                                        struct ip_error *err);
+void scan_again_fini(struct scan *scan);
 
-/* Keeps what the first pass found of a form (either may be NULL), and takes the latency over. */
-void scan_first_keep(struct scan *scan, const struct isa_form *form,
-                     const struct probe_throughput *throughput, struct probe_latency *latency);
-/* What it found of the second pass's next form; NULL: nothing. Borrowed. */
-const struct scan_first *scan_first_find(struct scan *scan, const struct isa_form *form);
-/* Replaces what the second pass found by what the first did where both are to be trusted and that is less, or
- * trusts neither where they are too far apart (cli/scan_first.c). */
-void scan_first_use(const struct scan_first *first, struct probe_throughput *throughput,
-                    struct probe_latency *latency);
-void scan_first_fini(struct scan *scan);
+/* Measures scan->left: all of it quickly, then what noise spoilt and what wavers again (cli/scan_passes.c).
+ */
+IP_CHECK enum ip_status scan_passes_run(struct scan *scan, struct ip_error *err);
+/* How far it is, on a terminal. */
+void scan_progress_show(struct scan *scan);
 
 /* The ports of the forms that were put off, from late[first] on, `count` of them. */
 IP_CHECK enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, struct ip_error *err);

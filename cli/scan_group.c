@@ -13,8 +13,11 @@
 struct group {
     struct isa_form *const *forms;
     size_t count;
+    unsigned parts; /* what is measured: enum res_part */
     struct isa_form *chosen[SCAN_GROUP_MAX];
     size_t chosen_count;
+    uint64_t asked[SCAN_GROUP_MAX]; /* pairs of operands whose latency is measured, as
+                                       probe_latency_measure_with has them */
     struct probe_throughput throughput[SCAN_GROUP_MAX];
     struct probe_slots slots[SCAN_GROUP_MAX];
     struct probe_latency latency[SCAN_GROUP_MAX];
@@ -24,9 +27,9 @@ struct group {
 };
 
 /* Does the throughput say that this CPU lacks the form? */
-static bool is_lacking(const struct scan *scan, const struct group *group, size_t i) {
+static bool is_lacking(const struct group *group, size_t i) {
     const struct probe_throughput *throughput = &group->throughput[i];
-    bool known = (scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
+    bool known = (group->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0;
     return known && !throughput->measured && throughput->verdict == HX_VERDICT_FAULT &&
            throughput->stat.outcome == HX_OUTCOME_ILLEGAL;
 }
@@ -36,17 +39,19 @@ static enum ip_status group_latency(struct scan *scan, struct group *group, cons
                                     struct ip_error *err) {
     struct isa_form *forms[SCAN_GROUP_MAX];
     struct probe_latency latency[SCAN_GROUP_MAX];
+    uint64_t asked[SCAN_GROUP_MAX];
     size_t count = 0;
     for (size_t i = 0; i < group->chosen_count; i++) {
-        if (!is_lacking(scan, group, i)) {
+        if (!is_lacking(group, i)) {
+            asked[count] = group->asked[i];
             forms[count++] = group->chosen[i];
         }
     }
     enum ip_status status = probe_latency_measure_with(meter, &scan->bench.bench.encoder, &scan->transfers,
-                                                       forms, count, latency, err);
+                                                       forms, asked, count, latency, err);
     count = 0;
     for (size_t i = 0; i < group->chosen_count && status == IP_OK; i++) {
-        if (!is_lacking(scan, group, i)) {
+        if (!is_lacking(group, i)) {
             group->latency[i] = latency[count++];
         }
     }
@@ -57,11 +62,11 @@ static enum ip_status group_latency(struct scan *scan, struct group *group, cons
 static enum ip_status group_ports(struct scan *scan, struct group *group, const struct hx_meter *meter,
                                   bool glance, struct ip_error *err) {
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
-    bool slots = (scan->parts & RES_PART_SLOTS) != 0;
+    bool slots = (group->parts & RES_PART_SLOTS) != 0;
     const struct probe_usage_known before = {.throughputs = group->throughput,
                                              .slots = slots ? group->slots : NULL};
     const struct probe_usage_known *known =
-        slots || (scan->parts & RES_PART_THROUGHPUT) != 0 ? &before : NULL;
+        slots || (group->parts & RES_PART_THROUGHPUT) != 0 ? &before : NULL;
     enum ip_status status = IP_OK;
     if (glance) {
         status = probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, known,
@@ -93,50 +98,21 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, bool
     if (group->chosen_count == 0) {
         return status;
     }
-    if ((scan->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {
+    if ((group->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {
         status = probe_throughput_measure(&meter, encoder, group->chosen, group->chosen_count,
                                           group->throughput, err);
     }
-    if (status == IP_OK && (scan->parts & RES_PART_SLOTS) != 0) {
+    if (status == IP_OK && (group->parts & RES_PART_SLOTS) != 0) {
         status = probe_slots_measure(&meter, encoder, group->chosen, group->throughput, group->chosen_count,
                                      group->slots, err);
     }
-    if (status == IP_OK && (scan->parts & RES_PART_LATENCY) != 0) {
+    if (status == IP_OK && (group->parts & RES_PART_LATENCY) != 0) {
         status = group_latency(scan, group, &meter, err);
     }
-    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
+    if (status == IP_OK && (group->parts & RES_PART_PORTS) != 0) {
         status = group_ports(scan, group, &meter, glance, err);
     }
     return status;
-}
-
-static bool is_doubtful(enum hx_verdict verdict) {
-    return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
-}
-
-static bool throughput_doubtful(const struct probe_throughput *throughput) {
-    return is_doubtful(throughput->verdict) ||
-           (throughput->measured && !probe_throughput_is_plain(throughput));
-}
-
-/* What a store hands to a load takes whole cycles where nobody disturbs it; beside a neighbour that uses the
- * caches a chain through memory runs up to two cycles slower, as steadily as ever. Of what is between whole
- * numbers, or takes long, each process may say something else. */
-static bool pair_doubtful(const struct probe_latency_pair *pair) {
-    const double near = pair->path == PROBE_PATH_CONTENT ? 0.2 : 0.3;
-    return is_doubtful(pair->verdict) ||
-           (pair->measured &&
-            (fabs(pair->cycles - round(pair->cycles)) > near || pair->cycles > SCAN_LATENCY_LONG));
-}
-
-/* Did noise spoil any of it, or may it have? */
-static bool facts_doubtful(const struct res_facts *facts) {
-    bool doubtful = (facts->throughput != NULL && throughput_doubtful(facts->throughput)) ||
-                    (facts->slots != NULL && is_doubtful(facts->slots->verdict));
-    for (size_t i = 0; facts->latency != NULL && i < facts->latency->count && !doubtful; i++) {
-        doubtful = pair_doubtful(&facts->latency->pairs[i]);
-    }
-    return doubtful;
 }
 
 /* One form. `late`: without its ports, which are measured later; `quick`: it may be measured again. */
@@ -172,44 +148,95 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
     return status;
 }
 
-static enum ip_status group_store(struct scan *scan, struct group *group, struct isa_form **doubtful,
-                                  size_t *doubtful_count, struct ip_error *err) {
+static bool is_doubtful(enum hx_verdict verdict) {
+    return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
+}
+
+/* Did noise spoil any of it? */
+static bool facts_spoilt(const struct res_facts *facts) {
+    bool spoilt = (facts->throughput != NULL && is_doubtful(facts->throughput->verdict)) ||
+                  (facts->slots != NULL && is_doubtful(facts->slots->verdict));
+    for (size_t i = 0; facts->latency != NULL && i < facts->latency->count && !spoilt; i++) {
+        spoilt = is_doubtful(facts->latency->pairs[i].verdict);
+    }
+    return spoilt;
+}
+
+/* The facts of the group's form that is the n-th of those that were measured. */
+static struct res_facts facts_of(const struct scan *scan, struct group *group, size_t n) {
+    struct res_facts facts = {.form = group->chosen[n], .parts = scan->parts};
+    facts.throughput = (group->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[n] : NULL;
+    facts.latency = (group->parts & RES_PART_LATENCY) != 0 ? &group->latency[n] : NULL;
+    facts.slots = (group->parts & RES_PART_SLOTS) != 0 ? &group->slots[n] : NULL;
+    facts.usage = (group->parts & RES_PART_PORTS) != 0 ? &group->usage[n] : NULL;
+    facts.map = &scan->map;
+    return facts;
+}
+
+/* Keeps what was measured of the group's n-th form this time. */
+static void again_read(struct scan_again *again, struct group *group, size_t n) {
+    scan_readings_add(&again->readings,
+                      (group->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[n] : NULL,
+                      (group->parts & RES_PART_LATENCY) != 0 ? &group->latency[n] : NULL);
+    if ((group->parts & RES_PART_SLOTS) != 0) {
+        again->slots = group->slots[n];
+    }
+    if ((group->parts & RES_PART_PORTS) != 0) {
+        again->usage = group->usage[n];
+        again->settled = group->settled[n];
+    }
+}
+
+static enum ip_status group_store(struct scan *scan, struct group *group, bool quick, struct ip_error *err) {
     enum ip_status status = IP_OK;
     size_t next = 0;
     for (size_t i = 0; status == IP_OK && i < group->count; i++) {
-        struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
-        struct probe_throughput *throughput = NULL;
-        struct probe_latency *latency = NULL;
-        bool late = false;
-        if (facts.form->obstacle == ISA_OBSTACLE_NONE) {
-            throughput = (scan->parts & RES_PART_THROUGHPUT) != 0 ? &group->throughput[next] : NULL;
-            latency = (scan->parts & RES_PART_LATENCY) != 0 ? &group->latency[next] : NULL;
-            facts.throughput = throughput;
-            facts.latency = latency;
-            facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &group->slots[next] : NULL;
-            facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &group->usage[next] : NULL;
-            facts.map = &scan->map;
-            late = facts.usage != NULL && !group->settled[next];
-            next++;
-        }
-        if (doubtful != NULL && facts_doubtful(&facts)) {
-            doubtful[(*doubtful_count)++] = group->forms[i];
-            scan_first_keep(scan, group->forms[i], throughput, latency);
+        if (group->forms[i]->obstacle != ISA_OBSTACLE_NONE) {
+            const struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
+            status = form_store(scan, &facts, false, quick, err);
             continue;
         }
-        const struct scan_first *first = doubtful == NULL ? scan_first_find(scan, group->forms[i]) : NULL;
-        if (first != NULL) {
-            scan_first_use(first, throughput, latency);
+        size_t n = next++;
+        const struct res_facts facts = facts_of(scan, group, n);
+        bool spoilt = facts_spoilt(&facts);
+        bool wavers = (facts.throughput != NULL && scan_throughput_wavers(facts.throughput)) ||
+                      (facts.latency != NULL && scan_latency_wavers(facts.latency));
+        if (!quick || (!spoilt && !wavers)) {
+            bool late = facts.usage != NULL && !group->settled[n];
+            status = form_store(scan, &facts, late, quick, err);
+            continue;
         }
-        status = form_store(scan, &facts, late, doubtful != NULL, err);
+        struct scan_again *again;
+        status = scan_again_add(scan, group->forms[i], &again, err);
+        if (status == IP_OK) {
+            again->spoilt = spoilt;
+            again_read(again, group, n);
+        }
     }
     return status;
 }
 
-/* What a group leaves behind once it is stored. */
+enum ip_status scan_again_store(struct scan *scan, struct scan_again *again, struct ip_error *err) {
+    struct probe_throughput throughput;
+    struct probe_latency latency = {0};
+    bool throughputs = again->readings.throughput_count > 0, latencies = again->readings.latency_count > 0;
+    scan_readings_settle(&again->readings, &throughput, &latency);
+    struct res_facts facts = {.form = again->form, .parts = scan->parts, .map = &scan->map};
+    facts.throughput = throughputs ? &throughput : NULL;
+    facts.latency = latencies ? &latency : NULL;
+    facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &again->slots : NULL;
+    facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &again->usage : NULL;
+    enum ip_status status = form_store(scan, &facts, facts.usage != NULL && !again->settled, false, err);
+    probe_latency_fini(&latency);
+    scan_readings_fini(&again->readings);
+    again->stored = true;
+    return status;
+}
+
+/* What a group leaves behind. */
 static enum ip_status group_end(struct scan *scan, struct group *group, enum ip_status status,
                                 struct ip_error *err) {
-    if (status == IP_OK && (scan->parts & RES_PART_PORTS) != 0) {
+    if (status == IP_OK && (group->parts & RES_PART_PORTS) != 0) {
         status = scan_rename_store(scan->store, group->chosen, group->chosen_count, group->renamed, err);
     }
     if (status == IP_OK) {
@@ -219,7 +246,6 @@ static enum ip_status group_end(struct scan *scan, struct group *group, enum ip_
         probe_latency_fini(&group->latency[i]);
     }
     free(group);
-    res_log_clear(&scan->log);
     return status;
 }
 
@@ -236,31 +262,71 @@ static enum ip_status recalibrate(struct scan *scan, struct ip_error *err) {
     return hx_bench_recalibrate(bench, err);
 }
 
-enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
-                              struct isa_form **doubtful, size_t *doubtful_count, struct ip_error *err) {
+static struct group *group_make(struct isa_form *const *forms, size_t count, unsigned parts,
+                                struct ip_error *err) {
     struct group *group = calloc(1, sizeof *group);
     if (group == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
+        (void)ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
+        return NULL;
     }
     group->forms = forms;
     group->count = count;
+    group->parts = parts;
+    for (size_t i = 0; i < count; i++) {
+        group->asked[i] = UINT64_MAX;
+    }
+    return group;
+}
+
+enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count, bool quick,
+                              struct ip_error *err) {
+    struct group *group = group_make(forms, count, scan->parts, err);
+    if (group == NULL) {
+        return IP_NO_MEMORY;
+    }
     enum ip_status status = recalibrate(scan, err);
     if (status == IP_OK) {
-        status = group_measure(scan, group, doubtful != NULL, err);
+        status = group_measure(scan, group, quick, err);
     }
     if (status == IP_OK) {
-        status = group_store(scan, group, doubtful, doubtful_count, err);
+        status = group_store(scan, group, quick, err);
+    }
+    status = group_end(scan, group, status, err);
+    res_log_clear(&scan->log);
+    return status;
+}
+
+/* The kernels stay in the log until all readings are there: any of them may be the one that counts. */
+enum ip_status scan_again_run(struct scan *scan, const size_t *which, size_t count, unsigned parts,
+                              bool close, struct ip_error *err) {
+    struct isa_form *forms[SCAN_GROUP_MAX];
+    for (size_t i = 0; i < count; i++) {
+        forms[i] = scan->again[which[i]].form;
+    }
+    struct group *group = group_make(forms, count, parts, err);
+    if (group == NULL) {
+        return IP_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count && !close; i++) {
+        group->asked[i] = scan_readings_pairs(&scan->again[which[i]].readings);
+    }
+    enum ip_status status = recalibrate(scan, err);
+    if (status == IP_OK) {
+        status = group_measure(scan, group, false, err);
+    }
+    for (size_t i = 0; i < group->chosen_count && status == IP_OK; i++) {
+        again_read(&scan->again[which[i]], group, i);
     }
     return group_end(scan, group, status, err);
 }
 
 enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, struct ip_error *err) {
-    struct group *group = calloc(1, sizeof *group);
+    struct group *group = group_make(NULL, count, scan->parts, err);
     if (group == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", count);
+        return IP_NO_MEMORY;
     }
     group->forms = group->chosen;
-    group->count = group->chosen_count = count;
+    group->chosen_count = count;
     for (size_t i = 0; i < count; i++) {
         group->chosen[i] = scan->late[first + i].form;
         group->throughput[i] = scan->late[first + i].throughput;
@@ -276,5 +342,7 @@ enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, stru
             .form = group->chosen[i], .parts = RES_PART_PORTS, .usage = &group->usage[i], .map = &scan->map};
         status = form_store(scan, &facts, false, false, err);
     }
-    return group_end(scan, group, status, err);
+    status = group_end(scan, group, status, err);
+    res_log_clear(&scan->log);
+    return status;
 }

@@ -127,13 +127,17 @@ static enum ip_status chains_measure(struct latency_session *session, const stru
     return probe_batch_measure(&session->batch, meter, encoder, err);
 }
 
+static bool is_asked(const struct latency_session *session, size_t form, size_t pair) {
+    return session->asked == NULL || pair >= 64 || (session->asked[form] >> pair & 1) != 0;
+}
+
 static enum ip_status session_run(struct latency_session *session, const struct hx_meter *meter,
                                   struct gen_encoder *encoder, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
         status = pairs_list(&session->results[i], session->forms[i], err);
         for (size_t j = 0; j < session->results[i].count && status == IP_OK; j++) {
-            status = latency_chains_add(session, i, j, err);
+            status = is_asked(session, i, j) ? latency_chains_add(session, i, j, err) : IP_OK;
         }
     }
     if (status == IP_OK && !session->transfers->calibrated) {
@@ -156,11 +160,13 @@ static enum ip_status session_run(struct latency_session *session, const struct 
 
 enum ip_status probe_latency_measure_with(const struct hx_meter *meter, struct gen_encoder *encoder,
                                           struct probe_transfers *transfers, struct isa_form *const *forms,
-                                          size_t count, struct probe_latency *results, struct ip_error *err) {
+                                          const uint64_t *asked, size_t count, struct probe_latency *results,
+                                          struct ip_error *err) {
     if (count == 0) {
         return IP_OK;
     }
     struct latency_session session = {.forms = forms,
+                                      .asked = asked,
                                       .count = count,
                                       .transfers = transfers,
                                       .batch = {.between_retries = BETWEEN_RETRIES}};
@@ -184,7 +190,7 @@ enum ip_status probe_latency_measure(const struct hx_meter *meter, struct gen_en
     struct probe_transfers transfers = {0};
     enum ip_status status = probe_transfers_init(&transfers, table, err);
     if (status == IP_OK) {
-        status = probe_latency_measure_with(meter, encoder, &transfers, forms, count, results, err);
+        status = probe_latency_measure_with(meter, encoder, &transfers, forms, NULL, count, results, err);
     }
     probe_transfers_fini(&transfers);
     return status;

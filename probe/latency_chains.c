@@ -46,6 +46,27 @@ static void via_fill(int *via, int transfer) {
 
 enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES, CHAIN_LATE_LOAD };
 
+/* Does the form, of EVEX, read the vector that it writes: is it merged under a mask, or a third source? */
+static bool merges(const struct isa_form *form, int dst) {
+    const struct isa_operand *to = &form->operands[dst];
+    return form->evex && to->kind == ISA_OPERAND_REG && isa_reg_is_vector(to->reg_class) && to->write &&
+           (to->read || to->cond_write);
+}
+
+/* Registers that rotate in a chain; 0: the usual number. What is merged into was written a round before, by
+ * the form itself: on a Zen 4 a shuffle that merges into what is older takes a cycle more in some rounds. */
+static unsigned rotation_of(const struct latency_session *session, const struct isa_form *form,
+                            const struct probe_latency_pair *pair, const int *via, unsigned via_count) {
+    if (pair->src == pair->dst || !merges(form, pair->dst)) {
+        return 0;
+    }
+    unsigned vectors = 1;
+    for (unsigned i = 0; i < via_count; i++) {
+        vectors += session->transfers->items[via[i]].to == PROBE_FILE_VECTOR;
+    }
+    return via_count == 0 ? 2 : vectors;
+}
+
 /* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
  */
 static enum ip_status one_chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
@@ -76,7 +97,8 @@ static enum ip_status one_chain_add(struct latency_session *session, size_t form
     struct ip_error reason;
     gen_program_init(&program);
     /* A chain of one form with one register: the destination is the source. */
-    unsigned registers = kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1 : 0;
+    unsigned registers =
+        kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1 : rotation_of(session, form, pair, via, via_count);
     enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
     if (status == IP_OK) {
         experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);

@@ -33,11 +33,11 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
  */
 #define DIRECT_WHOLE_RELATIVE 0.09
 #define DIRECT_WHOLE_MORE     0.9
-#define DIRECT_WHOLE_LESS     0.5
+#define DIRECT_WHOLE_LESS     0.7
 /* So near to a whole number is one. */
 #define WHOLE_RELATIVE    0.01
 #define WHOLE_CYCLES      0.03
-#define WHOLE_CYCLES_MOST 0.12
+#define WHOLE_CYCLES_MOST 0.09
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,

@@ -29,6 +29,7 @@ struct latency_experiment {
 /* Everything that one call works on. */
 struct latency_session {
     struct isa_form *const *forms;
+    const uint64_t *asked; /* bit p of asked[i]: pair p of forms[i] is measured; NULL: all */
     size_t count;
     struct probe_latency *results;
     struct probe_transfers *transfers; /* borrowed; calibrated before or in this call */

@@ -64,7 +64,8 @@ static void group_measure(struct tool *tool, const struct hx_meter *meter, struc
     struct probe_latency latency[GROUP];
     tool_must(tool, probe_throughput_measure(meter, encoder, forms, count, throughput, &err), &err);
     tool_must(tool, probe_slots_measure(meter, encoder, forms, throughput, count, slots, &err), &err);
-    tool_must(tool, probe_latency_measure_with(meter, encoder, transfers, forms, count, latency, &err), &err);
+    tool_must(tool, probe_latency_measure_with(meter, encoder, transfers, forms, NULL, count, latency, &err),
+              &err);
     for (size_t i = 0; i < count; i++) {
         facts[i] = (struct facts){latency[i], throughput[i], slots[i]};
     }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/scan_readings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/stats.h"
+#include "results/store.h"
+
+static const double LONG_CYCLES = 25;    /* longer latencies are read again and have to agree */
+static const double LONG_WITHIN = 0.03;  /* relative */
+static const double RHYTHM_CYCLES = 2.2; /* a slow rhythm of stores and loads is up to two cycles more */
+/* Farther from a whole number a latency is none; what a store hands to a load has modes. */
+static const double WHOLE_WITHIN = 0.12, WHOLE_WITHIN_BOUND = 0.15;
+/* Readings are alike that round to the same, or are as near as this. */
+static const double ALIKE = 0.01;
+static const double ALIKE_THROUGHPUT = 0.05, ALIKE_THROUGHPUT_CYCLES = 0.02;
+
+/* The values of what is trusted, ascending, and which readings they are. */
+struct told {
+    double values[SCAN_READINGS_MOST];
+    unsigned from[SCAN_READINGS_MOST];
+    unsigned count;
+};
+
+static void told_add(struct told *told, double value, unsigned from) {
+    unsigned at = told->count++;
+    for (; at > 0 && told->values[at - 1] > value; at--) {
+        told->values[at] = told->values[at - 1];
+        told->from[at] = told->from[at - 1];
+    }
+    told->values[at] = value;
+    told->from[at] = from;
+}
+
+/* The reading in the middle; of an even number the lesser one, for what disturbs lengthens. */
+static unsigned told_median(const struct told *told) {
+    return told->from[(told->count - 1) / 2];
+}
+
+/* The least and the longest of what counts: all but one at either end of five. */
+static void told_range(const struct told *told, double *low, double *high) {
+    unsigned off = (told->count - 1) / 4;
+    *low = told->values[off];
+    *high = told->values[told->count - 1 - off];
+}
+
+static bool is_trusted(const struct probe_throughput *throughput) {
+    return throughput->measured && throughput->verdict == HX_VERDICT_OK;
+}
+
+static struct told throughputs_told(const struct scan_readings *readings) {
+    struct told told = {.count = 0};
+    for (unsigned i = 0; i < readings->throughput_count; i++) {
+        if (is_trusted(&readings->throughputs[i])) {
+            told_add(&told, readings->throughputs[i].cycles, i);
+        }
+    }
+    return told;
+}
+
+/* Exact values where there are any; bounds else. */
+static struct told pairs_told(const struct scan_readings *readings, size_t pair) {
+    struct told told = {.count = 0};
+    for (int bounds = 0; bounds < 2 && told.count == 0; bounds++) {
+        for (unsigned i = 0; i < readings->latency_count; i++) {
+            const struct probe_latency *latency = &readings->latencies[i];
+            const struct probe_latency_pair *its = pair < latency->count ? &latency->pairs[pair] : NULL;
+            if (its != NULL && its->measured && its->verdict == HX_VERDICT_OK &&
+                its->upper_bound == (bounds != 0)) {
+                told_add(&told, its->cycles, i);
+            }
+        }
+    }
+    return told;
+}
+
+static bool pair_wavers(const struct probe_latency_pair *pair, double cycles) {
+    double within = pair->upper_bound ? WHOLE_WITHIN_BOUND : WHOLE_WITHIN;
+    return fabs(cycles - round(cycles)) > within || cycles > LONG_CYCLES;
+}
+
+bool scan_latency_wavers(const struct probe_latency *latency) {
+    bool wavers = false;
+    for (size_t i = 0; i < latency->count && !wavers; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        wavers = pair->measured && pair->verdict == HX_VERDICT_OK && pair_wavers(pair, pair->cycles);
+    }
+    return wavers;
+}
+
+bool scan_throughput_wavers(const struct probe_throughput *throughput) {
+    return is_trusted(throughput) && !probe_throughput_is_plain(throughput);
+}
+
+/* Few readings that do not waver, or some more that do, are enough where they are alike. */
+static bool is_wanted(const struct told *told, bool wavers, bool alike) {
+    return told->count > 0 && !(alike && (!wavers || told->count >= SCAN_READINGS_FEW));
+}
+
+static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
+    struct told told = pairs_told(readings, pair);
+    bool wavers = false;
+    for (unsigned i = 0; i < told.count; i++) {
+        wavers = wavers || pair_wavers(&readings->latencies[told.from[i]].pairs[pair], told.values[i]);
+    }
+    double low = told.values[0], high = told.values[told.count > 0 ? told.count - 1 : 0];
+    return is_wanted(&told, wavers, lround(low) == lround(high) || high - low <= ALIKE * high);
+}
+
+static bool throughput_wanted(const struct scan_readings *readings) {
+    struct told told = throughputs_told(readings);
+    bool wavers = false;
+    for (unsigned i = 0; i < told.count; i++) {
+        wavers = wavers || scan_throughput_wavers(&readings->throughputs[told.from[i]]);
+    }
+    double low = told.values[0], high = told.values[told.count > 0 ? told.count - 1 : 0];
+    return is_wanted(&told, wavers, high - low <= fmax(ALIKE_THROUGHPUT * low, ALIKE_THROUGHPUT_CYCLES));
+}
+
+uint64_t scan_readings_pairs(const struct scan_readings *readings) {
+    enum { BITS = 64 };
+    bool more = readings->latency_count > 0 && readings->latency_count < SCAN_READINGS_MOST;
+    uint64_t pairs = 0;
+    for (size_t i = 0; more && i < readings->latencies[0].count && i < BITS; i++) {
+        pairs |= (uint64_t)pair_wanted(readings, i) << i;
+    }
+    /* A bound that was a whole number may have been so by chance. */
+    for (size_t i = 0; pairs != 0 && i < readings->latencies[0].count && i < BITS; i++) {
+        pairs |= (uint64_t)(readings->latencies[0].pairs[i].upper_bound) << i;
+    }
+    return pairs;
+}
+
+unsigned scan_readings_wanted(const struct scan_readings *readings) {
+    unsigned wanted = 0;
+    if (readings->throughput_count < SCAN_READINGS_MOST && throughput_wanted(readings)) {
+        wanted |= RES_PART_THROUGHPUT;
+    }
+    wanted |= scan_readings_pairs(readings) != 0 ? (unsigned)RES_PART_LATENCY : 0u;
+    return wanted;
+}
+
+void scan_readings_add(struct scan_readings *readings, const struct probe_throughput *throughput,
+                       struct probe_latency *latency) {
+    if (throughput != NULL && readings->throughput_count < SCAN_READINGS_MOST) {
+        readings->throughputs[readings->throughput_count++] = *throughput;
+    }
+    if (latency == NULL) {
+        return;
+    }
+    bool same = readings->latency_count == 0 || latency->count == readings->latencies[0].count;
+    if (same && readings->latency_count < SCAN_READINGS_MOST) {
+        readings->latencies[readings->latency_count++] = *latency;
+        memset(latency, 0, sizeof *latency);
+    } else {
+        probe_latency_fini(latency); /* of no pairs: the form did not run this time */
+    }
+}
+
+static void throughput_settle(const struct scan_readings *readings, struct probe_throughput *throughput) {
+    struct told told = throughputs_told(readings);
+    if (told.count == 0) {
+        *throughput = readings->throughputs[readings->throughput_count - 1];
+        return;
+    }
+    double low, high;
+    told_range(&told, &low, &high);
+    *throughput = readings->throughputs[told_median(&told)];
+    throughput->spread = fmax(throughput->spread, (high - low) / throughput->cycles);
+}
+
+/* The last reading that says something of the pair, if only why there is nothing. */
+static unsigned last_asked(const struct scan_readings *readings, size_t pair) {
+    unsigned last = readings->latency_count - 1;
+    for (; last > 0; last--) {
+        const struct probe_latency_pair *its = &readings->latencies[last].pairs[pair];
+        if (its->measured || its->why[0] != '\0' || its->verdict != HX_VERDICT_OK) {
+            break;
+        }
+    }
+    return last;
+}
+
+static void pair_settle(const struct scan_readings *readings, size_t pair, struct probe_latency_pair *to) {
+    struct told told = pairs_told(readings, pair);
+    *to = readings->latencies[told.count > 0 ? told_median(&told) : last_asked(readings, pair)].pairs[pair];
+    if (isnan(to->same_register_cycles)) { /* which another pair told, that was not read again */
+        to->same_register_cycles = readings->latencies[0].pairs[pair].same_register_cycles;
+    }
+    if (told.count < 2) {
+        return;
+    }
+    double low, high;
+    told_range(&told, &low, &high);
+    double within = fmax(LONG_WITHIN * low, to->path == PROBE_PATH_CONTENT ? RHYTHM_CYCLES : 0.0);
+    if (low >= LONG_CYCLES && high - low > within) {
+        to->verdict = HX_VERDICT_UNSTABLE;
+        (void)snprintf(to->why, sizeof to->why, "unstable: %u processes measured %.1f to %.1f cycles",
+                       told.count, told.values[0], told.values[told.count - 1]);
+    }
+}
+
+void scan_readings_settle(struct scan_readings *readings, struct probe_throughput *throughput,
+                          struct probe_latency *latency) {
+    if (readings->throughput_count > 0) {
+        throughput_settle(readings, throughput);
+    }
+    if (readings->latency_count == 0) {
+        return;
+    }
+    /* Into the first, pair by pair: none is looked at twice. */
+    for (size_t i = 0; i < readings->latencies[0].count; i++) {
+        struct probe_latency_pair settled;
+        pair_settle(readings, i, &settled);
+        readings->latencies[0].pairs[i] = settled;
+    }
+    *latency = readings->latencies[0];
+    memset(&readings->latencies[0], 0, sizeof readings->latencies[0]);
+}
+
+void scan_readings_fini(struct scan_readings *readings) {
+    for (unsigned i = 0; i < readings->latency_count; i++) {
+        probe_latency_fini(&readings->latencies[i]);
+    }
+    memset(readings, 0, sizeof *readings);
+}
