@@ -169,6 +169,12 @@ static double common_count(const struct probe_usage_experiment *experiment) {
     return near >= SHARE * count ? whole : -1;
 }
 
+bool probe_usage_is_undecided(const struct probe_usage_experiment *experiment) {
+    const double *readings = experiment->readings; /* in order */
+    unsigned count = experiment->reading_count;
+    return count > 0 && readings[0] < floor(readings[count / 2] + NEAR_BELOW) - NEAR_BELOW;
+}
+
 /* Where only some uops wait. Of many ports a count is no more than the slots that nothing else computes in,
  * unless a value crosses: that may hold more. */
 static double delayed_count(const struct probe_usage_subject *subject,

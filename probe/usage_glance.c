@@ -207,11 +207,14 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     /* One of two that is too short by chance would hide a uop, and two of three that are too long show one.
      */
     bool split = experiment->bounds && is_spread(experiment);
+    bool undecided = subject->binds_early && experiment->bounds && probe_usage_is_undecided(experiment) &&
+                     experiment->reading_count >= PROBE_USAGE_BOUND_READINGS &&
+                     experiment->reading_count < GLANCES_MOST;
     /* What contradicts itself set by set must not do so by chance, nor agree where bursts of a unit read low.
      */
     bool unsure = subject->result->reconciled || subject->result->slower;
     bool once = unsure && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
-    if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
+    if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) || undecided ||
         load_is_vague(subject, experiment, map) || may_hide_some(subject, experiment, map)) {
         return false;
     }
@@ -361,8 +364,10 @@ bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
 
 /* What two readings leave unclear takes some more, as a rule. */
 static unsigned glances_more(const struct probe_usage_experiment *experiment) {
-    bool some = experiment->reading_count >= SEEN_TWICE && experiment->reading_count < BESIDE_LEAST;
-    return some ? BESIDE_LEAST - experiment->reading_count : 1;
+    unsigned count = experiment->reading_count;
+    bool some = count >= SEEN_TWICE && count < BESIDE_LEAST;
+    bool undecided = experiment->bounds && count == BESIDE_LEAST && probe_usage_is_undecided(experiment);
+    return some ? BESIDE_LEAST - count : undecided ? (unsigned)GLANCES_MOST - count : 1;
 }
 
 bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map) {
