@@ -33,6 +33,7 @@ struct scan_late {
     struct isa_form *form;
     struct probe_throughput throughput; /* where it is measured */
     struct probe_slots slots;           /* where they are */
+    struct probe_usage suggested;       /* by glances */
     struct scan_calm calm;
 };
 
@@ -42,6 +43,7 @@ struct scan_again {
     struct scan_readings readings; /* owned */
     struct probe_slots slots;      /* where they are measured; of the last time */
     struct probe_usage usage;      /* with RES_PART_PORTS; of the last time */
+    struct probe_usage suggested;  /* by glances, where it does not tell */
     bool settled;                  /* `usage` tells the ports */
     bool spoilt;                   /* noise spoilt all or some of it: it is measured closely */
     bool stored;

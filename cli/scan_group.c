@@ -22,7 +22,9 @@ struct group {
     struct probe_slots slots[SCAN_GROUP_MAX];
     struct probe_latency latency[SCAN_GROUP_MAX];
     struct probe_usage usage[SCAN_GROUP_MAX];
-    bool settled[SCAN_GROUP_MAX]; /* `usage` tells the ports */
+    bool settled[SCAN_GROUP_MAX];                 /* `usage` tells the ports */
+    struct probe_usage suggested[SCAN_GROUP_MAX]; /* by glances */
+    bool glanced;                                 /* before this group was made: `suggested` is theirs */
     struct probe_rename renamed[SCAN_GROUP_MAX];
 };
 
@@ -64,13 +66,14 @@ static enum ip_status group_ports(struct scan *scan, struct group *group, const 
     struct gen_encoder *encoder = &scan->bench.bench.encoder;
     bool slots = (group->parts & RES_PART_SLOTS) != 0;
     const struct probe_usage_known before = {.throughputs = group->throughput,
-                                             .slots = slots ? group->slots : NULL};
+                                             .slots = slots ? group->slots : NULL,
+                                             .suggested = group->glanced ? group->suggested : NULL};
     const struct probe_usage_known *known =
         slots || (group->parts & RES_PART_THROUGHPUT) != 0 ? &before : NULL;
     enum ip_status status = IP_OK;
     if (glance) {
         status = probe_usage_glance(meter, encoder, &scan->map, &scan->core, group->chosen, known,
-                                    group->chosen_count, group->usage, group->settled, err);
+                                    group->chosen_count, group->usage, group->settled, group->suggested, err);
     } else {
         memset(group->settled, true, sizeof group->settled);
         status = probe_usage_measure(meter, encoder, &scan->map, &scan->core, group->chosen, known,
@@ -115,17 +118,19 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, bool
     return status;
 }
 
-/* One form. `late`: without its ports, which are measured later; `quick`: it may be measured again. */
-static enum ip_status form_store(struct scan *scan, const struct res_facts *facts, bool late, bool quick,
-                                 struct ip_error *err) {
+/* One form. `suggested`: what glances suggest of its ports, which are measured later; NULL: they are told.
+ * `quick`: it may be measured again. */
+static enum ip_status form_store(struct scan *scan, const struct res_facts *facts,
+                                 const struct probe_usage *suggested, bool quick, struct ip_error *err) {
     enum res_status found = RES_STATUS_OK;
     const struct hx_bench *bench = &scan->bench.bench;
     struct scan_calm calm = {.nop_cycles = bench->sentinel_cycles};
     memcpy(calm.beside_cycles, bench->beside_cycles, sizeof calm.beside_cycles);
     struct res_facts most = *facts;
-    if (late) {
+    if (suggested != NULL) {
         struct scan_late *its = &scan->late[scan->late_count++];
-        *its = (struct scan_late){.form = (struct isa_form *)facts->form, .calm = calm};
+        *its =
+            (struct scan_late){.form = (struct isa_form *)facts->form, .suggested = *suggested, .calm = calm};
         if (facts->throughput != NULL) {
             its->throughput = *facts->throughput;
         }
@@ -184,6 +189,7 @@ static void again_read(struct scan_again *again, struct group *group, size_t n) 
     if ((group->parts & RES_PART_PORTS) != 0) {
         again->usage = group->usage[n];
         again->settled = group->settled[n];
+        again->suggested = group->suggested[n];
     }
 }
 
@@ -193,7 +199,7 @@ static enum ip_status group_store(struct scan *scan, struct group *group, bool q
     for (size_t i = 0; status == IP_OK && i < group->count; i++) {
         if (group->forms[i]->obstacle != ISA_OBSTACLE_NONE) {
             const struct res_facts facts = {.form = group->forms[i], .parts = scan->parts};
-            status = form_store(scan, &facts, false, quick, err);
+            status = form_store(scan, &facts, NULL, quick, err);
             continue;
         }
         size_t n = next++;
@@ -203,7 +209,7 @@ static enum ip_status group_store(struct scan *scan, struct group *group, bool q
                       (facts.latency != NULL && scan_latency_wavers(facts.latency));
         if (!quick || (!spoilt && !wavers)) {
             bool late = facts.usage != NULL && !group->settled[n];
-            status = form_store(scan, &facts, late, quick, err);
+            status = form_store(scan, &facts, late ? &group->suggested[n] : NULL, quick, err);
             continue;
         }
         struct scan_again *again;
@@ -226,7 +232,8 @@ enum ip_status scan_again_store(struct scan *scan, struct scan_again *again, str
     facts.latency = latencies ? &latency : NULL;
     facts.slots = (scan->parts & RES_PART_SLOTS) != 0 ? &again->slots : NULL;
     facts.usage = (scan->parts & RES_PART_PORTS) != 0 ? &again->usage : NULL;
-    enum ip_status status = form_store(scan, &facts, facts.usage != NULL && !again->settled, false, err);
+    bool late = facts.usage != NULL && !again->settled;
+    enum ip_status status = form_store(scan, &facts, late ? &again->suggested : NULL, false, err);
     probe_latency_fini(&latency);
     scan_readings_fini(&again->readings);
     again->stored = true;
@@ -331,7 +338,9 @@ enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, stru
         group->chosen[i] = scan->late[first + i].form;
         group->throughput[i] = scan->late[first + i].throughput;
         group->slots[i] = scan->late[first + i].slots;
+        group->suggested[i] = scan->late[first + i].suggested;
     }
+    group->glanced = true;
     struct hx_meter meter = res_log_meter(&scan->log);
     enum ip_status status = recalibrate(scan, err);
     if (status == IP_OK) {
@@ -340,7 +349,7 @@ enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, stru
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         const struct res_facts facts = {
             .form = group->chosen[i], .parts = RES_PART_PORTS, .usage = &group->usage[i], .map = &scan->map};
-        status = form_store(scan, &facts, false, false, err);
+        status = form_store(scan, &facts, NULL, false, err);
     }
     status = group_end(scan, group, status, err);
     res_log_clear(&scan->log);

@@ -401,14 +401,15 @@ static enum ip_status look_anew(struct probe_usage_session *session, enum probe_
     return left > 0 ? chunk_look(session, true, err) : IP_OK;
 }
 
+/* Do two looks say the same of a form: the same ports, or both that nothing is to be told? */
+static bool looks_agree(const struct probe_usage *one, const struct probe_usage *other) {
+    return one->verdict == other->verdict &&
+           (one->verdict != PROBE_USAGE_OK || probe_usage_same_terms(one, other));
+}
+
 /* What disturbed a whole look is often over when it ends: those that nothing made consistent begin once more.
- * Who looks again and again finds something that fits by chance, so a third look must say the same. Where
- * what could go elsewhere waits, that is what disturbs, and is never over (of 312 forms of a Zen 4 two more
- * looks told 8). */
+ * Who looks again and again finds something that fits by chance, so a third look must say the same. */
 static enum ip_status inconsistent_look(struct probe_usage_session *session, struct ip_error *err) {
-    if (probe_usage_core_waits(session)) {
-        return IP_OK;
-    }
     enum ip_status status = look_anew(session, PROBE_USAGE_INCONSISTENT, err);
     struct probe_usage *second = calloc(session->count + 1, sizeof *second);
     if (second == NULL) {
@@ -431,9 +432,10 @@ static enum ip_status inconsistent_look(struct probe_usage_session *session, str
     return status;
 }
 
-/* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which. */
+/* A glance at all; a close look at those that it did not settle, or, with `settled`, only word of which, and
+ * of what it suggests. */
 static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
-                                    struct ip_error *err) {
+                                    struct probe_usage *suggested, struct ip_error *err) {
     enum ip_status status = chunk_glance(session, settled != NULL ? GLANCES_ALONE : GLANCES, err);
     if (settled == NULL) {
         probe_usage_excesses_settle(session);
@@ -443,6 +445,7 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
         const struct probe_usage_subject *subject = &session->subjects[i];
         if (settled != NULL) {
             settled[i] = subject->settled;
+            suggested[i] = *subject->result;
             if (!subject->settled) {
                 probe_usage_give_up(subject->result, PROBE_USAGE_UNKNOWN, "a glance did not tell");
             }
@@ -452,7 +455,8 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
     }
     session->count = left;
     status = status == IP_OK && left > 0 ? chunk_look(session, false, err) : status;
-    return status == IP_OK ? inconsistent_look(session, err) : status;
+    bool again = status == IP_OK && settled == NULL && !probe_usage_core_waits(session);
+    return again ? inconsistent_look(session, err) : status;
 }
 
 static enum ip_status core_measure(struct probe_usage_session *session, struct ip_error *err) {
@@ -468,11 +472,83 @@ static enum ip_status core_measure(struct probe_usage_session *session, struct i
     return status;
 }
 
+/* Forms that are measured together. */
+struct chunk {
+    struct isa_form *const *forms;
+    const struct probe_throughput *throughputs;
+    const struct probe_slots *slots;     /* NULL: not known */
+    const struct probe_usage *suggested; /* by glances before; NULL: there were none */
+    struct probe_usage *results;
+    size_t count;
+};
+
+/* Begins the form of the chunk at the next place of the session. */
+static void chunk_begin(struct probe_usage_session *session, const struct chunk *chunk, size_t i,
+                        struct probe_usage *result) {
+    struct probe_usage_subject *subject = &session->subjects[session->count++];
+    subject_begin(session, subject, chunk->forms[i], &chunk->throughputs[i], result);
+    subject->known_slots = chunk->slots != NULL ? &chunk->slots[i] : NULL;
+}
+
+/* Measures those of the chunk that are `which` anew, into found[0..count). */
+static enum ip_status chunk_again(struct probe_usage_session *session, const struct chunk *chunk,
+                                  const size_t *which, size_t count, struct probe_usage *found,
+                                  struct ip_error *err) {
+    session->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        chunk_begin(session, chunk, which[i], &found[i]);
+    }
+    return count > 0 ? chunk_measure(session, NULL, NULL, err) : IP_OK;
+}
+
+/* Where what could go elsewhere waits, a measurement is right as a rule, but not always: what says something
+ * else than earlier glances suggested is measured anew, and once more where that agrees with neither. Two
+ * must. */
+static enum ip_status chunk_confirm(struct probe_usage_session *session, const struct chunk *chunk,
+                                    struct ip_error *err) {
+    struct probe_usage *second = calloc(CHUNK, sizeof *second), *third = calloc(CHUNK, sizeof *third);
+    size_t which[CHUNK] = {0}, count = 0, left = 0;
+    enum ip_status status =
+        second == NULL || third == NULL
+            ? ip_fail(err, IP_NO_MEMORY, "no memory for the port usage of %d forms", CHUNK)
+            : IP_OK;
+    for (size_t i = 0; i < chunk->count; i++) {
+        const struct probe_usage *result = &chunk->results[i];
+        if (result->verdict != PROBE_USAGE_UNKNOWN &&
+            (chunk->suggested == NULL || !looks_agree(result, &chunk->suggested[i]))) {
+            which[count++] = i;
+        }
+    }
+    status = status == IP_OK ? chunk_again(session, chunk, which, count, second, err) : status;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        struct probe_usage *result = &chunk->results[which[i]];
+        if (chunk->suggested != NULL && looks_agree(&second[i], &chunk->suggested[which[i]])) {
+            *result = second[i];
+        } else if (!looks_agree(&second[i], result)) {
+            second[left] = second[i];
+            which[left++] = which[i];
+        }
+    }
+    status = status == IP_OK ? chunk_again(session, chunk, which, left, third, err) : status;
+    for (size_t i = 0; i < left && status == IP_OK; i++) {
+        struct probe_usage *result = &chunk->results[which[i]];
+        if (looks_agree(&third[i], &second[i]) ||
+            (chunk->suggested != NULL && looks_agree(&third[i], &chunk->suggested[which[i]]))) {
+            *result = third[i];
+        } else if (!looks_agree(&third[i], result)) {
+            probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "each look at it finds other ports");
+        }
+    }
+    free(second);
+    free(third);
+    return status;
+}
+
 static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                      const struct probe_portmap *map, struct probe_usage_core *core,
                                      struct isa_form *const *forms, const struct probe_usage_known *known,
                                      size_t count, struct probe_usage *results, bool *settled,
-                                     struct ip_error *err) {
+                                     struct probe_usage *suggested, struct ip_error *err) {
     struct probe_usage_subject *subjects = calloc(CHUNK, sizeof *subjects);
     struct probe_throughput *own = calloc(CHUNK, sizeof *own);
     if (subjects == NULL || own == NULL) {
@@ -488,19 +564,27 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
         *core = session.core;
     }
     for (size_t at = 0; at < count && status == IP_OK; at += CHUNK) {
-        session.count = count - at < CHUNK ? count - at : CHUNK;
+        const struct chunk chunk = {
+            .forms = forms + at,
+            .throughputs = known != NULL ? known->throughputs + at : own,
+            .slots = known != NULL && known->slots != NULL ? known->slots + at : NULL,
+            .suggested = known != NULL && known->suggested != NULL ? known->suggested + at : NULL,
+            .results = results + at,
+            .count = count - at < CHUNK ? count - at : CHUNK};
         if (known == NULL) {
-            status = probe_throughput_measure(meter, encoder, forms + at, session.count, own, err);
+            status = probe_throughput_measure(meter, encoder, forms + at, chunk.count, own, err);
         }
-        for (size_t i = 0; i < session.count; i++) {
-            subject_begin(&session, &subjects[i], forms[at + i],
-                          known != NULL ? &known->throughputs[at + i] : &own[i], &results[at + i]);
-            subjects[i].known_slots = known != NULL && known->slots != NULL ? &known->slots[at + i] : NULL;
+        session.count = 0;
+        for (size_t i = 0; i < chunk.count; i++) {
+            chunk_begin(&session, &chunk, i, &results[at + i]);
         }
-        size_t chunk = session.count;
-        status =
-            status == IP_OK ? chunk_measure(&session, settled != NULL ? settled + at : NULL, err) : status;
-        for (size_t i = 0; i < chunk && status == IP_OK; i++) {
+        status = status == IP_OK ? chunk_measure(&session, settled != NULL ? settled + at : NULL,
+                                                 suggested != NULL ? suggested + at : NULL, err)
+                                 : status;
+        if (status == IP_OK && settled == NULL && probe_usage_core_waits(&session)) {
+            status = chunk_confirm(&session, &chunk, err);
+        }
+        for (size_t i = 0; i < chunk.count && status == IP_OK; i++) {
             slots_clear(&results[at + i], forms[at + i], map);
             if (!map->confirmed && results[at + i].verdict != PROBE_USAGE_UNKNOWN) {
                 probe_usage_give_up(&results[at + i], PROBE_USAGE_INCONSISTENT,
@@ -517,13 +601,13 @@ enum ip_status probe_usage_measure(const struct hx_meter *meter, struct gen_enco
                                    const struct probe_portmap *map, struct probe_usage_core *core,
                                    struct isa_form *const *forms, const struct probe_usage_known *known,
                                    size_t count, struct probe_usage *results, struct ip_error *err) {
-    return usages_measure(meter, encoder, map, core, forms, known, count, results, NULL, err);
+    return usages_measure(meter, encoder, map, core, forms, known, count, results, NULL, NULL, err);
 }
 
 enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
                                   const struct probe_portmap *map, struct probe_usage_core *core,
                                   struct isa_form *const *forms, const struct probe_usage_known *known,
                                   size_t count, struct probe_usage *results, bool *settled,
-                                  struct ip_error *err) {
-    return usages_measure(meter, encoder, map, core, forms, known, count, results, settled, err);
+                                  struct probe_usage *suggested, struct ip_error *err) {
+    return usages_measure(meter, encoder, map, core, forms, known, count, results, settled, suggested, err);
 }

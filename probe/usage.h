@@ -65,6 +65,8 @@ struct probe_usage_known {
     const struct probe_throughput *throughputs; /* borrowed */
     const struct probe_slots
         *slots; /* borrowed; NULL: not known. Those that are not to be trusted are ignored */
+    const struct probe_usage
+        *suggested; /* borrowed; by glances (probe_usage_glance); NULL: there were none */
 };
 
 /* Measures all forms (derived). `core`: kept from call to call, for the same map; NULL: for this one alone.
@@ -78,12 +80,14 @@ IP_CHECK enum ip_status probe_usage_measure(const struct hx_meter *meter, struct
 
 /* The same of those forms that a few glances settle, most of them in a part of the time: settled[i] says
  * whether forms[i] is one. The others' verdict is PROBE_USAGE_UNKNOWN: measure them when there is time, or
- * less noise. */
+ * less noise. suggested[i] is what glances say of it all the same: a measurement that says so, too, need not
+ * be confirmed where uops wait for blocked ports. */
 IP_CHECK enum ip_status probe_usage_glance(const struct hx_meter *meter, struct gen_encoder *encoder,
                                            const struct probe_portmap *map, struct probe_usage_core *core,
                                            struct isa_form *const *forms,
                                            const struct probe_usage_known *known, size_t count,
-                                           struct probe_usage *results, bool *settled, struct ip_error *err);
+                                           struct probe_usage *results, bool *settled,
+                                           struct probe_usage *suggested, struct ip_error *err);
 
 /* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */
 const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage, char *buffer);

@@ -103,10 +103,12 @@ static bool glance_settles(struct machine *machine, struct probe_usage_core *cor
                            const struct probe_usage_known *known, struct probe_usage *usage) {
     struct ip_error err = {0};
     bool settled = false;
+    struct probe_usage suggested;
     struct hx_meter meter = hx_bench_meter(&machine->bench);
     assert_int_equal(probe_usage_glance(&meter, &machine->bench.encoder, &machine->map, core, &form, known, 1,
-                                        usage, &settled, &err),
+                                        usage, &settled, &suggested, &err),
                      IP_OK);
+    assert_true(!settled || suggested.verdict == usage->verdict);
     return settled;
 }
 
@@ -265,6 +267,43 @@ static void test_locked(void **state) {
             assert_true(left == (strncmp(usage.why, "it locks what it changes", 24) == 0));
         }
     }
+    machine_close(&machine);
+}
+
+/* Where uops wait for blocked ports, what glances suggested need not be confirmed, and anything else is. */
+static void test_confirmed(void **state) {
+    (void)state;
+    enum { FIRST = 8, CASES = 3 };
+    static const struct cast cast[] = {CLASSES, {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01"}, {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, CORE("6", "0156"), cast);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
+    struct gen_encoder *encoder = &machine.bench.encoder;
+    struct isa_form *form = isa_table_find(&machine.table, cast[FIRST].form);
+    struct probe_throughput throughput;
+    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+    assert_int_equal(probe_throughput_measure(&meter, encoder, &form, 1, &throughput, &err), IP_OK);
+    struct probe_usage suggested[CASES] = {{.verdict = PROBE_USAGE_UNKNOWN}}, usage;
+    uint64_t kernels[CASES + 1];
+    for (unsigned i = 0; i <= CASES; i++) { /* none, the same, another, and where none waits */
+        const struct probe_usage_known known = {.throughputs = &throughput,
+                                                .suggested = i < CASES ? &suggested[i] : NULL};
+        struct probe_usage_core core = {.known = true, .delays = i < CASES, .store_cycles = 1};
+        uint64_t before = machine.bench.kernels_run;
+        assert_int_equal(
+            probe_usage_measure(&meter, encoder, &machine.map, &core, &form, &known, 1, &usage, &err), IP_OK);
+        kernels[i] = machine.bench.kernels_run - before;
+        usage_is(&machine, &usage, cast[FIRST].form, cast[FIRST].ports);
+        if (i == 0) {
+            suggested[1] = suggested[2] = usage;
+            suggested[2].terms[0].uops += 1;
+        }
+    }
+    assert_true(kernels[1] < kernels[0]);
+    assert_true(kernels[1] < kernels[2]);
+    assert_true(kernels[3] < kernels[2]);
     machine_close(&machine);
 }
 
@@ -566,6 +605,7 @@ int main(void) {
         cmocka_unit_test(test_unit),
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_known_slots),
+        cmocka_unit_test(test_confirmed),
         cmocka_unit_test(test_locked),
         cmocka_unit_test(test_contradictions_end),
         cmocka_unit_test(test_crossing),
