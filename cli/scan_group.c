@@ -306,7 +306,7 @@ enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, 
 /* The kernels stay in the log until all readings are there: any of them may be the one that counts. */
 enum ip_status scan_again_run(struct scan *scan, const size_t *which, size_t count, unsigned parts,
                               bool close, struct ip_error *err) {
-    struct isa_form *forms[SCAN_GROUP_MAX];
+    struct isa_form *forms[SCAN_GROUP_MAX] = {NULL};
     for (size_t i = 0; i < count; i++) {
         forms[i] = scan->again[which[i]].form;
     }
