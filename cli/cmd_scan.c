@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/cmd_scan.c - measures many forms into the store. */
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include "cli/scan.h"
 #include "cli/store.h"
 #include "common/clock.h"
-#include "harness/roam.h"
 #include "isa/decode.h"
 
 /* On a terminal: how far, how fast, how long still. */

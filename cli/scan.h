@@ -63,10 +63,9 @@ struct scan {
     size_t group;                               /* forms in a group */
     size_t stored[RES_STATUS_UNMEASURABLE + 1]; /* by enum res_status */
     size_t stored_count;
-    struct scan_beside *beside; /* owned; of the first of two passes */
+    struct scan_beside *beside; /* owned; of the first pass */
     size_t beside_count;
-    struct scan_late
-        *late; /* owned; of the first of two passes: looked at closely at the end, all together */
+    struct scan_late *late; /* owned: looked at closely at the end, all together */
     size_t late_count;
     struct scan_again *again; /* owned */
     size_t again_count, again_capacity;

@@ -3,7 +3,6 @@
  * process then serve many, and stored one by one. */
 #include "cli/scan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -31,31 +31,33 @@ static bool is_misjudged(const struct scan *scan, const struct isa_form *form, c
     return misjudged && form->obstacle == ISA_OBSTACLE_NONE;
 }
 
+static enum ip_status spoilt_add(struct scan *scan, struct isa_form *form, struct ip_error *err) {
+    struct scan_again *again;
+    enum ip_status status = scan_again_add(scan, form, &again, err);
+    if (status == IP_OK) {
+        again->spoilt = true;
+    }
+    return status;
+}
+
 /* Adds to what is measured again what was stored, or put off, and is misjudged. */
 static enum ip_status misjudged_add(struct scan *scan, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    struct scan_again *again;
     for (size_t i = 0; i < scan->beside_count && status == IP_OK; i++) {
         const struct scan_beside *beside = &scan->beside[i];
         if (is_misjudged(scan, beside->form, &beside->calm)) {
-            status = scan_again_add(scan, beside->form, &again, err);
+            status = spoilt_add(scan, beside->form, err);
             scan->stored[beside->status]--;
             scan->stored_count--;
-            if (status == IP_OK) {
-                again->spoilt = true;
-            }
         }
     }
     size_t kept = 0;
     for (size_t i = 0; i < scan->late_count && status == IP_OK; i++) {
         const struct scan_late *late = &scan->late[i];
-        if (!is_misjudged(scan, late->form, &late->calm)) {
+        if (is_misjudged(scan, late->form, &late->calm)) {
+            status = spoilt_add(scan, late->form, err);
+        } else {
             scan->late[kept++] = *late;
-            continue;
-        }
-        status = scan_again_add(scan, late->form, &again, err);
-        if (status == IP_OK) {
-            again->spoilt = true;
         }
     }
     scan->late_count = status == IP_OK ? kept : scan->late_count;

@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/stats.h"
 #include "results/store.h"
 
 static const double LONG_CYCLES = 25;    /* longer latencies are read again and have to agree */
 static const double LONG_WITHIN = 0.03;  /* relative */
 static const double RHYTHM_CYCLES = 2.2; /* a slow rhythm of stores and loads is up to two cycles more */
-/* Farther from a whole number a latency is none; what a store hands to a load has modes. */
+/* Farther from a whole number a latency is none; of a bound other instructions are part, and their noise. */
 static const double WHOLE_WITHIN = 0.12, WHOLE_WITHIN_BOUND = 0.15;
 /* Readings are alike that round to the same, or are as near as this. */
 static const double ALIKE = 0.01;
@@ -65,10 +64,8 @@ static struct told pairs_told(const struct scan_readings *readings, size_t pair)
     struct told told = {.count = 0};
     for (int bounds = 0; bounds < 2 && told.count == 0; bounds++) {
         for (unsigned i = 0; i < readings->latency_count; i++) {
-            const struct probe_latency *latency = &readings->latencies[i];
-            const struct probe_latency_pair *its = pair < latency->count ? &latency->pairs[pair] : NULL;
-            if (its != NULL && its->measured && its->verdict == HX_VERDICT_OK &&
-                its->upper_bound == (bounds != 0)) {
+            const struct probe_latency_pair *its = &readings->latencies[i].pairs[pair];
+            if (its->measured && its->verdict == HX_VERDICT_OK && its->upper_bound == (bounds != 0)) {
                 told_add(&told, its->cycles, i);
             }
         }
@@ -95,39 +92,44 @@ bool scan_throughput_wavers(const struct probe_throughput *throughput) {
 }
 
 /* Few readings that do not waver, or some more that do, are enough where they are alike. */
-static bool is_wanted(const struct told *told, bool wavers, bool alike) {
-    return told->count > 0 && !(alike && (!wavers || told->count >= SCAN_READINGS_FEW));
+static bool is_enough(const struct told *told, bool wavers, bool alike) {
+    return alike && (!wavers || told->count >= SCAN_READINGS_FEW);
 }
 
 static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
     struct told told = pairs_told(readings, pair);
+    if (told.count == 0) {
+        return false;
+    }
     bool wavers = false;
     for (unsigned i = 0; i < told.count; i++) {
         wavers = wavers || pair_wavers(&readings->latencies[told.from[i]].pairs[pair], told.values[i]);
     }
-    double low = told.values[0], high = told.values[told.count > 0 ? told.count - 1 : 0];
-    return is_wanted(&told, wavers, lround(low) == lround(high) || high - low <= ALIKE * high);
+    double low = told.values[0], high = told.values[told.count - 1];
+    return !is_enough(&told, wavers, lround(low) == lround(high) || high - low <= ALIKE * high);
 }
 
 static bool throughput_wanted(const struct scan_readings *readings) {
     struct told told = throughputs_told(readings);
+    if (told.count == 0) {
+        return false;
+    }
     bool wavers = false;
     for (unsigned i = 0; i < told.count; i++) {
         wavers = wavers || scan_throughput_wavers(&readings->throughputs[told.from[i]]);
     }
-    double low = told.values[0], high = told.values[told.count > 0 ? told.count - 1 : 0];
-    return is_wanted(&told, wavers, high - low <= fmax(ALIKE_THROUGHPUT * low, ALIKE_THROUGHPUT_CYCLES));
+    double low = told.values[0], high = told.values[told.count - 1];
+    return !is_enough(&told, wavers, high - low <= fmax(ALIKE_THROUGHPUT * low, ALIKE_THROUGHPUT_CYCLES));
 }
 
 uint64_t scan_readings_pairs(const struct scan_readings *readings) {
-    enum { BITS = 64 };
     bool more = readings->latency_count > 0 && readings->latency_count < SCAN_READINGS_MOST;
     uint64_t pairs = 0;
-    for (size_t i = 0; more && i < readings->latencies[0].count && i < BITS; i++) {
+    for (size_t i = 0; more && i < readings->latencies[0].count && i < PROBE_LATENCY_ASKED_MOST; i++) {
         pairs |= (uint64_t)pair_wanted(readings, i) << i;
     }
     /* A bound that was a whole number may have been so by chance. */
-    for (size_t i = 0; pairs != 0 && i < readings->latencies[0].count && i < BITS; i++) {
+    for (size_t i = 0; pairs != 0 && i < readings->latencies[0].count && i < PROBE_LATENCY_ASKED_MOST; i++) {
         pairs |= (uint64_t)(readings->latencies[0].pairs[i].upper_bound) << i;
     }
     return pairs;

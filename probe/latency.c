@@ -128,7 +128,8 @@ static enum ip_status chains_measure(struct latency_session *session, const stru
 }
 
 static bool is_asked(const struct latency_session *session, size_t form, size_t pair) {
-    return session->asked == NULL || pair >= 64 || (session->asked[form] >> pair & 1) != 0;
+    return session->asked == NULL || pair >= PROBE_LATENCY_ASKED_MOST ||
+           (session->asked[form] >> pair & 1) != 0;
 }
 
 static enum ip_status session_run(struct latency_session *session, const struct hx_meter *meter,

@@ -58,10 +58,13 @@ IP_CHECK enum ip_status probe_latency_measure(const struct hx_meter *meter, stru
                                               size_t count, struct probe_latency *results,
                                               struct ip_error *err);
 
+/* So many pairs of a form may be asked for or left out. */
+enum { PROBE_LATENCY_ASKED_MOST = 64 };
+
 /* The same with transfers that are calibrated already, for many calls; where they are not, this call
  * calibrates those that it needs, and the others become unusable. `asked` NULL: all pairs; else only those of
- * forms[i] whose bit is set in asked[i] (the 64th and all later ones in any case): the others are listed, and
- * not measured. */
+ * forms[i] whose bit is set in asked[i] (those behind the first PROBE_LATENCY_ASKED_MOST in any case): the
+ * others are listed, and not measured. */
 IP_CHECK enum ip_status probe_latency_measure_with(const struct hx_meter *meter, struct gen_encoder *encoder,
                                                    struct probe_transfers *transfers,
                                                    struct isa_form *const *forms, const uint64_t *asked,

@@ -19,6 +19,8 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
  * leave of a form that waits for nothing (ROL by CL on a Zen 4: 0.50 to 0.54), below the 0.7 that a chain of
  * one may seem to take (flags_median_take). */
 #define INDEPENDENT_CYCLES 0.6
+/* Noise makes less than nothing of nothing, and transfers that do not add up more of it. */
+#define BELOW_NOTHING -0.5
 /* Chains of a pair tell the same when they are so near to the least of them. */
 #define EQUAL_RELATIVE    0.04
 #define EQUAL_CYCLES_MOST 0.2
@@ -445,7 +447,8 @@ void latency_rivals_set(struct latency_session *session) {
         }
         const struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         bool exact = false;
-        struct probe_rival rival = {.offset = -round_rest_of(session, experiment, 0.0, &exact)};
+        struct probe_rival rival = {.offset = -round_rest_of(session, experiment, 0.0, &exact),
+                                    .floor = BELOW_NOTHING};
         if (experiment->via_count > 0 && !experiment->slow) {
             rival.set = 2 * pairs + experiment->same_register;
             rival.whole = true;

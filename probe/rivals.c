@@ -25,8 +25,6 @@ static const double ANCHOR_CYCLES = 0.25, ANCHOR_DOUBT = 0.5;
 /* What is farther from a whole number, in cycles or as a part of itself, waits for something else: forms that
  * merge into what they write take 1.9 alone on a Zen 4, and 1 behind three shuffles. */
 static const double WHOLE_CYCLES = 0.05, WHOLE_RELATIVE = 0.01;
-/* Half a cycle less than nothing is left where transfers do not add up. */
-static const double BELOW_NOTHING = 0.5;
 /* More than any latency. */
 static const double BELOW_FLOOR = 1e6;
 
@@ -54,9 +52,8 @@ static bool is_open(const struct race *race, size_t i) {
 
 /* Nothing at all may look like somewhat less. */
 static double rest(const struct race *race, size_t i) {
-    double left = race->stats[i].cycles - race->rivals[i].offset, floor = race->rivals[i].floor;
-    bool below = left < (floor > 0.0 ? floor : -BELOW_NOTHING);
-    return isnan(left) ? INFINITY : below ? left + BELOW_FLOOR : fmax(left, 0.0);
+    double left = race->stats[i].cycles - race->rivals[i].offset;
+    return isnan(left) ? INFINITY : left < race->rivals[i].floor ? left + BELOW_FLOOR : fmax(left, 0.0);
 }
 
 static bool is_whole(double cycles) {

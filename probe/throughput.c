@@ -21,7 +21,7 @@ enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
 
 /* Numbers of independent chains to try; 0: as many as the class has registers. One chain alone is worth
  * trying only for masks that are written and not read: each register that a loop does not use leaves a
- * physical one for the others (a Zen 4 has 44 to 52, and 22 cycles pass before one that waited for a load is
+ * physical one for the others (a Zen 4 has some 40, and 22 cycles pass before one that waited for a load is
  * free again).
  * `places`: instances in a unit of a form that changes memory. With many, what was written to one place has
  * arrived when it is read again (`or m64, imm8` takes 0.55 cycle with 24 and 0.51 with 32); few stay in the

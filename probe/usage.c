@@ -501,6 +501,11 @@ static enum ip_status chunk_again(struct probe_usage_session *session, const str
     return count > 0 ? chunk_measure(session, NULL, NULL, err) : IP_OK;
 }
 
+/* Did glances suggest of the chunk's i-th form what this look says? */
+static bool is_suggested(const struct chunk *chunk, size_t i, const struct probe_usage *look) {
+    return chunk->suggested != NULL && looks_agree(look, &chunk->suggested[i]);
+}
+
 /* Where what could go elsewhere waits, a measurement is right as a rule, but not always: what says something
  * else than earlier glances suggested is measured anew, and once more where that agrees with neither. Two
  * must. */
@@ -514,15 +519,14 @@ static enum ip_status chunk_confirm(struct probe_usage_session *session, const s
             : IP_OK;
     for (size_t i = 0; i < chunk->count; i++) {
         const struct probe_usage *result = &chunk->results[i];
-        if (result->verdict != PROBE_USAGE_UNKNOWN &&
-            (chunk->suggested == NULL || !looks_agree(result, &chunk->suggested[i]))) {
+        if (result->verdict != PROBE_USAGE_UNKNOWN && !is_suggested(chunk, i, result)) {
             which[count++] = i;
         }
     }
     status = status == IP_OK ? chunk_again(session, chunk, which, count, second, err) : status;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         struct probe_usage *result = &chunk->results[which[i]];
-        if (chunk->suggested != NULL && looks_agree(&second[i], &chunk->suggested[which[i]])) {
+        if (is_suggested(chunk, which[i], &second[i])) {
             *result = second[i];
         } else if (!looks_agree(&second[i], result)) {
             second[left] = second[i];
@@ -532,8 +536,7 @@ static enum ip_status chunk_confirm(struct probe_usage_session *session, const s
     status = status == IP_OK ? chunk_again(session, chunk, which, left, third, err) : status;
     for (size_t i = 0; i < left && status == IP_OK; i++) {
         struct probe_usage *result = &chunk->results[which[i]];
-        if (looks_agree(&third[i], &second[i]) ||
-            (chunk->suggested != NULL && looks_agree(&third[i], &chunk->suggested[which[i]]))) {
+        if (looks_agree(&third[i], &second[i]) || is_suggested(chunk, which[i], &third[i])) {
             *result = third[i];
         } else if (!looks_agree(&third[i], result)) {
             probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "each look at it finds other ports");

@@ -194,6 +194,14 @@ static bool may_hide_some(const struct probe_usage_subject *subject,
            experiment->reading_count < SEEN_TWICE;
 }
 
+/* Do as many readings as are enough elsewhere leave open whether there is a uop more? */
+static bool is_undecided(const struct probe_usage_subject *subject,
+                         const struct probe_usage_experiment *experiment) {
+    return subject->binds_early && experiment->bounds &&
+           experiment->reading_count >= PROBE_USAGE_BOUND_READINGS &&
+           experiment->reading_count < GLANCES_MOST && probe_usage_is_undecided(experiment);
+}
+
 static bool set_is_clear(const struct probe_usage_subject *subject,
                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     /* The widest's is held within the slots, whatever it is. */
@@ -207,15 +215,13 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     /* One of two that is too short by chance would hide a uop, and two of three that are too long show one.
      */
     bool split = experiment->bounds && is_spread(experiment);
-    bool undecided = subject->binds_early && experiment->bounds && probe_usage_is_undecided(experiment) &&
-                     experiment->reading_count >= PROBE_USAGE_BOUND_READINGS &&
-                     experiment->reading_count < GLANCES_MOST;
     /* What contradicts itself set by set must not do so by chance, nor agree where bursts of a unit read low.
      */
     bool unsure = subject->result->reconciled || subject->result->slower;
     bool once = unsure && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
-    if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) || undecided ||
-        load_is_vague(subject, experiment, map) || may_hide_some(subject, experiment, map)) {
+    if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
+        is_undecided(subject, experiment) || load_is_vague(subject, experiment, map) ||
+        may_hide_some(subject, experiment, map)) {
         return false;
     }
     if (experiment->by_operands) {
@@ -363,11 +369,13 @@ bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
 }
 
 /* What two readings leave unclear takes some more, as a rule. */
-static unsigned glances_more(const struct probe_usage_experiment *experiment) {
+static unsigned glances_more(const struct probe_usage_subject *subject,
+                             const struct probe_usage_experiment *experiment) {
     unsigned count = experiment->reading_count;
-    bool some = count >= SEEN_TWICE && count < BESIDE_LEAST;
-    bool undecided = experiment->bounds && count == BESIDE_LEAST && probe_usage_is_undecided(experiment);
-    return some ? BESIDE_LEAST - count : undecided ? (unsigned)GLANCES_MOST - count : 1;
+    if (count >= SEEN_TWICE && count < BESIDE_LEAST) {
+        return BESIDE_LEAST - count;
+    }
+    return is_undecided(subject, experiment) ? GLANCES_MOST - count : 1;
 }
 
 bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map) {
@@ -385,7 +393,8 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
         bool unclear = !set_is_clear(subject, experiment, map) || !top_fits(subject, experiment, map);
         most = experiment->tries > most ? experiment->tries : most;
         least = experiment->reading_count < least ? experiment->reading_count : least;
-        experiment->wanted = experiment->parts != 0 && (longer || unclear) ? glances_more(experiment) : 0;
+        experiment->wanted =
+            experiment->parts != 0 && (longer || unclear) ? glances_more(subject, experiment) : 0;
         if (longer && experiment->wanted > 0) {
             probe_usage_readings_drop(experiment, PROBE_USAGE_GLANCED);
             experiment->wanted = 1;

@@ -191,10 +191,10 @@ bool probe_usage_delays(const struct probe_usage_subject *subject, const struct 
  * they are bound early; of more than eight where some wait, but for vectors', which wait for their like
  * alone. At a glance two must say so. `clear`: by so many slots. Why, or NULL. */
 const char *probe_usage_too_many(const struct probe_usage_subject *subject, double clear);
-/* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
- * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
 /* Does the middle reading show a uop more than the least does? Half of five may be long by chance. */
 bool probe_usage_is_undecided(const struct probe_usage_experiment *experiment);
+/* Where uops are bound to ports early one that could go elsewhere adds a part of itself, another one in each
+ * mix; one that cannot adds itself in all. `found`: uops of sets within this one. */
 double probe_usage_early_count(const struct probe_usage_subject *subject,
                                const struct probe_usage_experiment *experiment,
                                const struct probe_usage *result, const struct probe_portmap *map,

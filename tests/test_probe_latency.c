@@ -220,49 +220,50 @@ static enum ip_status counter_screen(void *self, const struct gen_kernel *const 
     return hx_screen(&counter->inner, kernels, count, stats, err);
 }
 
+/* A form, and all transfers, calibrated. */
+static void form_make(struct machine *machine, const char *syntax, struct isa_form *form,
+                      struct probe_transfers *transfers) {
+    struct ip_error err = {0};
+    *transfers = (struct probe_transfers){0};
+    assert_int_equal(isa_form_parse(form, syntax, &err), IP_OK);
+    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+    assert_int_equal(probe_transfers_init(transfers, NULL, &err), IP_OK);
+    probe_transfers_need_all(transfers);
+    assert_int_equal(probe_transfers_calibrate(transfers, &machine->meter, &machine->bench.encoder, &err),
+                     IP_OK);
+}
+
+/* Counts the chains of those pairs of a form that are asked for; NULL: of all. */
+static void asked_count(struct machine *machine, struct probe_transfers *transfers, struct isa_form *form,
+                        const uint64_t *asked, struct probe_latency *latency, struct counter *counter) {
+    struct ip_error err = {0};
+    *counter = (struct counter){.inner = machine->meter};
+    const struct hx_meter meter = {.measure = counter_measure, .screen = counter_screen, .self = counter};
+    assert_int_equal(probe_latency_measure_with(&meter, &machine->bench.encoder, transfers, &form, asked, 1,
+                                                latency, &err),
+                     IP_OK);
+}
+
 /* Counts the chains of a form whose transfers are known already. */
 static void count(struct machine *machine, const char *syntax, struct isa_form *form,
                   struct probe_latency *latency, struct counter *counter) {
-    struct ip_error err = {0};
-    struct isa_form *forms[1] = {form};
-    struct probe_transfers transfers = {0};
-    assert_int_equal(isa_form_parse(form, syntax, &err), IP_OK);
-    assert_int_equal(isa_forms_derive(forms, 1, &err), IP_OK);
-    assert_int_equal(probe_transfers_init(&transfers, NULL, &err), IP_OK);
-    probe_transfers_need_all(&transfers);
-    assert_int_equal(probe_transfers_calibrate(&transfers, &machine->meter, &machine->bench.encoder, &err),
-                     IP_OK);
-    *counter = (struct counter){.inner = machine->meter};
-    const struct hx_meter meter = {.measure = counter_measure, .screen = counter_screen, .self = counter};
-    assert_int_equal(probe_latency_measure_with(&meter, &machine->bench.encoder, &transfers, forms, NULL, 1,
-                                                latency, &err),
-                     IP_OK);
+    struct probe_transfers transfers;
+    form_make(machine, syntax, form, &transfers);
+    asked_count(machine, &transfers, form, NULL, latency, counter);
     probe_transfers_fini(&transfers);
 }
 
 /* Of two pairs of operands one is asked for: the other is listed, and nothing is run for it. */
 static void only_pairs_that_are_asked_are_measured(void **state) {
-    struct machine *machine = *state;
     struct isa_form form;
-    struct isa_form *forms[1] = {&form};
-    struct probe_transfers transfers = {0};
-    struct ip_error err = {0};
-    assert_int_equal(isa_form_parse(&form, "aesdec xmm, xmm", &err), IP_OK);
-    assert_int_equal(isa_forms_derive(forms, 1, &err), IP_OK);
-    assert_int_equal(probe_transfers_init(&transfers, NULL, &err), IP_OK);
-    probe_transfers_need_all(&transfers);
-    assert_int_equal(probe_transfers_calibrate(&transfers, &machine->meter, &machine->bench.encoder, &err),
-                     IP_OK);
+    struct probe_transfers transfers;
+    form_make(*state, "aesdec xmm, xmm", &form, &transfers);
     size_t measured[2];
     for (size_t i = 0; i < 2; i++) {
-        struct counter counter = {.inner = machine->meter};
-        const struct hx_meter meter = {
-            .measure = counter_measure, .screen = counter_screen, .self = &counter};
         const uint64_t asked[] = {i == 0 ? 2 : UINT64_MAX};
+        struct counter counter;
         struct probe_latency latency;
-        assert_int_equal(probe_latency_measure_with(&meter, &machine->bench.encoder, &transfers, forms, asked,
-                                                    1, &latency, &err),
-                         IP_OK);
+        asked_count(*state, &transfers, &form, asked, &latency, &counter);
         assert_int_equal(latency.count, 2);
         assert_int_equal(latency.pairs[0].measured, i != 0);
         check_exact(&form, &latency, "op2", "op1", 3);

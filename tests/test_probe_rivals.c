@@ -113,8 +113,8 @@ static void nothing_may_look_like_less(void **state) {
     for (int slightly = 0; slightly < 2; slightly++) {
         double look = slightly ? 2.9 : 2.4;
         struct script script = {.look = {2.0, look, 9, 9, 9, 9}, .truth = {2.0, look, 9, 9, 9, 9}};
-        const struct probe_rival rivals[KERNELS] = {{.set = 1, .offset = 1.0, .whole = true},
-                                                    {.set = 1, .offset = 3.0, .whole = true}};
+        const struct probe_rival rivals[KERNELS] = {{.set = 1, .offset = 1.0, .floor = -0.5, .whole = true},
+                                                    {.set = 1, .offset = 3.0, .floor = -0.5, .whole = true}};
         struct hx_stat stats[KERNELS];
         run(&script, rivals, stats);
         assert_int_equal(script.measured[0], !slightly);

@@ -98,6 +98,18 @@ static void machine_uses(struct machine *machine, const struct cast *cast, struc
     forms_use(machine, cast, results, count);
 }
 
+/* A form of the machine's table, and its throughput. */
+static struct isa_form *form_measured(struct machine *machine, const char *syntax,
+                                      struct probe_throughput *throughput) {
+    struct ip_error err = {0};
+    struct hx_meter meter = hx_bench_meter(&machine->bench);
+    struct isa_form *form = isa_table_find(&machine->table, syntax);
+    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+    assert_int_equal(probe_throughput_measure(&meter, &machine->bench.encoder, &form, 1, throughput, &err),
+                     IP_OK);
+    return form;
+}
+
 /* A glance at one form: does it settle it? */
 static bool glance_settles(struct machine *machine, struct probe_usage_core *core, struct isa_form *form,
                            const struct probe_usage_known *known, struct probe_usage *usage) {
@@ -219,12 +231,8 @@ static void test_known_slots(void **state) {
     struct ip_error err = {0};
     machine_open(&machine, CORE("4", "0156"), cast); /* too narrow an issue for all ports at once */
     assert_int_equal(machine_map(&machine, "", &err), IP_OK);
-    struct hx_meter meter = hx_bench_meter(&machine.bench);
-    struct gen_encoder *encoder = &machine.bench.encoder;
-    struct isa_form *form = isa_table_find(&machine.table, cast[FIRST].form);
     struct probe_throughput throughput;
-    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-    assert_int_equal(probe_throughput_measure(&meter, encoder, &form, 1, &throughput, &err), IP_OK);
+    struct isa_form *form = form_measured(&machine, cast[FIRST].form, &throughput);
     const double known_slots = 3.04;
     const struct probe_slots slots[CASES] = {
         {.measured = true, .slots = known_slots, .verdict = HX_VERDICT_OK},
@@ -280,11 +288,8 @@ static void test_confirmed(void **state) {
     machine_open(&machine, CORE("6", "0156"), cast);
     assert_int_equal(machine_map(&machine, "", &err), IP_OK);
     struct hx_meter meter = hx_bench_meter(&machine.bench);
-    struct gen_encoder *encoder = &machine.bench.encoder;
-    struct isa_form *form = isa_table_find(&machine.table, cast[FIRST].form);
     struct probe_throughput throughput;
-    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-    assert_int_equal(probe_throughput_measure(&meter, encoder, &form, 1, &throughput, &err), IP_OK);
+    struct isa_form *form = form_measured(&machine, cast[FIRST].form, &throughput);
     struct probe_usage suggested[CASES] = {{.verdict = PROBE_USAGE_UNKNOWN}}, usage;
     uint64_t kernels[CASES + 1];
     for (unsigned i = 0; i <= CASES; i++) { /* none, the same, another, and where none waits */
@@ -292,8 +297,9 @@ static void test_confirmed(void **state) {
                                                 .suggested = i < CASES ? &suggested[i] : NULL};
         struct probe_usage_core core = {.known = true, .delays = i < CASES, .store_cycles = 1};
         uint64_t before = machine.bench.kernels_run;
-        assert_int_equal(
-            probe_usage_measure(&meter, encoder, &machine.map, &core, &form, &known, 1, &usage, &err), IP_OK);
+        assert_int_equal(probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, &core, &form,
+                                             &known, 1, &usage, &err),
+                         IP_OK);
         kernels[i] = machine.bench.kernels_run - before;
         usage_is(&machine, &usage, cast[FIRST].form, cast[FIRST].ports);
         if (i == 0) {
