@@ -20,7 +20,7 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
  * one may seem to take (flags_median_take). */
 #define INDEPENDENT_CYCLES 0.6
 /* Noise makes less than nothing of nothing, and transfers that do not add up more of it. */
-#define BELOW_NOTHING -0.5
+#define BELOW_NOTHING (-0.5)
 /* Chains of a pair tell the same when they are so near to the least of them. */
 #define EQUAL_RELATIVE    0.04
 #define EQUAL_CYCLES_MOST 0.2
