@@ -203,6 +203,10 @@ bench: $(BUILD)/tests/bench/bench $(BUILD)/isaprobe ## how fast, how repeatable,
 .PHONY: bench-loops
 bench-loops: $(BUILD)/isaprobe ## the thesis's loops: predicted and measured
 	@bash tests/bench/loops.sh $(BUILD)/isaprobe $(if $(BENCH_STORE),--store $(BENCH_STORE))
+# SCAN_ARGS chooses what: "--parts throughput,slots,ports", "-e AVX2".
+.PHONY: bench-scans
+bench-scans: $(BUILD)/isaprobe ## two whole scans: their time, and where they differ
+	@bash tests/bench/scans.sh $(BUILD)/isaprobe $(SCAN_ARGS)
 # Where the thesis's tables are kept; - for standard output only.
 THESIS_OUT ?= docs/thesis_results.md
 thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the loop buffer, on this CPU

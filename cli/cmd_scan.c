@@ -165,8 +165,13 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
     size_t untrusted = stored[RES_STATUS_UNSTABLE] + stored[RES_STATUS_DISTURBED];
     size_t left = scan->left_count - scan->stored_count, before = scan->forms.count - scan->left_count;
     if (cli_signal() != 0) {
-        cli_message(command, "interrupted: %zu forms stored in '%s', %zu left; the same command goes on",
-                    scan->stored_count, path, left);
+        char once[48] = "";
+        size_t count = scan_again_count(scan);
+        if (count > 0) {
+            (void)snprintf(once, sizeof once, " (%zu of them read once)", count);
+        }
+        cli_message(command, "interrupted: %zu forms stored in '%s', %zu left%s; the same command goes on",
+                    scan->stored_count, path, left, once);
         return 128 + cli_signal();
     }
     if (scan->no_map && !scan->settings->quiet) {

@@ -77,8 +77,8 @@ struct scan {
 };
 
 /* Measures forms[0..count) together, and stores them one by one. `quick`: what noise spoilt, and what another
- * process may read otherwise, is added to scan->again instead, and those whose ports a glance does not tell
- * are stored without, and added to scan->late. */
+ * process may read otherwise, is stored as not yet known, and added to scan->again, and those whose ports a
+ * glance does not tell are stored without, and added to scan->late. */
 IP_CHECK enum ip_status scan_group_run(struct scan *scan, struct isa_form *const *forms, size_t count,
                                        bool quick, struct ip_error *err);
 /* Measures `parts` of again[which[0..count)] together once more, and keeps the readings; of the latencies,
@@ -90,6 +90,8 @@ IP_CHECK enum ip_status scan_again_store(struct scan *scan, struct scan_again *a
 /* Adds a form of which there are no readings yet; `*added` is borrowed until the next one is added. */
 IP_CHECK enum ip_status scan_again_add(struct scan *scan, struct isa_form *form, struct scan_again **added,
                                        struct ip_error *err);
+/* Forms of which the readings are not all there. */
+size_t scan_again_count(const struct scan *scan);
 void scan_again_fini(struct scan *scan);
 
 /* Measures scan->left: all of it quickly, then what noise spoilt and what wavers again (cli/scan_passes.c).

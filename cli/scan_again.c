@@ -20,6 +20,14 @@ enum ip_status scan_again_add(struct scan *scan, struct isa_form *form, struct s
     return IP_OK;
 }
 
+size_t scan_again_count(const struct scan *scan) {
+    size_t count = 0;
+    for (size_t i = 0; i < scan->again_count; i++) {
+        count += !scan->again[i].stored;
+    }
+    return count;
+}
+
 void scan_again_fini(struct scan *scan) {
     for (size_t i = 0; i < scan->again_count; i++) {
         scan_readings_fini(&scan->again[i].readings);

@@ -152,6 +152,17 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
     return status;
 }
 
+/* A form that is measured again: what the first time gave, until then. It is not said that the parts are
+ * known, so a scan that goes on measures them. */
+static enum ip_status first_store(struct scan *scan, const struct res_facts *facts, bool settled,
+                                  struct ip_error *err) {
+    struct res_facts first = *facts;
+    enum res_status found = RES_STATUS_OK;
+    first.parts = 0;
+    first.usage = settled ? facts->usage : NULL;
+    return res_form_put(scan->store, &first, &scan->log, &found, err);
+}
+
 static bool is_doubtful(enum hx_verdict verdict) {
     return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
 }
@@ -212,7 +223,10 @@ static enum ip_status group_store(struct scan *scan, struct group *group, bool q
             continue;
         }
         struct scan_again *again;
-        status = scan_again_add(scan, group->forms[i], &again, err);
+        status = first_store(scan, &facts, group->settled[n], err);
+        if (status == IP_OK) {
+            status = scan_again_add(scan, group->forms[i], &again, err);
+        }
         if (status == IP_OK) {
             again->spoilt = spoilt;
             again_read(again, group, n);

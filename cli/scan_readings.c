@@ -15,6 +15,8 @@ static const double WHOLE_WITHIN = 0.12, WHOLE_WITHIN_BOUND = 0.15;
 /* Readings are alike that round to the same, or are as near as this. */
 static const double ALIKE = 0.01;
 static const double ALIKE_THROUGHPUT = 0.05, ALIKE_THROUGHPUT_CYCLES = 0.02;
+/* Readings that are farther apart are of two kinds, and no mean of them is of any. */
+static const double APART_CYCLES = 1.0, APART_THROUGHPUT = 0.15;
 
 /* The values of what is trusted, ascending, and which readings they are. */
 struct told {
@@ -33,16 +35,32 @@ static void told_add(struct told *told, double value, unsigned from) {
     told->from[at] = from;
 }
 
-/* The reading in the middle; of an even number the lesser one, for what disturbs lengthens. */
+/* The reading in the middle; of an even number the lesser one, for what disturbs lengthens. It is the
+ * evidence.
+ */
 static unsigned told_median(const struct told *told) {
     return told->from[(told->count - 1) / 2];
 }
 
-/* The least and the longest of what counts: all but one at either end of five. */
+/* The least and the longest of what counts: all but one at either end of five, three of fifteen. */
 static void told_range(const struct told *told, double *low, double *high) {
     unsigned off = (told->count - 1) / 4;
     *low = told->values[off];
     *high = told->values[told->count - 1 - off];
+}
+
+/* What the readings say. Of many that are no farther apart than this, the mean of those in the middle: what
+ * is done now one way and now another is of all values between the two. Else the reading in the middle. */
+static double told_value(const struct told *told, double apart) {
+    unsigned off = (told->count - 1) / 3;
+    double median = told->values[(told->count - 1) / 2], sum = 0;
+    if (told->count < SCAN_READINGS_SOME || told->values[told->count - 1 - off] - told->values[off] > apart) {
+        return median;
+    }
+    for (unsigned i = off; i < told->count - off; i++) {
+        sum += told->values[i];
+    }
+    return sum / (told->count - 2 * off);
 }
 
 static bool is_trusted(const struct probe_throughput *throughput) {
@@ -91,9 +109,20 @@ bool scan_throughput_wavers(const struct probe_throughput *throughput) {
     return is_trusted(throughput) && !probe_throughput_is_plain(throughput);
 }
 
-/* Few readings that do not waver, or some more that do, are enough where they are alike. */
+/* The least and the longest reading that must be alike: of many, one may be far off. */
+static void alike_range(const struct told *told, double *low, double *high) {
+    *low = told->values[0];
+    *high = told->values[told->count - 1];
+    if (told->count >= SCAN_READINGS_SOME) {
+        told_range(told, low, high);
+    }
+}
+
+/* Few readings that do not waver, or some more that do, are enough where they are alike; and some in any case
+ * of what takes long, for each costs as much as many others. */
 static bool is_enough(const struct told *told, bool wavers, bool alike) {
-    return alike && (!wavers || told->count >= SCAN_READINGS_FEW);
+    return (alike && (!wavers || told->count >= SCAN_READINGS_FEW)) ||
+           (told->count >= SCAN_READINGS_SOME && told->values[0] > LONG_CYCLES);
 }
 
 static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
@@ -105,7 +134,8 @@ static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
     for (unsigned i = 0; i < told.count; i++) {
         wavers = wavers || pair_wavers(&readings->latencies[told.from[i]].pairs[pair], told.values[i]);
     }
-    double low = told.values[0], high = told.values[told.count - 1];
+    double low, high;
+    alike_range(&told, &low, &high);
     return !is_enough(&told, wavers, lround(low) == lround(high) || high - low <= ALIKE * high);
 }
 
@@ -118,7 +148,8 @@ static bool throughput_wanted(const struct scan_readings *readings) {
     for (unsigned i = 0; i < told.count; i++) {
         wavers = wavers || scan_throughput_wavers(&readings->throughputs[told.from[i]]);
     }
-    double low = told.values[0], high = told.values[told.count - 1];
+    double low, high;
+    alike_range(&told, &low, &high);
     return !is_enough(&told, wavers, high - low <= fmax(ALIKE_THROUGHPUT * low, ALIKE_THROUGHPUT_CYCLES));
 }
 
@@ -170,6 +201,7 @@ static void throughput_settle(const struct scan_readings *readings, struct probe
     double low, high;
     told_range(&told, &low, &high);
     *throughput = readings->throughputs[told_median(&told)];
+    throughput->cycles = told_value(&told, APART_THROUGHPUT * told.values[0]);
     throughput->spread = fmax(throughput->spread, (high - low) / throughput->cycles);
 }
 
@@ -194,6 +226,7 @@ static void pair_settle(const struct scan_readings *readings, size_t pair, struc
     if (told.count < 2) {
         return;
     }
+    to->cycles = told_value(&told, APART_CYCLES);
     double low, high;
     told_range(&told, &low, &high);
     double within = fmax(LONG_WITHIN * low, to->path == PROBE_PATH_CONTENT ? RHYTHM_CYCLES : 0.0);

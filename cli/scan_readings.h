@@ -3,7 +3,7 @@
  *
  * Batches of one process agree where processes do not: which places of code and data a process has, and what
  * the core learned of its stores, stays for as long as it lives. What is no whole number of cycles, or takes
- * long, is therefore read in several processes, one after the other, and the median counts. docs/method.md,
+ * long, is therefore read in several processes, one after the other, and the middle counts. docs/method.md,
  * "Several readings". */
 #ifndef ISAPROBE_CLI_SCAN_READINGS_H
 #define ISAPROBE_CLI_SCAN_READINGS_H
@@ -14,8 +14,9 @@
 #include "probe/throughput.h"
 
 enum {
-    SCAN_READINGS_FEW = 3,  /* enough where they are alike */
-    SCAN_READINGS_MOST = 7, /* enough in any case */
+    SCAN_READINGS_FEW = 3,   /* enough where they are alike */
+    SCAN_READINGS_SOME = 7,  /* enough where those in the middle are */
+    SCAN_READINGS_MOST = 15, /* enough in any case */
 };
 
 /* All-zero: no reading. */
@@ -33,8 +34,10 @@ void scan_readings_add(struct scan_readings *readings, const struct probe_throug
 unsigned scan_readings_wanted(const struct scan_readings *readings);
 /* Of which pairs of operands the latency is to be read again: bit p for pair p. */
 uint64_t scan_readings_pairs(const struct scan_readings *readings);
-/* What they say: the median of those that are to be trusted, of each pair of operands alone; where none is,
- * the last. Of more than 25 cycles the readings (of five but the least and the longest) must agree within 3
+/* What they say: the median of those that are to be trusted, of SCAN_READINGS_SOME and more that are near
+ * each other the mean of the third in the middle, of each pair of operands alone; where none is to be
+ * trusted, the last. Of more than 25 cycles the readings (of five but the least and the longest) must agree
+ * within 3
  * %, or nothing is to be trusted. `throughput` and `latency` are written where there are readings; the caller
  * owns the latency, and the readings are used up. */
 void scan_readings_settle(struct scan_readings *readings, struct probe_throughput *throughput,

@@ -62,9 +62,9 @@ IP_CHECK enum ip_status res_run_end(struct res_store *store, const char *outcome
 /* What can be known of a form; a scan measures some of it. */
 enum res_part { RES_PART_LATENCY = 1, RES_PART_THROUGHPUT = 2, RES_PART_SLOTS = 4, RES_PART_PORTS = 8 };
 
-/* What was found out about a form. The parts that are given replace what the store had of them; NULL: not
- * measured now. With an obstacle (isa_form.obstacle) none need be given: `parts` then says what was asked
- * for. */
+/* What was found out about a form. The facts that are given replace what the store had of them; NULL: not
+ * measured now. With an obstacle (isa_form.obstacle) none need be given. `parts` says what of all that was
+ * asked for is known now: the store counts what it has for known only then (res_form_known). */
 struct res_facts {
     const struct isa_form *form; /* derived */
     unsigned parts;              /* enum res_part */

@@ -15,7 +15,11 @@
 #include "results/store.h"
 #include "tests/near.h"
 
-enum { MOST = SCAN_READINGS_MOST };
+enum { MOST = SCAN_READINGS_MOST, SOME = SCAN_READINGS_SOME };
+
+/* Two ways in turn: a b a b ... */
+#define SEVEN(a, b)   a, b, a, b, a, b, a
+#define FIFTEEN(a, b) SEVEN(a, b), b, SEVEN(a, b)
 
 /* Readings of one throughput; a negative one is disturbed. */
 static struct scan_readings throughputs_of(const double *cycles, size_t count) {
@@ -44,10 +48,13 @@ static void throughputs_are_read_until_they_are_alike(void **state) {
         {{0.36, 0.36}, 2, true},                                   /* two say nothing yet */
         {{0.36, 0.37, 0.375}, 3, false},                           /* three alike, within 0.02 */
         {{0.36, 0.37, 0.41}, 3, true},                             /* not alike */
-        {{0.36, 0.37, 0.41, 0.36, 0.36, 0.36, 0.36}, MOST, false}, /* enough in any case */
-        {{1.0, 0.5}, 2, true},                                     /* both are plain, and differ */
-        {{-0.36}, 1, false},                                       /* not trusted, and read closely already */
-        {{-0.36, 0.5}, 2, false},                                  /* trusted the second time */
+        {{0.36, 0.37, 0.41, 0.36, 0.36, 0.36, 0.36}, SOME, false}, /* one stray of seven */
+        {{SEVEN(0.36, 0.41)}, SOME, true},                         /* not alike */
+        {{FIFTEEN(0.36, 0.41)}, MOST - 1, true},
+        {{FIFTEEN(0.36, 0.41)}, MOST, false}, /* enough in any case */
+        {{1.0, 0.5}, 2, true},                /* both are plain, and differ */
+        {{-0.36}, 1, false},                  /* not trusted, and read closely already */
+        {{-0.36, 0.5}, 2, false},             /* trusted the second time */
         {{-0.36, 0.36}, 2, true},
         {{17.3, 17.4, 17.9}, 3, false}, /* within 5 % */
     };
@@ -61,18 +68,23 @@ static void throughputs_are_read_until_they_are_alike(void **state) {
     }
 }
 
-static void the_median_throughput_counts(void **state) {
+static void the_middle_throughput_counts(void **state) {
     (void)state;
     static const struct {
         double cycles[MOST];
         size_t count;
-        double median, spread;
+        double middle, spread;
         enum hx_verdict verdict;
     } cases[] = {
         {{0.36, 0.41, 0.37}, 3, 0.37, 0.05 / 0.37, HX_VERDICT_OK},
         {{0.41, 0.36}, 2, 0.36, 0.05 / 0.36, HX_VERDICT_OK}, /* of two the lesser: disturbances lengthen */
         {{0.34, 0.38, 0.39, 0.40, 0.60}, 5, 0.39, 0.02 / 0.39, HX_VERDICT_OK}, /* but one at either end */
         {{-0.30, 0.38, -0.31}, 3, 0.38, 0.001, HX_VERDICT_OK},
+        /* Of seven that are near each other the mean of three: 0.37, 0.38, 0.39. */
+        {{0.41, 0.36, 0.34, 0.40, 0.37, 0.38, 0.39}, SOME, 0.38, 0.04 / 0.38, HX_VERDICT_OK},
+        {{0.40, 0.36, 0.36, 0.39, 0.36, 0.40, 0.39}, SOME, 1.14 / 3, 0.04 / (1.14 / 3), HX_VERDICT_OK},
+        /* Of two kinds one. */
+        {{SEVEN(0.5, 1.0)}, SOME, 0.5, 1.0, HX_VERDICT_OK},
         {{-0.38, -0.39}, 2, 0.39, 0.001, HX_VERDICT_DISTURBED}, /* the last, which looked closely */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -80,10 +92,11 @@ static void the_median_throughput_counts(void **state) {
         struct probe_throughput throughput = {0};
         struct probe_latency latency = {0};
         scan_readings_settle(&readings, &throughput, &latency);
-        assert_near(throughput.cycles, cases[i].median, 1e-9);
+        assert_near(throughput.cycles, cases[i].middle, 1e-9);
         assert_near(throughput.spread, cases[i].spread, 1e-9);
         assert_int_equal(throughput.verdict, cases[i].verdict);
-        assert_near(fabs(cases[i].cycles[throughput.registers]), cases[i].median, 1e-9); /* as a whole */
+        /* The reading in the middle stands for them, with its evidence. */
+        assert_true(fabs(fabs(cases[i].cycles[throughput.registers]) - cases[i].middle) <= 0.011);
         assert_null(latency.pairs);
         scan_readings_fini(&readings);
     }
@@ -135,9 +148,13 @@ static void latencies_are_read_until_they_are_alike(void **state) {
         {{5.46, 5.48, 5.49}, 3, false, false}, /* all are 5 */
         {{5.46, 5.48, 5.51}, 3, false, false}, /* or nearly */
         {{5.46, 5.48, 5.63}, 3, true, true},
-        {{5.4, 5.6, 5.4, 5.6, 5.4, 5.6, 5.4}, MOST, false, false},
-        {{12.0, 13.0}, 2, true, true}, /* whole numbers that differ */
-        {{26.0}, 1, true, true},       /* long ones must agree */
+        {{SEVEN(5.4, 5.6)}, SOME, true, true},
+        {{FIFTEEN(5.4, 5.6)}, MOST, false, false},                 /* enough in any case */
+        {{5.4, 5.4, 5.4, 5.4, 5.4, 5.4, 5.6}, SOME, false, false}, /* one stray of seven */
+        {{SEVEN(26.0, 27.0)}, SOME - 1, true, true},
+        {{SEVEN(26.0, 27.0)}, SOME, false, false}, /* long ones cost too much */
+        {{12.0, 13.0}, 2, true, true},             /* whole numbers that differ */
+        {{26.0}, 1, true, true},                   /* long ones must agree */
         {{26.0, 26.0, 26.1}, 3, false, false},
         {{-4.5}, 1, false, false},
         {{-4.5, 4.0}, 2, false, false},
@@ -196,17 +213,20 @@ static struct probe_latency_pair settled(struct scan_readings *readings) {
     return pair;
 }
 
-static void the_median_latency_counts(void **state) {
+static void the_middle_latency_counts(void **state) {
     (void)state;
     static const struct {
         enum probe_path path;
         double cycles[MOST];
         size_t count;
-        double median;
+        double middle;
         const char *why;
     } cases[] = {
         {PROBE_PATH_REGISTER, {5.4, 5.6, 5.45}, 3, 5.45, ""},
         {PROBE_PATH_REGISTER, {1.3, 2.0}, 2, 1.3, ""},
+        {PROBE_PATH_REGISTER, {SEVEN(5.4, 5.6)}, SOME, 16.4 / 3, ""},   /* the mean of three in the middle */
+        {PROBE_PATH_REGISTER, {FIFTEEN(5.4, 5.6)}, MOST, 38.4 / 7, ""}, /* of seven */
+        {PROBE_PATH_REGISTER, {SEVEN(1.0, 32.0)}, SOME, 1.0, ""},       /* of two kinds one */
         {PROBE_PATH_REGISTER, {-7.0, 6.0, -8.0}, 3, 6.0, ""},
         {PROBE_PATH_REGISTER, {1.0, 32.1, 1.0}, 3, 1.0, ""}, /* what a wrong guess made long now and then */
         {PROBE_PATH_ADDRESS,
@@ -223,7 +243,7 @@ static void the_median_latency_counts(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scan_readings readings = latencies_of(cases[i].path, false, cases[i].cycles, cases[i].count);
         struct probe_latency_pair pair = settled(&readings);
-        assert_near(pair.cycles, cases[i].median, 1e-9);
+        assert_near(pair.cycles, cases[i].middle, 1e-9);
         assert_string_equal(pair.why, cases[i].why);
         assert_int_equal(pair.verdict, cases[i].why[0] != '\0' ? HX_VERDICT_UNSTABLE : HX_VERDICT_OK);
     }
@@ -267,12 +287,12 @@ static void what_was_not_asked_again_stays(void **state) {
 
 static void there_is_room_for_so_many(void **state) {
     (void)state;
-    const double cycles[MOST] = {5.4, 5.6, 5.4, 5.6, 5.4, 5.6, 5.4};
+    const double cycles[] = {FIFTEEN(5.4, 5.6)};
     struct scan_readings readings = latencies_of(PROBE_PATH_REGISTER, false, cycles, MOST);
     const struct probe_latency_pair pair = pair_of(PROBE_PATH_REGISTER, 9.0);
     reading_add(&readings, &pair, 1); /* one too many: freed */
     assert_int_equal(readings.latency_count, MOST);
-    assert_near(settled(&readings).cycles, 5.4, 1e-9);
+    assert_near(settled(&readings).cycles, 38.4 / 7, 1e-9);
     const struct probe_latency_pair two[] = {pair, pair};
     reading_add(&readings, two, 2);
     reading_add(&readings, &pair, 0); /* it did not run this time */
@@ -283,10 +303,10 @@ static void there_is_room_for_so_many(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(throughputs_are_read_until_they_are_alike),
-        cmocka_unit_test(the_median_throughput_counts),
+        cmocka_unit_test(the_middle_throughput_counts),
         cmocka_unit_test(latencies_are_read_until_they_are_alike),
         cmocka_unit_test(only_some_pairs_are_read_again),
-        cmocka_unit_test(the_median_latency_counts),
+        cmocka_unit_test(the_middle_latency_counts),
         cmocka_unit_test(exact_latencies_go_before_bounds),
         cmocka_unit_test(what_was_not_asked_again_stays),
         cmocka_unit_test(there_is_room_for_so_many),

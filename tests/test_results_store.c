@@ -96,6 +96,35 @@ static void test_round_trip(void **state) {
     assert_int_equal(access(log, F_OK), -1);
 }
 
+/* What is to be read again is there, and not known. */
+static void test_first_reading(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct res_run run = sample_run();
+    struct res_store *store = NULL;
+    struct ip_error err = {0};
+    must(res_store_open(&store, place->path, &machine, &err), &err);
+    must(res_run_begin(store, &run, &err), &err);
+    struct sample sample;
+    struct res_facts facts = sample_facts(&sample, 0), first = facts;
+    enum res_status found = RES_STATUS_FAULT;
+    bool known = true;
+    first.parts = 0;
+    must(res_form_put(store, &first, NULL, &found, &err), &err);
+    assert_int_equal(found, RES_STATUS_OK);
+    must(res_form_known(store, sample.form.syntax, facts.parts, false, &known, &err), &err);
+    assert_false(known);
+    struct res_form form = {0};
+    must(res_form_get(store, sample.form.syntax, &form, &err), &err);
+    assert_int_equal(form.parts, 0);
+    assert_close(form.throughput.cycles, sample.throughput.cycles);
+    res_form_fini(&form);
+    must(res_form_put(store, &facts, NULL, &found, &err), &err);
+    must(res_form_known(store, sample.form.syntax, facts.parts, false, &known, &err), &err);
+    assert_true(known);
+    res_store_close(store);
+}
+
 static void test_parts_add_up(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
@@ -325,13 +354,10 @@ static void test_reader_beside_writer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_parts_add_up),
-        TEST(test_replace),
-        TEST(test_statuses),
-        TEST(test_latency_alone),
-        TEST(test_runs),
-        TEST(test_reader_beside_writer),
+        TEST(test_round_trip),   TEST(test_first_reading),
+        TEST(test_parts_add_up), TEST(test_replace),
+        TEST(test_statuses),     TEST(test_latency_alone),
+        TEST(test_runs),         TEST(test_reader_beside_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

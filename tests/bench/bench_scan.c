@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `isaprobe scan` takes, and where: a seeded sample of all forms of the built-in tables in latency,
- * throughput and issue slots, with the plan of a scan, in three sizes; and two scans of it against each
- * other. */
+ * throughput and issue slots, with the plan of a scan, in three sizes; and two single readings of it against
+ * each other. A scan stores the middle of several: tests/bench/scans.sh. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -174,8 +174,8 @@ static void agreement_print(struct isa_form *const *forms, const struct scan_run
         }
     }
     size_t compared = counts[VERDICT_SAME] + counts[VERDICT_OTHER];
-    (void)printf("%-44s %zu of %zu, %.2f %% (aim: 99.5 %%)\n", "two scans: the same rounded values",
-                 counts[VERDICT_SAME], compared,
+    (void)printf("%-44s %zu of %zu, %.2f %% (make bench-scans: what scans store of several)\n",
+                 "two readings: the same rounded values", counts[VERDICT_SAME], compared,
                  compared != 0 ? 100.0 * (double)counts[VERDICT_SAME] / (double)compared : 0.0);
     (void)printf("%-44s %zu; without a number %zu\n", "not to be trusted in one of them",
                  counts[VERDICT_DOUBTFUL], counts[VERDICT_NOTHING]);
