@@ -116,14 +116,16 @@ static unsigned fast_part(const struct probe_usage_experiment *experiment, unsig
     return count;
 }
 
-/* The least that two readings agree on, in order; the least of all where none do. */
+/* The least that two readings agree on, in order; the least of all where none do. A bound below nothing says
+ * that there is nothing: of many readings of a divider beside blockers some are a uop below what it has. */
 static double least_of(const double *readings, unsigned count) {
     for (unsigned i = 0; i + 1 < count; i++) {
-        if (readings[i + 1] - readings[i] <= AGREE) {
-            return (readings[i] + readings[i + 1]) / 2;
+        double low = fmax(readings[i], 0), high = fmax(readings[i + 1], 0);
+        if (high - low <= AGREE) {
+            return (low + high) / 2;
         }
     }
-    return readings[0];
+    return fmax(readings[0], 0);
 }
 
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {

@@ -552,6 +552,20 @@ static void test_least_of_the_widest(void **state) {
     assert_true(fabs(mix.confined - 1.0) < 0.01);
 }
 
+/* A bound below nothing is one of nothing: the bursts of a divider (VSQRTPD of 128 bits beside three ports).
+ */
+static void test_bounds_below_nothing(void **state) {
+    (void)state;
+    static const double readings[] = {-0.81, 1.55, -0.52, 0.57, -0.51};
+    struct probe_usage_experiment mix = {
+        .target = 7, .parts = 1, .copies = 2, .bounds = true, .kind = PROBE_USAGE_GLANCED};
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        probe_usage_reading_add(&mix, readings[i], 3.0);
+        assert_true(mix.confined == 0);
+    }
+    assert_true(mix.readings[0] == -0.81); /* which says how wrong readings may be */
+}
+
 /* What an attempt before it said of hidden uops does not outlive it. */
 static void test_hidden_uops_are_told_anew(void **state) {
     (void)state;
@@ -625,6 +639,7 @@ int main(void) {
         cmocka_unit_test(test_slow_rhythms_do_not_count),
         cmocka_unit_test(test_readings_that_disagree),
         cmocka_unit_test(test_least_of_the_widest),
+        cmocka_unit_test(test_bounds_below_nothing),
         cmocka_unit_test(test_hidden_uops_are_told_anew),
         cmocka_unit_test(test_microcode_among_noise),
         cmocka_unit_test(test_blockers_stand_as_long_as_needed),

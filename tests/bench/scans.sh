@@ -40,9 +40,8 @@ CREATE TEMP TABLE aspects AS
     FROM both JOIN main.slots x ON x.form_id = both.a JOIN b.slots y ON y.form_id = both.b
     WHERE x.verdict = 'ok' AND y.verdict = 'ok' AND x.slots IS NOT NULL AND y.slots IS NOT NULL
     UNION ALL
-    SELECT 'ports', x.form_id, coalesce(x.usage, '') = coalesce(y.usage, '')
-    FROM main.forms f JOIN b.forms g USING (syntax)
-         JOIN main.ports x ON x.form_id = f.id JOIN b.ports y ON y.form_id = g.id;
+    SELECT 'ports', both.a, coalesce(x.usage, '') = coalesce(y.usage, '')
+    FROM both JOIN main.ports x ON x.form_id = both.a JOIN b.ports y ON y.form_id = both.b;
 INSERT INTO aspects
     SELECT 'latency and throughput', form, min(same) FROM aspects WHERE aspect IN ('latency', 'throughput') GROUP BY form;
 .mode list
@@ -50,7 +49,7 @@ SELECT printf('%-24s %5d of %5d forms alike, %.2f %%', aspect, sum(same), count(
     FROM aspects GROUP BY aspect ORDER BY aspect;
 SELECT printf('%-24s %5d told in a, %d in b, %d told differently', 'ports', sum(x.usage IS NOT NULL), sum(y.usage IS NOT NULL),
               sum(x.usage <> y.usage))
-    FROM main.forms f JOIN b.forms g USING (syntax) JOIN main.ports x ON x.form_id = f.id JOIN b.ports y ON y.form_id = g.id
+    FROM both JOIN main.ports x ON x.form_id = both.a JOIN b.ports y ON y.form_id = both.b
     HAVING count(*) > 0;
 SELECT '  differs: ' || f.syntax || ': ' || group_concat(aspect, ', ')
     FROM aspects JOIN main.forms f ON f.id = form WHERE NOT same AND aspect IN ('latency', 'throughput', 'ports')
