@@ -153,9 +153,13 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
 }
 
 /* A form that is measured again: what the first time gave, until then. It is not said that the parts are
- * known, so a scan that goes on measures them. */
+ * known, so a scan that goes on measures them. With --force the store keeps what it has, which may be the
+ * middle of many readings. */
 static enum ip_status first_store(struct scan *scan, const struct res_facts *facts, bool settled,
                                   struct ip_error *err) {
+    if (scan->settings->force) {
+        return IP_OK;
+    }
     struct res_facts first = *facts;
     enum res_status found = RES_STATUS_OK;
     first.parts = 0;

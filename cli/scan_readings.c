@@ -35,9 +35,8 @@ static void told_add(struct told *told, double value, unsigned from) {
     told->from[at] = from;
 }
 
-/* The reading in the middle; of an even number the lesser one, for what disturbs lengthens. It is the
- * evidence.
- */
+/* The reading in the middle, which is the evidence; of an even number the lesser one, for what disturbs
+ * lengthens. */
 static unsigned told_median(const struct told *told) {
     return told->from[(told->count - 1) / 2];
 }

@@ -34,12 +34,11 @@ void scan_readings_add(struct scan_readings *readings, const struct probe_throug
 unsigned scan_readings_wanted(const struct scan_readings *readings);
 /* Of which pairs of operands the latency is to be read again: bit p for pair p. */
 uint64_t scan_readings_pairs(const struct scan_readings *readings);
-/* What they say: the median of those that are to be trusted, of SCAN_READINGS_SOME and more that are near
- * each other the mean of the third in the middle, of each pair of operands alone; where none is to be
- * trusted, the last. Of more than 25 cycles the readings (of five but the least and the longest) must agree
- * within 3
- * %, or nothing is to be trusted. `throughput` and `latency` are written where there are readings; the caller
- * owns the latency, and the readings are used up. */
+/* What they say, of each pair of operands alone: the median of those that are to be trusted; of
+ * SCAN_READINGS_SOME and more that are near each other the mean of the third in the middle; where none is to
+ * be trusted, the last. Of more than 25 cycles the readings (of five but the least and the longest) must
+ * agree within 3 %, or nothing is to be trusted. `throughput` and `latency` are written where there are
+ * readings; the caller owns the latency, and the readings are used up. */
 void scan_readings_settle(struct scan_readings *readings, struct probe_throughput *throughput,
                           struct probe_latency *latency);
 void scan_readings_fini(struct scan_readings *readings);
