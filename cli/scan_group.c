@@ -153,18 +153,17 @@ static enum ip_status form_store(struct scan *scan, const struct res_facts *fact
 }
 
 /* A form that is measured again: what the first time gave, until then. It is not said that the parts are
- * known, so a scan that goes on measures them. With --force the store keeps what it has, which may be the
- * middle of many readings. */
+ * known, so a scan that goes on measures them. What the store knows stays: it may be the middle of many
+ * readings. */
 static enum ip_status first_store(struct scan *scan, const struct res_facts *facts, bool settled,
                                   struct ip_error *err) {
-    if (scan->settings->force) {
-        return IP_OK;
-    }
-    struct res_facts first = *facts;
+    bool known = false;
     enum res_status found = RES_STATUS_OK;
+    enum ip_status status = res_form_known(scan->store, facts->form->syntax, scan->parts, false, &known, err);
+    struct res_facts first = *facts;
     first.parts = 0;
     first.usage = settled ? facts->usage : NULL;
-    return res_form_put(scan->store, &first, &scan->log, &found, err);
+    return status == IP_OK && !known ? res_form_put(scan->store, &first, &scan->log, &found, err) : status;
 }
 
 static bool is_doubtful(enum hx_verdict verdict) {

@@ -35,10 +35,10 @@ static void told_add(struct told *told, double value, unsigned from) {
     told->from[at] = from;
 }
 
-/* The reading in the middle, which is the evidence; of an even number the lesser one, for what disturbs
- * lengthens. */
-static unsigned told_median(const struct told *told) {
-    return told->from[(told->count - 1) / 2];
+/* The place of the reading in the middle; of an even number of the lesser one, for what disturbs lengthens.
+ */
+static unsigned told_middle(const struct told *told) {
+    return (told->count - 1) / 2;
 }
 
 /* The least and the longest of what counts: all but one at either end of five, three of fifteen. */
@@ -52,10 +52,10 @@ static void told_range(const struct told *told, double *low, double *high) {
  * is done now one way and now another is of all values between the two. Else the reading in the middle. */
 static double told_value(const struct told *told, double apart) {
     unsigned off = (told->count - 1) / 3;
-    double median = told->values[(told->count - 1) / 2], sum = 0;
     if (told->count < SCAN_READINGS_SOME || told->values[told->count - 1 - off] - told->values[off] > apart) {
-        return median;
+        return told->values[told_middle(told)];
     }
+    double sum = 0;
     for (unsigned i = off; i < told->count - off; i++) {
         sum += told->values[i];
     }
@@ -199,7 +199,7 @@ static void throughput_settle(const struct scan_readings *readings, struct probe
     }
     double low, high;
     told_range(&told, &low, &high);
-    *throughput = readings->throughputs[told_median(&told)];
+    *throughput = readings->throughputs[told.from[told_middle(&told)]];
     throughput->cycles = told_value(&told, APART_THROUGHPUT * told.values[0]);
     throughput->spread = fmax(throughput->spread, (high - low) / throughput->cycles);
 }
@@ -218,7 +218,8 @@ static unsigned last_asked(const struct scan_readings *readings, size_t pair) {
 
 static void pair_settle(const struct scan_readings *readings, size_t pair, struct probe_latency_pair *to) {
     struct told told = pairs_told(readings, pair);
-    *to = readings->latencies[told.count > 0 ? told_median(&told) : last_asked(readings, pair)].pairs[pair];
+    *to = readings->latencies[told.count > 0 ? told.from[told_middle(&told)] : last_asked(readings, pair)]
+              .pairs[pair];
     if (isnan(to->same_register_cycles)) { /* which another pair told, that was not read again */
         to->same_register_cycles = readings->latencies[0].pairs[pair].same_register_cycles;
     }

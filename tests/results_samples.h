@@ -167,6 +167,19 @@ static inline void must(enum ip_status status, const struct ip_error *err) {
     }
 }
 
+/* The store of machine "one", to write; `run`: a run has begun. */
+static inline struct res_store *sample_store_open(const char *path, bool run) {
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    struct res_store *store = NULL;
+    must(res_store_open(&store, path, &machine, &err), &err);
+    if (run) {
+        struct res_run about = sample_run();
+        must(res_run_begin(store, &about, &err), &err);
+    }
+    return store;
+}
+
 /* A store with forms 0..count-1. */
 static inline void sample_store_make(const char *path, const struct res_machine *machine, unsigned count) {
     struct ip_error err = {0};

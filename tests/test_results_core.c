@@ -58,9 +58,7 @@ static void test_store(void **state) {
 
     must(probe_core_set(&core, "issue_width", 6.0, 0.01, "long NOPs", &err), &err);
     must(probe_core_set(&core, "eliminate mov r64, r64", 0.2, NAN, NULL, &err), &err);
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    struct res_run run = sample_run();
-    must(res_run_begin(store, &run, &err), &err);
+    store = sample_store_open(place->path, true);
     must(res_core_put(store, &core, &err), &err);
     must(probe_core_set(&core, "issue_width", 8.0, 0.02, "again", &err), &err);
     core.facts[0].value.known = false; /* a second experiment that does not know it leaves it alone */

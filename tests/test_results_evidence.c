@@ -66,11 +66,7 @@ static void test_log(void **state) {
     assert_null(res_log_find(&log, 12345));
 
     /* Into the store and out again. */
-    struct res_machine machine = sample_machine("one");
-    struct res_store *store = NULL;
-    struct res_run run = sample_run();
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    must(res_run_begin(store, &run, &err), &err);
+    struct res_store *store = sample_store_open(place->path, true);
     struct sample sample;
     struct res_facts facts = sample_facts(&sample, 0);
     sample.throughput.stat = stats[1];

@@ -66,18 +66,6 @@ static void sample_map(struct probe_portmap *map, const struct isa_table *table)
     map->kernels = 77;
 }
 
-static struct res_store *store_open(const char *path, bool run) {
-    struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
-    struct res_store *store = NULL;
-    must(res_store_open(&store, path, &machine, &err), &err);
-    if (run) {
-        struct res_run about = sample_run();
-        must(res_run_begin(store, &about, &err), &err);
-    }
-    return store;
-}
-
 static void test_map_round_trip(void **state) {
     struct place *place = *state;
     struct ip_error err = {0};
@@ -85,7 +73,7 @@ static void test_map_round_trip(void **state) {
     must(isa_table_builtin_add(&table, &err), &err);
     struct probe_portmap map, read = {.kernels = 5};
     sample_map(&map, &table);
-    struct res_store *store = store_open(place->path, true);
+    struct res_store *store = sample_store_open(place->path, true);
     bool found = true;
     must(res_portmap_get(store, &table, &read, &found, &err), &err);
     assert_false(found);
@@ -136,7 +124,7 @@ static void test_map_round_trip(void **state) {
     res_store_close(store);
 
     sql(place->path, "UPDATE port_members SET class = 9 WHERE position = 2");
-    store = store_open(place->path, false);
+    store = sample_store_open(place->path, false);
     assert_int_equal(res_portmap_get(store, &table, &read, &found, &err), IP_IO);
     assert_non_null(strstr(err.text, "not whole"));
     res_store_close(store);
@@ -177,7 +165,7 @@ static void test_usage_round_trip(void **state) {
                                 .how = "some sets",
                                 .stat = sample_stat(24)};
     struct res_facts facts = {.form = &sample.form, .parts = RES_PART_PORTS, .usage = &usage, .map = &map};
-    struct res_store *store = store_open(place->path, true);
+    struct res_store *store = sample_store_open(place->path, true);
     enum res_status status = RES_STATUS_FAULT;
     must(res_form_put(store, &facts, NULL, &status, &err), &err);
     assert_int_equal(status, RES_STATUS_OK);
@@ -236,7 +224,7 @@ static void test_upgrade(void **state) {
     version_1_make(place->path);
     assert_int_equal(res_store_open_readonly(&store, place->path, &err), IP_FAILED);
     assert_non_null(strstr(err.text, "older schema 1"));
-    res_store_close(store_open(place->path, false));
+    res_store_close(sample_store_open(place->path, false));
     must(res_store_open_readonly(&store, place->path, &err), &err);
     struct res_form form = {0};
     must(res_form_get(store, "frob1 r64, m64", &form, &err), &err);

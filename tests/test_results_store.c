@@ -99,12 +99,8 @@ static void test_round_trip(void **state) {
 /* What is to be read again is there, and not known. */
 static void test_first_reading(void **state) {
     struct place *place = *state;
-    struct res_machine machine = sample_machine("one");
-    struct res_run run = sample_run();
-    struct res_store *store = NULL;
     struct ip_error err = {0};
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    must(res_run_begin(store, &run, &err), &err);
+    struct res_store *store = sample_store_open(place->path, true);
     struct sample sample;
     struct res_facts facts = sample_facts(&sample, 0), first = facts;
     enum res_status found = RES_STATUS_FAULT;
@@ -127,12 +123,8 @@ static void test_first_reading(void **state) {
 
 static void test_parts_add_up(void **state) {
     struct place *place = *state;
-    struct res_machine machine = sample_machine("one");
     struct ip_error err = {0};
-    struct res_store *store = NULL;
-    struct res_run run = sample_run();
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    must(res_run_begin(store, &run, &err), &err);
+    struct res_store *store = sample_store_open(place->path, true);
     struct sample sample;
     struct res_facts facts = sample_facts(&sample, 0), part = facts;
     enum res_status found = RES_STATUS_FAULT;
@@ -183,10 +175,7 @@ static void test_replace(void **state) {
     double statistics = number(place->path, "SELECT count(*) FROM statistics");
     assert_close(statistics, 4.0 * 3.0);
     struct ip_error err = {0};
-    struct res_store *store = NULL;
-    struct res_run run = sample_run();
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    must(res_run_begin(store, &run, &err), &err);
+    struct res_store *store = sample_store_open(place->path, true);
     struct sample sample;
     struct res_facts facts = sample_facts(&sample, 2);
     enum res_status found = RES_STATUS_FAULT;
@@ -223,12 +212,8 @@ static void test_statuses(void **state) {
         {"no kernel", false, HX_VERDICT_OK, HX_OUTCOME_OK, RES_STATUS_UNMEASURABLE},
     };
     struct place *place = *state;
-    struct res_machine machine = sample_machine("one");
     struct ip_error err = {0};
-    struct res_store *store = NULL;
-    struct res_run run = sample_run();
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    must(res_run_begin(store, &run, &err), &err);
+    struct res_store *store = sample_store_open(place->path, true);
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sample sample;
         struct res_facts facts = sample_facts(&sample, i);
@@ -261,12 +246,8 @@ static void test_statuses(void **state) {
 
 static void test_latency_alone(void **state) {
     struct place *place = *state;
-    struct res_machine machine = sample_machine("one");
     struct ip_error err = {0};
-    struct res_store *store = NULL;
-    struct res_run run = sample_run();
-    must(res_store_open(&store, place->path, &machine, &err), &err);
-    must(res_run_begin(store, &run, &err), &err);
+    struct res_store *store = sample_store_open(place->path, true);
     struct sample sample;
     struct res_facts facts = sample_facts(&sample, 0);
     facts.parts = RES_PART_LATENCY;
@@ -305,14 +286,10 @@ static void test_latency_alone(void **state) {
 /* The next run finds that the one before it was killed. */
 static void test_runs(void **state) {
     struct place *place = *state;
-    struct res_machine machine = sample_machine("one");
     struct ip_error err = {0};
-    struct res_run run = sample_run();
     struct res_run_text text = {0};
     for (int i = 0; i < 2; i++) {
-        struct res_store *store = NULL;
-        must(res_store_open(&store, place->path, &machine, &err), &err);
-        must(res_run_begin(store, &run, &err), &err);
+        struct res_store *store = sample_store_open(place->path, true);
         must(res_run_get(store, i + 1, &text, &err), &err);
         assert_string_equal(text.outcome, "running");
         if (i == 1) {
@@ -327,12 +304,9 @@ static void test_runs(void **state) {
 /* What keeps being read while a scan writes. */
 static void test_reader_beside_writer(void **state) {
     struct place *place = *state;
-    struct res_machine machine = sample_machine("one");
     struct ip_error err = {0};
-    struct res_store *writer = NULL, *reader = NULL;
-    struct res_run run = sample_run();
-    must(res_store_open(&writer, place->path, &machine, &err), &err);
-    must(res_run_begin(writer, &run, &err), &err);
+    struct res_store *reader = NULL;
+    struct res_store *writer = sample_store_open(place->path, true);
     for (unsigned i = 0; i < 3; i++) {
         struct sample sample;
         struct res_facts facts = sample_facts(&sample, i);
