@@ -67,12 +67,12 @@ static void jobs_run(struct hx_child *child) {
         child->shared->current = i;
         alarm_set(child->shared->timeout_ms);
         hx_child_job_run(child, i);
-        alarm_set(0);
         if ((child->parts.results[i].wreck & ~(uint32_t)HX_WRECK_ILLEGAL) != 0) {
             child->shared->outcome = HX_OUTCOME_WRECKED;
             hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
         }
     }
+    alarm_set(0);
 }
 
 /* What the parent shares. */

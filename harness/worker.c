@@ -72,7 +72,7 @@ static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err)
     if (ftruncate(worker->code_fd, (off_t)bytes) != 0) {
         return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot reserve %zu bytes for kernels", bytes);
     }
-    uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, worker->code_fd, 0);
+    uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, worker->code_fd, 0);
     if (code == MAP_FAILED) {
         return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map %zu bytes for kernels", bytes);
     }

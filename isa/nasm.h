@@ -13,7 +13,7 @@
 
 struct isa_nasm_result {
     bool success;         /* NASM ended with 0 */
-    struct ip_text code;  /* the flat binary */
+    struct ip_text code;  /* the flat binary, unless a listing was asked for */
     struct ip_text list;  /* the listing, when asked for */
     struct ip_text words; /* what NASM said */
 };

@@ -11,8 +11,9 @@
 
 /* Kernels per call of the meter: bounds the memory that machine code takes (about 1 KiB a kernel). */
 #define BATCH_CHUNK 4096u
-/* Of earlier batches: each form brings tens of its own, which no other form needs. */
-#define LINES_KEPT 20000u
+/* Lines of earlier batches: those that a group of forms has for its throughput serve its slots and latencies,
+ * too. */
+#define LINES_KEPT 60000u
 /* A kernel that spreads so often though nobody disturbs it does so by itself. */
 enum { UNSTABLE_MANY = 8 };
 

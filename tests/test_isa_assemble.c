@@ -39,6 +39,8 @@ static void test_lines(void **state) {
         {" %include \"x\"", "", "directives are not instructions"},
         {"mov eax, dword [0x12345678]", "8b042578563412", ""}, /* absolute, not relative to RIP */
         {"jz near $+6", "0f8400000000", ""},
+        {"jmp 0x1234", "e934120000", ""}, /* what a linker would fill in is listed in parentheses */
+        {"mov rax, [abs qword 0x1122334455667788]", "48a18877665544332211", ""},
         {"add rax, 0x123456789", "", "signed dword immediate exceeds bounds"},
         {"xor eax, eax", "31c0", ""},
     };
