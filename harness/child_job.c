@@ -208,14 +208,10 @@ static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_
 }
 
 /* What is run for the first time is slower: the final number of iterations of the kernel, and the references,
- * which other kernels may have driven out of the caches. The kernel's shorter run has a run ahead of it in
- * each round that has references, and the first has them. */
+ * which other kernels may have driven out of the caches. The first round has runs ahead of all but these. */
 static void warm(struct run *run) {
     enum { WARM_ITERATIONS = 4 };
-    for (enum length length = SHORTER; length <= LONGER; length++) {
-        (void)chain_take(run, length, WARM_ITERATIONS);
-        (void)sentinel_take(run, length, WARM_ITERATIONS);
-    }
+    (void)sentinel_take(run, LONGER, WARM_ITERATIONS);
     (void)kernel_take(run, LONGER, run->result->iterations);
 }
 
