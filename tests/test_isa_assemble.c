@@ -31,7 +31,7 @@ static void test_lines(void **state) {
         {"db 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", "", "not a single instruction of at most 15 bytes"},
         {"", "", "the line gives no code"},
         {"; nothing", "", "the line gives no code"},
-        {"resb 4", "", "uninitialized space declared in .text section: zeroing"},
+        {"resb 4", "", "uninitialized space declared in non-BSS section `.text': zeroing"},
         {"times 3 nop", "", "not a single instruction of at most 15 bytes"},
         {"nop\nnop", "", "the line holds a line break"},
         {"nop \\", "", "the line ends in a backslash"},
