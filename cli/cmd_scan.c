@@ -312,7 +312,7 @@ static const struct cli_option options[] = {
     {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
     {"retry", 0, NULL, "measure again what the store has but does not trust", CLI_KIND_FLAG, AT(retry), 0, 0,
      NULL},
-    {"group", 'g', "N", "measure so many forms together (256)", CLI_KIND_NUMBER, AT(group), 1, SCAN_GROUP_MAX,
+    {"group", 'g', "N", "measure so many forms together (512)", CLI_KIND_NUMBER, AT(group), 1, SCAN_GROUP_MAX,
      NULL},
     {"parts", 'p', "LIST", "what to measure: some of latency,throughput,slots,ports (all but ports)",
      CLI_KIND_STRING, AT(parts), 0, 0, NULL},

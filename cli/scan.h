@@ -13,7 +13,7 @@
 #include "results/store.h"
 
 /* Forms that are measured together, at most and by default. */
-enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 256 };
+enum { SCAN_GROUP_MAX = 1024, SCAN_GROUP_DEFAULT = 512 };
 
 /* What the bench thought that undisturbed sentinels take. */
 struct scan_calm {

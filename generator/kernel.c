@@ -154,6 +154,20 @@ static bool lines_touch_memory(const struct ip_lines *lines) {
     return false;
 }
 
+/* What finds the data without naming memory (string instructions) has its address from a line before it: a
+ * number, or the base register. */
+static bool lines_reach_data(const struct ip_lines *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        const char *line = lines->items[i];
+        bool filler = line[0] == GEN_FILLER_MOVE[0] && strcmp(line, GEN_FILLER_MOVE) == 0;
+        if (!filler &&
+            (strchr(line, '[') != NULL || strstr(line, "r14") != NULL || strstr(line, "0x2001") != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_program *program,
                                 const struct gen_encoder *encoder, uint32_t copies, struct ip_error *err) {
     if (program->unit.count == 0 || program->forms_per_unit == 0 || copies > COPIES_MAX) {
@@ -169,6 +183,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .forwards = program->forwards,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
     built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
+    built.reaches_data = lines_reach_data(&program->init) || lines_reach_data(&program->unit);
     built.fills_issue = program->fills_issue;
     built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |
                                             GEN_USES_MMX | GEN_USES_X87)) != 0;

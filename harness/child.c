@@ -43,8 +43,12 @@ static void maps_make(struct hx_child *child, int code_fd) {
     }
 }
 
-static void alarm_set(uint32_t milliseconds) {
-    struct itimerval timer = {.it_value = {milliseconds / 1000, (suseconds_t)(milliseconds % 1000) * 1000}};
+/* An alarm now and then; 0: none. A job that two of them find running is over (harness/fault.c): a system call
+ * for each job would take longer than the rest of what is done around its samples. */
+static void alarms_set(struct hx_child *child, uint32_t milliseconds) {
+    const struct timeval every = {milliseconds / 1000, (suseconds_t)(milliseconds % 1000) * 1000};
+    const struct itimerval timer = {.it_interval = every, .it_value = every};
+    child->alarmed = UINT32_MAX;
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -63,16 +67,16 @@ static void tiles_ask(struct hx_child *child) {
 
 /* The jobs that the parent has put down. */
 static void jobs_run(struct hx_child *child) {
+    alarms_set(child, child->shared->timeout_ms);
     for (uint32_t i = child->shared->first; i < child->shared->count; i++) {
         child->shared->current = i;
-        alarm_set(child->shared->timeout_ms);
         hx_child_job_run(child, i);
         if ((child->parts.results[i].wreck & ~(uint32_t)HX_WRECK_ILLEGAL) != 0) {
             child->shared->outcome = HX_OUTCOME_WRECKED;
             hx_sandbox_exit(); /* nothing that this process holds can be trusted any more */
         }
     }
-    alarm_set(0);
+    alarms_set(child, 0);
 }
 
 /* What the parent shares. */

@@ -75,7 +75,10 @@ static void fault_handle(int signal_number, siginfo_t *info, void *context) {
         fault_end(child, HX_OUTCOME_SYSCALL, (uint64_t)info->si_syscall, 0);
         return;
     case SIGALRM:
-        fault_end(child, HX_OUTCOME_TIMEOUT, 0, 0);
+        if (child->alarmed == child->shared->current) {
+            fault_end(child, HX_OUTCOME_TIMEOUT, 0, 0);
+        }
+        child->alarmed = child->shared->current;
         return;
     default:
         break;

@@ -2,6 +2,7 @@
 /* The printed source, the built bytes, and that they are the same. */
 #include "common/random.h"
 #include "generator/abi.h"
+#include "generator/operands.h"
 #include "tests/generator_testing.h"
 
 static const char addpd_source[] =
@@ -458,6 +459,53 @@ static void resources(void **state) {
     }
 }
 
+/* What reads or writes the data says so, without naming memory too: the data are renewed for it alone. */
+static void data_reached(void **state) {
+    (void)state;
+    enum { EVERY = 60 };
+    struct isa_table table = {0};
+    struct ip_error err = {0};
+    struct gen_encoder encoder = {0};
+    size_t implicit = 0, named = 0, none = 0, idle = 0;
+    assert_int_equal(isa_table_builtin_add(&table, &err), IP_OK);
+    struct isa_form **forms = calloc(table.count, sizeof(struct isa_form *));
+    assert_non_null(forms);
+    for (size_t i = 0; i < table.count; i++) {
+        forms[i] = &table.forms[i];
+    }
+    assert_int_equal(isa_forms_derive(forms, table.count, &err), IP_OK);
+    free(forms);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct isa_form *form = &table.forms[i];
+        int memory = isa_form_memory_operand(form);
+        bool hidden = memory >= 0 && form->operands[memory].implicit && !gen_form_is_stack(form);
+        struct gen_program program;
+        struct gen_kernel kernel = {0};
+        const struct gen_independence how = {0};
+        if ((!hidden && i % EVERY != 0) || gen_form_is_stack(form) ||
+            gen_throughput_program(&program, form, &how, 2, &err) != IP_OK) {
+            continue;
+        }
+        if (gen_kernel_make(&kernel, &program, &encoder, 1, &err) == IP_OK) {
+            bool reaches = kernel.reaches_data || strstr(form->extension, "PADLOCK") != NULL; /* no pointers */
+            if (memory >= 0 && !reaches) {
+                fail_msg("%s: its kernel does not say that it reaches the data", form->syntax);
+            }
+            idle += !kernel.reaches_data;
+            implicit += hidden;
+            named += memory >= 0 && !hidden;
+            none += memory < 0;
+        }
+        gen_kernel_fini(&kernel);
+        gen_program_fini(&program);
+    }
+    print_message("%zu with implicit memory, %zu with named, %zu without: %zu leave the data alone\n", implicit,
+                  named, none, idle);
+    assert_true(implicit > 10 && named > 50 && idle > none / 2);
+    gen_encoder_fini(&encoder);
+    isa_table_fini(&table);
+}
+
 /* A part without a form is made of fillers, and the kernel is known to leave no issue slots. */
 static void fillers(void **state) {
     (void)state;
@@ -493,6 +541,7 @@ int main(void) {
         cmocka_unit_test(builtin_sample),
         cmocka_unit_test(one_loop),
         cmocka_unit_test(resources),
+        cmocka_unit_test(data_reached),
         cmocka_unit_test(fillers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "probe/transfer.h"
 #include "tests/bench/bench.h"
 
-enum { GROUP = 256 /* as a scan has them */, WORST_MAX = 30 };
+enum { GROUP = 512 /* as a scan has them */, WORST_MAX = 30 };
 
 struct facts {
     struct probe_latency latency;
