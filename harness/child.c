@@ -43,8 +43,8 @@ static void maps_make(struct hx_child *child, int code_fd) {
     }
 }
 
-/* An alarm now and then; 0: none. A job that two of them find running is over (harness/fault.c): a system call
- * for each job would take longer than the rest of what is done around its samples. */
+/* An alarm now and then; 0: none. A job that two of them find running is over (harness/fault.c): a system
+ * call for each job would take longer than the rest of what is done around its samples. */
 static void alarms_set(struct hx_child *child, uint32_t milliseconds) {
     const struct timeval every = {milliseconds / 1000, (suseconds_t)(milliseconds % 1000) * 1000};
     const struct itimerval timer = {.it_interval = every, .it_value = every};

@@ -51,9 +51,9 @@ struct hx_child {
     struct hx_pace *paces;        /* of each kernel, in the child's own memory */
     double clock_last; /* ticks of one iteration of the chain, in the last job; 0: there was none */
     struct hx_chain_run chain_run;
-    bool retook_in_vain; /* the last job did */
+    bool retook_in_vain;       /* the last job did */
     volatile uint32_t alarmed; /* the job that ran at the last alarm */
-    double dither;       /* of the moment at which a sample begins, 0 to 1 of some steps of the clock */
+    double dither;             /* of the moment at which a sample begins, 0 to 1 of some steps of the clock */
 };
 
 /* Runs jobs whenever the parent asks, until the wire is cut; never returns. `common`: struct hx_child_common.

@@ -212,8 +212,8 @@ static void round_take(struct run *run, bool references, uint64_t ticks[HX_TICK_
 }
 
 /* What is run for the first time is slower: many iterations of the kernel (half of them will do), and the
- * references, which other kernels may have driven out of the caches. The first round has runs ahead of all but
- * these. */
+ * references, which other kernels may have driven out of the caches. The first round has runs ahead of all
+ * but these. */
 static void warm(struct run *run) {
     enum { WARM_ITERATIONS = 4 };
     (void)sentinel_take(run, LONGER, WARM_ITERATIONS);

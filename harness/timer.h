@@ -121,7 +121,7 @@ struct hx_timer {
     void *state;                            /* owned by the timer */
     const struct hx_references *references; /* borrowed */
     int cpu;                                /* CPU number to pin to; -1: the one we are on */
-    uint32_t timeout_ms;                    /* a job that takes as long may be ended, and one of twice as long is */
+    uint32_t timeout_ms; /* a job that takes as long may be ended, and one of twice as long is */
     const volatile sig_atomic_t
         *stop; /* borrowed, may be NULL: non-zero asks the run to end with IP_FAILED */
 };

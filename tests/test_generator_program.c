@@ -487,7 +487,8 @@ static void data_reached(void **state) {
             continue;
         }
         if (gen_kernel_make(&kernel, &program, &encoder, 1, &err) == IP_OK) {
-            bool reaches = kernel.reaches_data || strstr(form->extension, "PADLOCK") != NULL; /* no pointers */
+            bool reaches =
+                kernel.reaches_data || strstr(form->extension, "PADLOCK") != NULL; /* no pointers */
             if (memory >= 0 && !reaches) {
                 fail_msg("%s: its kernel does not say that it reaches the data", form->syntax);
             }
@@ -499,8 +500,8 @@ static void data_reached(void **state) {
         gen_kernel_fini(&kernel);
         gen_program_fini(&program);
     }
-    print_message("%zu with implicit memory, %zu with named, %zu without: %zu leave the data alone\n", implicit,
-                  named, none, idle);
+    print_message("%zu with implicit memory, %zu with named, %zu without: %zu leave the data alone\n",
+                  implicit, named, none, idle);
     assert_true(implicit > 10 && named > 50 && idle > none / 2);
     gen_encoder_fini(&encoder);
     isa_table_fini(&table);
