@@ -169,6 +169,14 @@ static double common_count(const struct probe_usage_experiment *experiment) {
     return near >= SHARE * count ? whole : -1;
 }
 
+/* Where the readings have no whole number in common. Of many uops strays are no less than of one, but what is
+ * left above a whole number is a smaller part. */
+static double least_count(const struct probe_usage_experiment *experiment) {
+    static const double many = 2;
+    double low = floor(low_reading(experiment) + NOISE);
+    return low >= many ? low : floor(experiment->readings[0] + NOISE);
+}
+
 bool probe_usage_is_undecided(const struct probe_usage_experiment *experiment) {
     const double *readings = experiment->readings; /* in order */
     unsigned count = experiment->reading_count;
@@ -203,11 +211,15 @@ double probe_usage_early_count(const struct probe_usage_subject *subject,
     }
     double count = subject->binds_early ? common_count(experiment)
                                         : delayed_count(subject, experiment, result, map, found);
-    count = count < 0 ? floor(experiment->readings[0] + NOISE) : count;
+    count = count < 0 ? least_count(experiment) : count;
     for (unsigned e = 0; e < subject->count; e++) {
         const struct probe_usage_experiment *other = &subject->experiments[e];
         bool holds = ports_within(experiment->target, other->target) && !probe_usage_is_widest(map, other);
-        count = holds && other->reading_count > 0 ? fmin(count, round(other->confined)) : count;
+        if (holds && other->reading_count > 0) {
+            /* Of many readings two strays agree now and then. */
+            double read = subject->binds_early ? fmax(other->confined, low_reading(other)) : other->confined;
+            count = fmin(count, round(read));
+        }
     }
     return fmax(count - found, 0);
 }

@@ -202,6 +202,23 @@ static bool is_undecided(const struct probe_usage_subject *subject,
            experiment->reading_count < GLANCES_MOST && probe_usage_is_undecided(experiment);
 }
 
+/* Where uops are bound early, one reading that is too low by chance moves a uop to a set that holds its own,
+ * or away: was this set read but once, and is a uop told beside it, or one seen within it that it lacks? */
+static bool may_lack_some(const struct probe_usage_subject *subject,
+                          const struct probe_usage_experiment *experiment) {
+    bool beside = false;
+    for (unsigned t = 0; t < subject->result->term_count; t++) {
+        uint32_t ports = subject->result->terms[t].ports;
+        beside = beside || (ports_within(experiment->target, ports) && ports != experiment->target);
+    }
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *inner = &subject->experiments[e];
+        beside = beside || (is_inside(inner, experiment) && inner->reading_count > 0 &&
+                            round(inner->confined) > round(experiment->confined));
+    }
+    return beside && subject->binds_early && experiment->bounds && experiment->reading_count == 1;
+}
+
 static bool set_is_clear(const struct probe_usage_subject *subject,
                          const struct probe_usage_experiment *experiment, const struct probe_portmap *map) {
     /* The widest's is held within the slots, whatever it is. */
@@ -221,7 +238,7 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     bool once = unsure && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
     if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
         is_undecided(subject, experiment) || load_is_vague(subject, experiment, map) ||
-        may_hide_some(subject, experiment, map)) {
+        may_hide_some(subject, experiment, map) || may_lack_some(subject, experiment)) {
         return false;
     }
     if (experiment->by_operands) {

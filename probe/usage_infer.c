@@ -9,6 +9,8 @@
 #include "probe/usage_steps.h"
 
 static const double UOP_TOLERANCE = 0.4; /* of a count of µops to an integer */
+/* So much above one where uops are bound early, and those of narrower sets keep a port from others. */
+static const double EARLY_ABOVE = 0.6, EARLY_BETWEEN = 0.65;
 /* What holds a unit has uops that come in bursts: a reading may be so far above a count, but hardly below. */
 static const double UNIT_ABOVE = 0.8, UNIT_BETWEEN = 0.7, UNIT_ABOVE_WIDEST = 1.2;
 
@@ -233,6 +235,14 @@ static double operands_uops(const struct probe_usage_subject *subject, const str
     return seen && isfinite(needed) ? fmax(needed, 0) : NAN;
 }
 
+/* The whole number that a reading means. NaN: it is too far from any. */
+static double near_count(double uops, bool early) {
+    double nearest = early ? floor(uops + 1 - EARLY_BETWEEN) : round(uops);
+    double above = early ? EARLY_ABOVE : UOP_TOLERANCE;
+    bool near = uops - nearest <= above && nearest - uops <= UOP_TOLERANCE && nearest >= 0;
+    return near ? nearest : NAN;
+}
+
 /* From narrow sets to wide ones, beside the terms that there are: what is confined to each beyond those.
  * `others`: of memory and of the widest only. Returns whether what the computing ports read contradicts
  * itself. */
@@ -269,7 +279,9 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
             doubtful = uops < -UNIT_ABOVE || (unit && uops > nearest + UNIT_BETWEEN);
             uops = doubtful ? uops : nearest;
         } else {
-            doubtful = fabs(uops - round(uops)) > UOP_TOLERANCE || round(uops) < 0;
+            double nearest = near_count(uops, subject->binds_early && of_ports && found > 0 && uops > 0);
+            doubtful = isnan(nearest);
+            uops = doubtful ? uops : nearest;
         }
         if (doubtful) {
             contradicts = contradicts || of_ports;

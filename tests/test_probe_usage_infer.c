@@ -96,6 +96,78 @@ static void test_readings_of_early_binding(void **state) {
     }
 }
 
+/* The usage of a form that reads so on {2 4} and {2 3 4}. */
+static struct probe_usage early_usage(const double *two, unsigned two_count, const double *three,
+                                      unsigned three_count) {
+    static struct isa_form form;
+    const struct probe_portmap map = {.issue_width = 6};
+    form = form_of("vpextrb r32, xmm, imm8");
+    struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
+    for (unsigned e = 0; e < 2; e++) {
+        struct probe_usage_experiment *experiment = &subject.experiments[e];
+        *experiment = (struct probe_usage_experiment){
+            .target = e == 0 ? 0x14 : 0x1c, .bounds = true, .delays = true, .copies = 8, .parts = 1};
+        for (unsigned r = 0; r < (e == 0 ? two_count : three_count); r++) {
+            probe_usage_reading_add(experiment, e == 0 ? two[r] : three[r], e + 2);
+        }
+    }
+    struct probe_usage usage = {.slots = NAN, .cycles = 1};
+    probe_usage_infer(&subject, &usage, &map);
+    return usage;
+}
+
+/* Two readings of nine that are too low take no uop from a set within, nor one of two from the set itself. */
+static void test_strays_of_early_binding(void **state) {
+    (void)state;
+    static const double two[] = {0.87, 0.92, 0.93, 0.98, 1.09};
+    static const double strays[] = {0.21, 0.40, 0.83, 0.85, 0.91, 0.93, 1.01, 1.12, 1.79};
+    struct probe_usage usage = early_usage(two, 5, strays, 9);
+    assert_int_equal(usage.term_count, 1);
+    assert_int_equal(usage.terms[0].ports, 0x14);
+    static const double low[] = {0.21, 0.40, 0.42, 0.45, 0.51, 0.53, 0.61, 0.62, 0.79}; /* not two alone */
+    assert_int_equal(early_usage(two, 5, low, 9).term_count, 0);
+    static const double much[] = {1.42, 1.90, 2.02, 2.10, 2.36, 2.38, 2.44, 2.50, 2.86};
+    static const double as_much[] = {1.95, 2.01, 2.02, 2.05, 2.06};
+    usage = early_usage(much, 9, as_much, 5);
+    assert_int_equal(usage.term_count, 1);
+    assert_int_equal(usage.terms[0].ports, 0x14);
+    assert_true(usage.terms[0].uops == 2);
+    static const double one[] = {0.52, 1.05, 1.09, 1.10, 1.21, 1.29, 1.29, 1.30, 1.43}; /* may go elsewhere */
+    assert_int_equal(early_usage(one, 9, as_much, 5).terms[0].ports, 0x1c);
+}
+
+/* Where uops are bound early, those that keep one port from others make the set of all read up to 0.6 more;
+ * where nothing is within it, and elsewhere, that is too far from a whole number. */
+static void test_excess_of_early_binding(void **state) {
+    (void)state;
+    static const struct {
+        double within, all;
+        bool early, ok;
+        double uops; /* in all */
+    } read[] = {{1.0, 1.52, true, true, 1}, {1.0, 1.52, false, false, 0}, {1.0, 1.62, true, true, 2},
+                {1.0, 1.72, true, true, 2}, {0.0, 0.52, true, false, 0},  {1.0, 0.52, true, false, 0},
+                {1.0, 2.0, true, true, 2},  {1.0, 1.35, false, true, 1}};
+    struct isa_form form = form_of("imul r64, r64, imm32");
+    const struct probe_portmap map = {.issue_width = 6};
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = read[i].early};
+        for (unsigned e = 0; e < 2; e++) {
+            subject.experiments[e] =
+                (struct probe_usage_experiment){.target = e == 0 ? 0x1 : 0xf,
+                                                .reading_count = 1,
+                                                .tries = 1,
+                                                .confined = e == 0 ? read[i].within : read[i].all,
+                                                .copies = 8,
+                                                .parts = 1};
+        }
+        struct probe_usage usage = {.slots = 1, .cycles = 1};
+        probe_usage_infer(&subject, &usage, &map);
+        assert_int_equal(usage.verdict == PROBE_USAGE_OK, read[i].ok);
+        double uops = uops_on(&usage, 0x1) + uops_on(&usage, 0xf);
+        assert_true(!read[i].ok || uops == read[i].uops);
+    }
+}
+
 /* Beside so many uops no count is certain where they are bound early. */
 static void test_microcode_of_early_binding(void **state) {
     (void)state;
@@ -192,6 +264,42 @@ static void test_glances_that_are_wanted(void **state) {
         assert_int_equal(subject.experiments[0].wanted, 0);
         assert_int_equal(subject.experiments[1].wanted, read[i].wanted);
         assert_int_equal(subject.experiments[2].wanted, 0);
+    }
+}
+
+/* One low reading of a set moves a uop to a set that holds it: where one is told there, it is read again. */
+static void test_glances_that_may_lack_some(void **state) {
+    (void)state;
+    static const struct {
+        double within;  /* of {2 3}, read five times */
+        double once;    /* of {2 3 4} */
+        unsigned count; /* of its readings */
+        bool again;
+    } read[] = {{0, 0, 1, true}, {0, 0, 2, false}, {1, 1, 2, false}, {1, 0, 1, true}};
+    static const uint32_t targets[] = {0xc, 0x1c, 0x3c};
+    const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_of("vpaddd ymm, ymm, ymm");
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage usage = {.slots = 1, .cycles = 0.5};
+        struct probe_usage_subject subject = {
+            .form = &form, .result = &usage, .count = 3, .binds_early = true, .slots = 2};
+        for (unsigned e = 0; e < 3; e++) {
+            struct probe_usage_experiment *experiment = &subject.experiments[e];
+            *experiment = (struct probe_usage_experiment){
+                .target = targets[e], .bounds = true, .delays = true, .copies = 8, .parts = 1};
+            for (unsigned r = 0; r < (e == 1 ? read[i].count : 5); r++) {
+                probe_usage_reading_add(experiment,
+                                        e == 0   ? read[i].within
+                                        : e == 1 ? read[i].once
+                                                 : 1,
+                                        e + 2);
+            }
+        }
+        probe_usage_infer(&subject, &usage, &map);
+        subject.issue = (struct probe_usage_experiment){.copies = 8, .parts = 1};
+        probe_usage_reading_add(&subject.issue, 1, 6);
+        probe_usage_reading_add(&subject.issue, 1, 6);
+        assert_int_equal(probe_usage_glance_fits(&subject, &map), !read[i].again);
     }
 }
 
@@ -396,6 +504,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bursts_of_a_unit),
         cmocka_unit_test(test_readings_of_early_binding),
+        cmocka_unit_test(test_strays_of_early_binding),
+        cmocka_unit_test(test_excess_of_early_binding),
+        cmocka_unit_test(test_glances_that_may_lack_some),
         cmocka_unit_test(test_halves_are_alike),
         cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_loads_beside_their_kind),
