@@ -16,6 +16,17 @@ enum {
     FRAME_ADDRESS = GEN_STACK_TOP - 0x2000, /* a stack frame that is its own caller */
 };
 
+/* Its immediate numbers lanes of 128 bits or more. */
+static bool takes_lanes(const struct isa_form *form) {
+    static const char *const list[] = {"vextractf", "vextracti", "vshuff", "vshufi", NULL};
+    for (unsigned i = 0; list[i] != NULL; i++) {
+        if (strncmp(form->mnemonic, list[i], strlen(list[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int64_t gen_immediate(const struct isa_form *form, unsigned o) {
     const struct isa_operand *operand = &form->operands[o];
     if (strcmp(form->mnemonic, "enter") == 0) {
@@ -29,7 +40,9 @@ int64_t gen_immediate(const struct isa_form *form, unsigned o) {
     case 64:
         return INT64_C(0x101010101);
     default:
-        return 2; /* not 1: shifts by one have an encoding of their own */
+        /* Not 1: shifts by one have an encoding of their own. Of two lanes 2 is the lowest, or each where it
+         * is already, which a Zen 4 does as a move or a blend. */
+        return takes_lanes(form) ? 1 : 2;
     }
 }
 

@@ -51,6 +51,10 @@ static enum ip_status grow(struct core_costs *costs, struct ip_error *err) {
     return IP_OK;
 }
 
+bool core_costs_has(const struct core_costs *costs, const char *syntax) {
+    return costs->index_size != 0 && costs->index[slot_find(costs, syntax)] != 0;
+}
+
 /* The item of `syntax`, a new one when there is none; *made tells. */
 static enum ip_status item_get(struct core_costs *costs, const struct isa_form *form, bool *made,
                                struct core_cost **item, struct ip_error *err) {

@@ -32,6 +32,14 @@ bool core_twin_syntax(const struct isa_form *form, char *syntax);
 enum { CORE_WIDTHS = 3 };
 bool core_width_syntax(const char *syntax, unsigned number, char *other);
 
+/* oncore/zero.c: gives a form whose immediate is zero the syntax of the row for that value ("vextractf128
+ * xmm, ymm, 0"), where the table or the store knows one. */
+IP_CHECK enum ip_status core_zero_name(const struct core_costs *costs, struct isa_form *form,
+                                       const struct isa_binding *binding, struct ip_error *err);
+
+/* Has the table a cost of that syntax? */
+bool core_costs_has(const struct core_costs *costs, const char *syntax);
+
 /* oncore/lea.c: an address computation costs what its address is made of: other than "base + number" it gets
  * a name of its own, such as "lea r64, agen [scaled]". */
 void core_lea_name(struct isa_form *form, const struct isa_binding *binding);

@@ -507,6 +507,31 @@ static void data_reached(void **state) {
     isa_table_fini(&table);
 }
 
+/* An immediate stands for all that are not special: no shift by one, and lanes that are moved. */
+static void immediates(void **state) {
+    (void)state;
+    static const struct {
+        const char *syntax;
+        int64_t value;
+    } cases[] = {{"shl r64, imm8", 2},
+                 {"vextractf128 xmm, ymm, imm8", 1},
+                 {"vextracti64x4 m256{k}, zmm, imm8", 1},
+                 {"vshuff32x4 ymm{k}{z}, ymm, m256, imm8", 1},
+                 {"vextractps r32, xmm, imm8", 2},
+                 {"vshufps xmm, xmm, xmm, imm8", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form;
+        struct ip_error err = {0};
+        assert_int_equal(isa_form_parse(&form, cases[i].syntax, &err), IP_OK);
+        unsigned last = 0;
+        while (last < ISA_OPERANDS_MAX && form.operands[last].kind != ISA_OPERAND_IMM) {
+            last++;
+        }
+        assert_true(last < ISA_OPERANDS_MAX);
+        assert_int_equal(gen_immediate(&form, last), cases[i].value);
+    }
+}
+
 /* A part without a form is made of fillers, and the kernel is known to leave no issue slots. */
 static void fillers(void **state) {
     (void)state;
@@ -543,6 +568,7 @@ int main(void) {
         cmocka_unit_test(one_loop),
         cmocka_unit_test(resources),
         cmocka_unit_test(data_reached),
+        cmocka_unit_test(immediates),
         cmocka_unit_test(fillers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,24 +30,26 @@ struct bytes {
     size_t length;
 };
 #define BYTES(text)  ((struct bytes){text, sizeof(text) - 1})
-#define IMUL_AX_BX   "\x48\x0f\xaf\xc3"     /* imul rax, rbx */
-#define IMUL_CX_BX   "\x48\x0f\xaf\xcb"     /* imul rcx, rbx */
-#define IMUL_AX_CX   "\x48\x0f\xaf\xc1"     /* imul rax, rcx */
-#define ADD_AX_BX    "\x48\x01\xd8"         /* add rax, rbx */
-#define ADD_CX_AX    "\x48\x01\xc1"         /* add rcx, rax */
-#define ADD_AX_CX    "\x48\x01\xc8"         /* add rax, rcx */
-#define XOR_AX_AX    "\x48\x31\xc0"         /* xor rax, rax */
-#define POPCNT_DX_S  "\xf3\x48\x0f\xb8\xd6" /* popcnt rdx, rsi */
-#define LOAD_AX      "\x48\x8b\x06"         /* mov rax, [rsi] */
-#define LOAD_SELF    "\x48\x8b\x36"         /* mov rsi, [rsi] */
-#define STORE_AX     "\x48\x89\x06"         /* mov [rsi], rax */
-#define CMP_AX_BX    "\x48\x39\xd8"         /* cmp rax, rbx */
-#define JNZ_HERE     "\x75\x00"             /* jnz */
-#define ADD_AX_8     "\x48\x83\xc0\x08"     /* add rax, 8 */
-#define POPCNT_AX_AX "\xf3\x48\x0f\xb8\xc0" /* popcnt rax, rax */
-#define CMP_AX_INDEX "\x48\x3b\x04\xfe"     /* cmp rax, [rsi+rdi*8] */
-#define SHL_AX_CL    "\x48\xd3\xe0"         /* shl rax, cl */
-#define POPCNT_DX_AX "\xf3\x48\x0f\xb8\xd0" /* popcnt rdx, rax */
+#define IMUL_AX_BX   "\x48\x0f\xaf\xc3"         /* imul rax, rbx */
+#define IMUL_CX_BX   "\x48\x0f\xaf\xcb"         /* imul rcx, rbx */
+#define IMUL_AX_CX   "\x48\x0f\xaf\xc1"         /* imul rax, rcx */
+#define ADD_AX_BX    "\x48\x01\xd8"             /* add rax, rbx */
+#define ADD_CX_AX    "\x48\x01\xc1"             /* add rcx, rax */
+#define ADD_AX_CX    "\x48\x01\xc8"             /* add rax, rcx */
+#define XOR_AX_AX    "\x48\x31\xc0"             /* xor rax, rax */
+#define POPCNT_DX_S  "\xf3\x48\x0f\xb8\xd6"     /* popcnt rdx, rsi */
+#define LOAD_AX      "\x48\x8b\x06"             /* mov rax, [rsi] */
+#define LOAD_SELF    "\x48\x8b\x36"             /* mov rsi, [rsi] */
+#define STORE_AX     "\x48\x89\x06"             /* mov [rsi], rax */
+#define CMP_AX_BX    "\x48\x39\xd8"             /* cmp rax, rbx */
+#define JNZ_HERE     "\x75\x00"                 /* jnz */
+#define ADD_AX_8     "\x48\x83\xc0\x08"         /* add rax, 8 */
+#define POPCNT_AX_AX "\xf3\x48\x0f\xb8\xc0"     /* popcnt rax, rax */
+#define CMP_AX_INDEX "\x48\x3b\x04\xfe"         /* cmp rax, [rsi+rdi*8] */
+#define SHL_AX_CL    "\x48\xd3\xe0"             /* shl rax, cl */
+#define POPCNT_DX_AX "\xf3\x48\x0f\xb8\xd0"     /* popcnt rdx, rax */
+#define LANE_0       "\xc4\xe3\x7d\x19\xc0\x00" /* vextractf128 xmm0, ymm0, 0 */
+#define LANE_1       "\xc4\xe3\x7d\x19\xc0\x01" /* vextractf128 xmm0, ymm0, 1 */
 #define PUSH_AX      "\x50"
 #define POP_AX       "\x58"
 
@@ -335,6 +337,32 @@ static void test_loop(void **state) {
     core_costs_fini(&costs);
 }
 
+/* An immediate of zero has the costs of its own row, where there is one. */
+static void test_zero(void **state) {
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        struct core_costs costs;
+        machine_make(&costs);
+        form_add(&costs, BYTES(LANE_1), "1*p1", 1, 3);
+        struct isa_form form;
+        size_t length = 0;
+        struct ip_error err = {0};
+        must(isa_decode((const uint8_t *)LANE_0, 6, &form, NULL, &length, &err), &err);
+        assert_string_equal(form.syntax, "vextractf128 xmm, ymm, imm8");
+        (void)strcpy(form.syntax, "vextractf128 xmm, ymm, 0");
+        if (own != 0) {
+            must(core_costs_add(&costs, &form, "1*p015", 1, 1, &err), &err);
+        }
+        struct core_prediction p = predict(&costs, BYTES(LANE_0), false);
+        assert_near(p.bounds[CORE_BOUND_CHAIN], own != 0 ? 1.0 : 3.0);
+        core_prediction_fini(&p);
+        p = predict(&costs, BYTES(LANE_1), false);
+        assert_near(p.bounds[CORE_BOUND_CHAIN], 3.0);
+        core_prediction_fini(&p);
+        core_costs_fini(&costs);
+    }
+}
+
 static void test_refusals(void **state) {
     (void)state;
     struct core_costs costs;
@@ -537,14 +565,23 @@ static void test_picture(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports_and_issue), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_rename),
-        cmocka_unit_test(test_fusion),          cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ports_exhaustive),
-        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_front),
-        cmocka_unit_test(test_apart),           cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_picture),         cmocka_unit_test(test_at_rename),
-        cmocka_unit_test(test_idle_source),     cmocka_unit_test(test_usage_believed),
+        cmocka_unit_test(test_ports_and_issue),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rename),
+        cmocka_unit_test(test_fusion),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_ports_exhaustive),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_front),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_at_rename),
+        cmocka_unit_test(test_idle_source),
+        cmocka_unit_test(test_usage_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
