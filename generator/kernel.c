@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/abi.h"
 #include "generator/encoder.h"
 #include "generator/frame.h"
 #include "generator/shapes.h"
@@ -157,11 +158,14 @@ static bool lines_touch_memory(const struct ip_lines *lines) {
 /* What finds the data without naming memory (string instructions) has its address from a line before it: a
  * number, or the base register. */
 static bool lines_reach_data(const struct ip_lines *lines) {
+    static const char address[] = "0x2001"; /* as the lines print any of the data's */
+    _Static_assert(GEN_DATA_ADDRESS == 0x20010000 && GEN_DATA_BYTES == 0x10000,
+                   "the digits of all addresses");
     for (size_t i = 0; i < lines->count; i++) {
         const char *line = lines->items[i];
         bool filler = line[0] == GEN_FILLER_MOVE[0] && strcmp(line, GEN_FILLER_MOVE) == 0;
         if (!filler &&
-            (strchr(line, '[') != NULL || strstr(line, "r14") != NULL || strstr(line, "0x2001") != NULL)) {
+            (strchr(line, '[') != NULL || strstr(line, "r14") != NULL || strstr(line, address) != NULL)) {
             return true;
         }
     }
