@@ -25,7 +25,8 @@
     0x20000100u /* 64 bytes: the kernel's `vector_fill`, loaded into its vector registers */
 #define GEN_ARENA_FORWARD 0x20000200u /* 16 bytes: what a sentinel stores and loads again */
 
-/* Data pages: filled with the kernel's `memory_fill` (64 bytes, repeated) before each kernel runs. */
+/* Data pages: filled with the kernel's `memory_fill` (64 bytes, repeated) before each kernel that reaches
+ * them (gen_kernel.reaches_data) runs. */
 #define GEN_DATA_ADDRESS 0x20010000u
 #define GEN_DATA_BYTES   0x10000u
 /* The memory base register of generated kernels points here: 16 KiB of data below and 48 KiB above it. */

@@ -163,9 +163,8 @@ static bool lines_reach_data(const struct ip_lines *lines) {
                    "the digits of all addresses");
     for (size_t i = 0; i < lines->count; i++) {
         const char *line = lines->items[i];
-        bool filler = line[0] == GEN_FILLER_MOVE[0] && strcmp(line, GEN_FILLER_MOVE) == 0;
-        if (!filler &&
-            (strchr(line, '[') != NULL || strstr(line, "r14") != NULL || strstr(line, address) != NULL)) {
+        bool base = strstr(line, "r14") != NULL && strcmp(line, GEN_FILLER_MOVE) != 0;
+        if (base || strchr(line, '[') != NULL || strstr(line, address) != NULL) {
             return true;
         }
     }

@@ -344,8 +344,8 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
                        reason.text);
     }
     core_lea_name(&form, &to->binding);
-    status = core_zero_name(costs, &form, &to->binding, err);
-    status = status == IP_OK ? core_costs_get(costs, &form, &to->cost, err) : status;
+    status = core_costs_get(costs, &form, &to->cost, err);
+    status = status == IP_OK ? core_zero_get(costs, &to->binding, &to->cost, err) : status;
     if (status != IP_OK) {
         return status;
     }

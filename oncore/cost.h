@@ -78,6 +78,7 @@ struct core_cost {
     bool at_rename;    /* ... and it takes its ports only where a branch is fused with it */
     bool same_breaks;  /* with one register for both sources the result does not wait for it */
     bool same_eliminated; /* ... and takes no port */
+    bool zero_apart;      /* the store has a row for an immediate of zero */
     char why[128];        /* what is missing or composed; "" */
 };
 

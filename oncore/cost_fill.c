@@ -416,7 +416,8 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
         return IP_OK;
     }
     bool lea = false;
-    enum ip_status status = core_lea_fill(costs, cost, &lea, err);
+    enum ip_status status = core_zero_fill(costs, cost, err);
+    status = status == IP_OK ? core_lea_fill(costs, cost, &lea, err) : status;
     if (status != IP_OK || lea) {
         return status;
     }

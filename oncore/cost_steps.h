@@ -32,10 +32,13 @@ bool core_twin_syntax(const struct isa_form *form, char *syntax);
 enum { CORE_WIDTHS = 3 };
 bool core_width_syntax(const char *syntax, unsigned number, char *other);
 
-/* oncore/zero.c: gives a form whose immediate is zero the syntax of the row for that value ("vextractf128
- * xmm, ymm, 0"), where the table or the store knows one. */
-IP_CHECK enum ip_status core_zero_name(const struct core_costs *costs, struct isa_form *form,
-                                       const struct isa_binding *binding, struct ip_error *err);
+/* oncore/zero.c: has the store a row for an immediate of zero that it trusts ("vextractf128 xmm, ymm, 0")?
+ * Once for each form, into `zero_apart`. */
+IP_CHECK enum ip_status core_zero_fill(struct core_costs *costs, struct core_cost *cost,
+                                       struct ip_error *err);
+/* Where the instance's immediate is zero and the table or the store has such a row: its cost instead. */
+IP_CHECK enum ip_status core_zero_get(struct core_costs *costs, const struct isa_binding *binding,
+                                      const struct core_cost **cost, struct ip_error *err);
 
 /* Has the table a cost of that syntax? */
 bool core_costs_has(const struct core_costs *costs, const char *syntax);

@@ -7,30 +7,33 @@
 #include "oncore/cost_steps.h"
 #include "results/store.h"
 
-enum ip_status core_zero_name(const struct core_costs *costs, struct isa_form *form,
-                              const struct isa_binding *binding, struct ip_error *err) {
+/* The name that the row for zero has; false: the form does not end in an immediate. */
+static bool zero_syntax(const struct isa_form *form, char *name) {
     static const char any[] = ", imm";
-    if (form->explicit_count == 0) {
-        return IP_OK;
-    }
-    unsigned last = form->explicit_count - 1u;
-    const struct isa_operand *operand = &form->operands[last];
     const char *end = strrchr(form->syntax, ',');
-    bool zero = operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed && binding->imm[last] == 0;
-    if (!zero || end == NULL || strncmp(end, any, strlen(any)) != 0) {
+    if (end == NULL || strncmp(end, any, strlen(any)) != 0) {
+        return false;
+    }
+    (void)snprintf(name, ISA_SYNTAX_MAX, "%.*s, 0", (int)(end - form->syntax), form->syntax);
+    return true;
+}
+
+enum ip_status core_zero_fill(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
+    char name[ISA_SYNTAX_MAX];
+    return zero_syntax(&cost->form, name)
+               ? res_form_known(costs->store, name, RES_PART_THROUGHPUT, true, &cost->zero_apart, err)
+               : IP_OK;
+}
+
+enum ip_status core_zero_get(struct core_costs *costs, const struct isa_binding *binding,
+                             const struct core_cost **cost, struct ip_error *err) {
+    const struct isa_form *any = &(*cost)->form;
+    char name[ISA_SYNTAX_MAX];
+    bool zero = any->explicit_count > 0 && binding->imm[any->explicit_count - 1] == 0;
+    if (!zero || !zero_syntax(any, name) || !((*cost)->zero_apart || core_costs_has(costs, name))) {
         return IP_OK;
     }
-    char name[ISA_SYNTAX_MAX];
-    (void)snprintf(name, sizeof name, "%.*s, 0", (int)(end - form->syntax), form->syntax);
-    bool there = core_costs_has(costs, name);
-    if (!there && costs->store != NULL) {
-        enum ip_status status = res_form_known(costs->store, name, RES_PART_THROUGHPUT, true, &there, err);
-        if (status != IP_OK) {
-            return status;
-        }
-    }
-    if (there) {
-        (void)snprintf(form->syntax, sizeof form->syntax, "%s", name);
-    }
-    return IP_OK;
+    struct isa_form form = *any;
+    (void)snprintf(form.syntax, sizeof form.syntax, "%s", name);
+    return core_costs_get(costs, &form, cost, err);
 }

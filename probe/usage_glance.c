@@ -206,6 +206,9 @@ static bool is_undecided(const struct probe_usage_subject *subject,
  * or away: was this set read but once, and is a uop told beside it, or one seen within it that it lacks? */
 static bool may_lack_some(const struct probe_usage_subject *subject,
                           const struct probe_usage_experiment *experiment) {
+    if (!subject->binds_early || !experiment->bounds || experiment->reading_count != 1) {
+        return false;
+    }
     bool beside = false;
     for (unsigned t = 0; t < subject->result->term_count; t++) {
         uint32_t ports = subject->result->terms[t].ports;
@@ -216,7 +219,7 @@ static bool may_lack_some(const struct probe_usage_subject *subject,
         beside = beside || (is_inside(inner, experiment) && inner->reading_count > 0 &&
                             round(inner->confined) > round(experiment->confined));
     }
-    return beside && subject->binds_early && experiment->bounds && experiment->reading_count == 1;
+    return beside;
 }
 
 static bool set_is_clear(const struct probe_usage_subject *subject,

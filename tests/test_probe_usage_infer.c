@@ -59,6 +59,16 @@ static void test_bursts_of_a_unit(void **state) {
     assert_int_equal(other.verdict, PROBE_USAGE_INCONSISTENT);
 }
 
+/* A set of a core that binds uops early, read so. */
+static void early_read(struct probe_usage_experiment *experiment, uint32_t target, const double *readings,
+                       unsigned count) {
+    *experiment = (struct probe_usage_experiment){
+        .target = target, .bounds = true, .delays = true, .copies = 8, .parts = 1};
+    for (unsigned r = 0; r < count; r++) {
+        probe_usage_reading_add(experiment, readings[r], ports_in(target));
+    }
+}
+
 /* What a core that binds uops early shows (Zen 4): one that could go to a fourth port seems to be a part of
  * one that cannot, another part in each mix; what is confined shows itself in all. */
 static void test_readings_of_early_binding(void **state) {
@@ -79,14 +89,8 @@ static void test_readings_of_early_binding(void **state) {
     const struct probe_portmap map = {.issue_width = 6};
     for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
         struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
-        for (unsigned e = 0; e < 2; e++) {
-            struct probe_usage_experiment *experiment = &subject.experiments[e];
-            *experiment = (struct probe_usage_experiment){
-                .target = e == 0 ? 0x1c : 0x3c, .bounds = true, .delays = true, .copies = 8, .parts = 1};
-            for (unsigned r = 0; r < 5; r++) {
-                probe_usage_reading_add(experiment, e == 0 ? read[i].three[r] : read[i].four[r], e + 3);
-            }
-        }
+        early_read(&subject.experiments[0], 0x1c, read[i].three, 5);
+        early_read(&subject.experiments[1], 0x3c, read[i].four, 5);
         struct probe_usage usage = {.slots = read[i].uops, .cycles = 1};
         probe_usage_infer(&subject, &usage, &map);
         assert_int_equal(usage.verdict, PROBE_USAGE_OK);
@@ -99,18 +103,11 @@ static void test_readings_of_early_binding(void **state) {
 /* The usage of a form that reads so on {2 4} and {2 3 4}. */
 static struct probe_usage early_usage(const double *two, unsigned two_count, const double *three,
                                       unsigned three_count) {
-    static struct isa_form form;
+    struct isa_form form = form_of("vpextrb r32, xmm, imm8");
     const struct probe_portmap map = {.issue_width = 6};
-    form = form_of("vpextrb r32, xmm, imm8");
     struct probe_usage_subject subject = {.form = &form, .count = 2, .binds_early = true};
-    for (unsigned e = 0; e < 2; e++) {
-        struct probe_usage_experiment *experiment = &subject.experiments[e];
-        *experiment = (struct probe_usage_experiment){
-            .target = e == 0 ? 0x14 : 0x1c, .bounds = true, .delays = true, .copies = 8, .parts = 1};
-        for (unsigned r = 0; r < (e == 0 ? two_count : three_count); r++) {
-            probe_usage_reading_add(experiment, e == 0 ? two[r] : three[r], e + 2);
-        }
-    }
+    early_read(&subject.experiments[0], 0x14, two, two_count);
+    early_read(&subject.experiments[1], 0x1c, three, three_count);
     struct probe_usage usage = {.slots = NAN, .cycles = 1};
     probe_usage_infer(&subject, &usage, &map);
     return usage;
@@ -235,6 +232,16 @@ static void test_too_many_where_some_wait(void **state) {
     }
 }
 
+/* {2 3}, {2 3 4} and {2 3 4 5}: five readings of `within`, `count` of `once`, and five of one uop. */
+static void early_read_alike(struct probe_usage_subject *subject, double within, double once,
+                             unsigned count) {
+    const double inner[] = {within, within, within, within, within}, outer[] = {1, 1, 1, 1, 1};
+    const double between[] = {once, once, once, once, once};
+    early_read(&subject->experiments[0], 0xc, inner, 5);
+    early_read(&subject->experiments[1], 0x1c, between, count);
+    early_read(&subject->experiments[2], 0x3c, outer, 5);
+}
+
 /* Where each reading is an upper bound a set's uops could go elsewhere until five readings say not, unless a
  * set within it has as many. What two leave open takes the others at once. */
 static void test_glances_that_are_wanted(void **state) {
@@ -244,22 +251,13 @@ static void test_glances_that_are_wanted(void **state) {
         unsigned count; /* of readings of {2 3 4} */
         unsigned wanted;
     } read[] = {{1, 2, 0}, {0, 1, 1}, {0, 2, 3}, {0, 5, 0}};
-    static const uint32_t targets[] = {0xc, 0x1c, 0x3c};
     const struct probe_portmap map = {.issue_width = 6};
     struct isa_form form = form_of("vpaddd ymm, ymm, ymm");
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         struct probe_usage usage = {.slots = 1, .cycles = 0.5};
         struct probe_usage_subject subject = {
             .form = &form, .result = &usage, .count = 3, .binds_early = true, .slots = 2};
-        for (unsigned e = 0; e < 3; e++) {
-            struct probe_usage_experiment *experiment = &subject.experiments[e];
-            *experiment = (struct probe_usage_experiment){
-                .target = targets[e], .bounds = true, .delays = true, .copies = 8, .parts = 1};
-            unsigned readings = e == 1 ? read[i].count : 5;
-            for (unsigned r = 0; r < readings; r++) {
-                probe_usage_reading_add(experiment, e == 0 ? read[i].within : 1, e + 2);
-            }
-        }
+        early_read_alike(&subject, read[i].within, 1, read[i].count);
         assert_int_equal(probe_usage_glance_again(&subject, &map), read[i].wanted > 0);
         assert_int_equal(subject.experiments[0].wanted, 0);
         assert_int_equal(subject.experiments[1].wanted, read[i].wanted);
@@ -276,25 +274,13 @@ static void test_glances_that_may_lack_some(void **state) {
         unsigned count; /* of its readings */
         bool again;
     } read[] = {{0, 0, 1, true}, {0, 0, 2, false}, {1, 1, 2, false}, {1, 0, 1, true}};
-    static const uint32_t targets[] = {0xc, 0x1c, 0x3c};
     const struct probe_portmap map = {.issue_width = 6};
     struct isa_form form = form_of("vpaddd ymm, ymm, ymm");
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         struct probe_usage usage = {.slots = 1, .cycles = 0.5};
         struct probe_usage_subject subject = {
             .form = &form, .result = &usage, .count = 3, .binds_early = true, .slots = 2};
-        for (unsigned e = 0; e < 3; e++) {
-            struct probe_usage_experiment *experiment = &subject.experiments[e];
-            *experiment = (struct probe_usage_experiment){
-                .target = targets[e], .bounds = true, .delays = true, .copies = 8, .parts = 1};
-            for (unsigned r = 0; r < (e == 1 ? read[i].count : 5); r++) {
-                probe_usage_reading_add(experiment,
-                                        e == 0   ? read[i].within
-                                        : e == 1 ? read[i].once
-                                                 : 1,
-                                        e + 2);
-            }
-        }
+        early_read_alike(&subject, read[i].within, read[i].once, read[i].count);
         probe_usage_infer(&subject, &usage, &map);
         subject.issue = (struct probe_usage_experiment){.copies = 8, .parts = 1};
         probe_usage_reading_add(&subject.issue, 1, 6);
