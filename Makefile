@@ -218,7 +218,7 @@ thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the lo
 # The tables lie outside the project: without them the program says so and stops.
 PROOF_ARGS ?= --noise 0,0.003
 proof: $(BUILD)/tests/bench/proof ## infer the ports of simulated CPUs made of published tables, and compare
-	@$< $(PROOF_ARGS) tests/data/skylake_x.sim tests/data/zen_plus.sim
+	@$< $(PROOF_ARGS) tests/data/skylake_x.sim tests/data/zen_plus.sim tests/data/golden_cove.sim
 	@$< $(PROOF_ARGS) --set "issue-width 6" --set "retire-width 6" tests/data/skylake_x.sim
 
 # --- comparing it with a published table --------------------------------------------------------------------

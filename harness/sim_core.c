@@ -32,6 +32,7 @@ struct core {
     struct memory_cell *memory; /* owned */
     size_t memory_size;         /* power of two, larger than the number of stores */
     int64_t issue_cycle, retire_cycle, branch_cycle;
+    int64_t wide_until;       /* all 512-bit instructions so far are done in this cycle */
     unsigned issued, retired; /* slots of that cycle */
     int64_t *rob;             /* owned; retire cycle of the last rob slots */
     uint64_t slots;           /* issued in all */
@@ -185,6 +186,12 @@ static int64_t data_store(struct core *c, const struct hx_sim_op *op, int64_t re
     return stored;
 }
 
+/* While 512-bit instructions are in flight narrower vectors do without some ports. */
+static uint32_t ports_open(const struct core *c, const struct hx_sim_op *op, uint32_t ports) {
+    bool closed = op->vector && c->issue_cycle < c->wide_until && (ports & ~c->d->wide_closes) != 0;
+    return closed ? ports & ~c->d->wide_closes : ports;
+}
+
 /* Executes the µops; returns the cycle in which everything is done. */
 static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused) {
     struct moment at = {.base = c->issue_cycle + 1};
@@ -216,7 +223,7 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
         if (first && op->blocking > 0) {
             ready = later(ready, c->unit_free[op->unit]);
         }
-        int64_t start = uop_start(c, op->uops[u].ports, ready);
+        int64_t start = uop_start(c, ports_open(c, op, op->uops[u].ports), ready);
         if (first && op->blocking > 0) {
             c->unit_free[op->unit] = start + op->blocking;
         }
@@ -239,6 +246,7 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
             done = later(done, stored + 1);
         }
     }
+    c->wide_until = op->wide ? later(c->wide_until, done) : c->wide_until;
     return done;
 }
 
@@ -282,6 +290,7 @@ static uint64_t core_signature(const struct core *c) {
     signature = mix(signature, now + (int64_t)c->issued, now);
     signature = mix(signature, now + (int64_t)c->retired, now);
     signature = mix(mix(signature, c->retire_cycle, now), c->branch_cycle, now);
+    signature = mix(signature, c->wide_until, now);
     for (unsigned i = 0; i < HX_SIM_FILE_COUNT; i++) {
         signature = mix(signature, c->ready[i], now);
     }

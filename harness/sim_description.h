@@ -84,6 +84,7 @@ struct hx_sim_description {
     char ports[HX_SIM_PORTS_MAX + 1]; /* one character each */
     unsigned ports_count;
     uint32_t load_ports, store_address_ports, store_data_ports;
+    uint32_t wide_closes;   /* ports that narrower vectors do not get while 512 bits are in flight */
     bool port_counters;     /* it has events that count the uops of each port */
     unsigned counted_ports; /* set of ports that are counted instead of time; 0: time. Not of the text */
     char units[HX_SIM_UNITS_MAX][HX_SIM_NAME_MAX];

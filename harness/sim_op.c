@@ -304,7 +304,11 @@ void hx_sim_op_make(struct hx_sim_op *op, const struct hx_sim_description *descr
         const struct isa_operand *operand = &form->operands[i];
         reads_memory |= operand->kind == ISA_OPERAND_MEM && operand->read;
         writes_memory |= operand->kind == ISA_OPERAND_MEM && operand->write;
+        bool reg = operand->kind == ISA_OPERAND_REG;
+        op->wide |= reg && operand->reg_class == ISA_REG_ZMM;
+        op->vector |= reg && (operand->reg_class == ISA_REG_XMM || operand->reg_class == ISA_REG_YMM);
     }
+    op->vector = op->vector && !op->wide;
     bool same = row != NULL && row->same_register != HX_SIM_SAME_NOTHING && registers_are_the_same(&m);
     operands_add(&m, same);
     flow_fill(op, form, code, length);

@@ -56,6 +56,8 @@ struct hx_sim_op {
     uint16_t slots, blocking;
     uint8_t unit;
     bool eliminated, loads, stores;
+    bool wide;        /* a 512-bit register is among its operands */
+    bool vector;      /* a narrower vector is, and none of 512 bits */
     bool listed;      /* false: no row; a plain one-cycle instruction stands in for it */
     uint64_t address; /* key of the memory operand's text */
     uint8_t flow;

@@ -291,6 +291,9 @@ static enum ip_status directive(struct parser *p, struct ip_error *err) {
     if (hx_sim_line_is(line, "store-data-ports")) {
         return port_set_line(p, &d->store_data_ports, err);
     }
+    if (hx_sim_line_is(line, "wide-closes")) {
+        return port_set_line(p, &d->wide_closes, err);
+    }
     if (hx_sim_line_is(line, "spikes")) {
         enum ip_status status = hx_sim_line_number(line, "probability", 0, 1, &d->spike_probability, err);
         return status != IP_OK ? status : hx_sim_line_number(line, "ticks", 0, 1e12, &d->spike_ticks, err);

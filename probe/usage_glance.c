@@ -232,9 +232,9 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     /* Its uops may be such that could go elsewhere. */
     bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map) &&
                 !is_explained(subject, experiment);
-    /* One of two that is too short by chance would hide a uop, and two of three that are too long show one.
-     */
-    bool split = experiment->bounds && is_spread(experiment);
+    /* One of two that is too short by chance would hide a uop, and two of three that are too long show one;
+     * and between two of which one is wrong there may be a whole number. */
+    bool split = (experiment->bounds || !probe_usage_is_widest(map, experiment)) && is_spread(experiment);
     /* What contradicts itself set by set must not do so by chance, nor agree where bursts of a unit read low.
      */
     bool unsure = subject->result->reconciled || subject->result->slower;

@@ -86,10 +86,11 @@ bool probe_usage_computes(const struct isa_form *form) {
     if (memory < 0 || form->operands[memory].write || form->flags_written != 0) {
         return true;
     }
-    for (unsigned i = 0; i < form->explicit_count; i++) {
+    for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool merges = operand->write && isa_reg_is_gpr(operand->reg_class) && operand->bits < 32;
-        if (operand->kind == ISA_OPERAND_REG && (operand->read || merges)) {
+        bool pointer = operand->implicit && operand->write; /* RSP of POP, RSI of LODS: it moves on */
+        if (operand->kind == ISA_OPERAND_REG && !pointer && (operand->read || merges)) {
             return true;
         }
     }

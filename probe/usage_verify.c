@@ -133,9 +133,8 @@ static bool works_with_flags(const struct isa_form *form) {
 /* Are such as fast as instructions are issued? Then their ports are hidden. */
 static bool flags_are_hidden(const struct probe_portmap *map) {
     static const double spare = 0.5; /* a port less than the issue width is seen */
-    const struct probe_usage_experiment all = {.target =
-                                                   probe_usage_computing_ports(map, PROBE_PORTS_SCALAR)};
-    bool hidden = all.target == 0 || probe_usage_is_widest(map, &all);
+    const unsigned ports = ports_in(probe_usage_computing_ports(map, PROBE_PORTS_SCALAR));
+    bool hidden = ports == 0 || ports >= round(map->issue_width);
     for (size_t i = 0; i < map->member_count && !hidden; i++) {
         const struct probe_port_member *member = &map->members[i];
         hidden = member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1 &&

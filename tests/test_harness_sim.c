@@ -41,6 +41,8 @@
 #define CRC32        "\xf2\x0f\x38\xf0\xc0"
 #define UD2          "\x0f\x0b"
 #define GARBAGE      "\x06\x06"
+#define VPADDD_YMM   "\xc5\xed\xfe\xca"         /* ymm1, ymm2, ymm2 */
+#define VPADDD_ZMM   "\x62\xf1\x6d\x48\xfe\xda" /* zmm3, zmm2, zmm2 */
 
 struct machine {
     struct hx_sim_description description;
@@ -301,6 +303,26 @@ static void unpipelined_units(void **state) {
     machine_fini(&machine);
 }
 
+/* Narrower vectors do without a port while 512 bits are in flight; general registers keep it. */
+static void wide_vectors_close_ports(void **state) {
+    (void)state;
+#define VECTORS                                                                                              \
+    "form \"vpaddd ymm, ymm, ymm\" ports 1*p015\nform \"vpaddd zmm, zmm, zmm\" ports 1*p05\n"                \
+    "form \"imul r64, r64\" ports 1*p1 latency 3\n"
+#define SIX VPADDD_YMM VPADDD_YMM VPADDD_YMM VPADDD_YMM VPADDD_YMM VPADDD_YMM
+    struct machine open, closed;
+    machine_init(&open, CORE VECTORS);
+    machine_init(&closed, CORE "wide-closes p1\n" VECTORS);
+    assert_cycles(&open, SIX, 8, 16);
+    assert_cycles(&closed, SIX, 8, 16);
+    assert_cycles(&open, SIX VPADDD_ZMM VPADDD_ZMM VPADDD_ZMM, 8, 24);
+    assert_cycles(&closed, SIX VPADDD_ZMM VPADDD_ZMM VPADDD_ZMM, 8, 36);
+    assert_cycles(&closed, VPADDD_ZMM VPADDD_ZMM IMUL_RCX_RBX, 8, 24); /* by the chain through rcx */
+    assert_cycles(&closed, VPADDD_ZMM VPADDD_ZMM VPADDD_ZMM VPADDD_ZMM IMUL_RCX_RBX IMUL_RDX_RBX, 8, 24);
+    machine_fini(&open);
+    machine_fini(&closed);
+}
+
 /* An independent 20-cycle operation: a window of 16 slots holds so many in flight and no more. */
 static void the_window_is_finite(void **state) {
     (void)state;
@@ -471,6 +493,7 @@ int main(void) {
         cmocka_unit_test(partial_writes_merge),
         cmocka_unit_test(memory_forwards),
         cmocka_unit_test(unpipelined_units),
+        cmocka_unit_test(wide_vectors_close_ports),
         cmocka_unit_test(the_window_is_finite),
         cmocka_unit_test(pairs_can_fuse),
         cmocka_unit_test(what_does_not_run_says_why),

@@ -47,6 +47,7 @@ static void errors_have_a_place(void **state) {
         {"isaprobe-sim 1\nform \"nop\" ports none\n", "t:2:1", "must come before"},
         {"isaprobe-sim 1\nload-ports p23\n", "t:2:13", "a set of ports"},
         {HEAD "load-ports p29\n", "t:3:14", "a set of ports"},
+        {HEAD "wide-closes p9\n", "t:3:14", "a set of ports"},
         {HEAD "form\n", "t:3:5", "form: a name"},
         {HEAD "form \"add r64, r64\n", "t:3:6", "form: a name"},
         {HEAD "form \"add\" latency 1\n", "t:3:21", "needs `ports`"},
@@ -92,7 +93,7 @@ static void all_settings_arrive(void **state) {
                                     "issue-width 6\n\tretire-width 8\nrob 512\nscheduler 97\n"
                                     "load-latency 4\nforward-latency 3\ntaken-branch 2\n"
                                     "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
-                                    "policy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
+                                    "wide-closes p1\npolicy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
                                     "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
                                     "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
                                     "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
@@ -115,6 +116,7 @@ static void all_settings_arrive(void **state) {
     assert_int_equal(d.load_ports, 0x30);
     assert_int_equal(d.store_address_ports, 0x70);
     assert_int_equal(d.store_data_ports, 0x80);
+    assert_int_equal(d.wide_closes, 0x2);
     assert_true(d.uneven == 0.25 && d.ticks_per_cycle == 0.66 && d.overhead_ticks == 35);
     assert_true(d.resolution_ticks == 26 && d.noise == 1e-3 && d.jitter_ticks == 4);
     assert_true(d.drift == HX_SIM_DRIFT_SINE && d.drift_amplitude == 0.04 && d.drift_period == 500);

@@ -158,11 +158,18 @@ static void test_zen_plus(void **state) {
     recovers("tests/data/zen_plus.sim", "../shared/reference/zen_plus_ports.csv", BAD_DAY, 10, 20142);
 }
 
+/* Five ALUs behind six slots, and a port that 512 bits close for narrower vectors. */
+static void test_golden_cove(void **state) {
+    (void)state;
+    recovers("tests/data/golden_cove.sim", "../shared/reference/golden_cove_sample.csv", BAD_DAY, 10, 20143);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake_x),
         cmocka_unit_test(test_skylake_x_behind_four_slots),
         cmocka_unit_test(test_zen_plus),
+        cmocka_unit_test(test_golden_cove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

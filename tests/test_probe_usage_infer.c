@@ -486,6 +486,47 @@ static void test_widest_lacks_a_uop(void **state) {
     }
 }
 
+/* What works on a register that its operands do not name does more than load (MULX: RDX); a pointer that
+ * moves on is none of that. */
+static void test_sources_that_are_not_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        double own; /* uops of the widest set */
+    } forms[] = {{"mulx r32, r32, m32", 1}, {"pop r64", 0}};
+    enum { LOAD = 0x300, WIDEST = 0x1f };
+    static const struct probe_portmap map = {
+        .issue_width = 6, .classes = {{.ports = LOAD, .width = 2, .load = true}}, .class_count = 1};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct isa_form form = form_of(forms[i].form);
+        struct probe_usage_subject subject = {.form = &form, .count = 2};
+        subject.experiments[0] = (struct probe_usage_experiment){.target = LOAD, .confined = 1};
+        subject.experiments[1] = (struct probe_usage_experiment){.target = WIDEST, .confined = 1};
+        struct probe_usage result = {.slots = 1, .cycles = NAN};
+        probe_usage_infer(&subject, &result, &map);
+        assert_true(uops_on(&result, WIDEST) == forms[i].own && uops_on(&result, LOAD) == 1);
+    }
+}
+
+/* Between two readings of which one is spoilt there may be a whole number: more are taken. */
+static void test_glances_far_apart(void **state) {
+    (void)state;
+    static const double read[][2] = {{36.88, 0.66}, {1.02, 0.98}};
+    const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_of("vmovapd m128, xmm");
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage usage = {.slots = 1, .cycles = 0.5};
+        struct probe_usage_subject subject = {.form = &form, .result = &usage, .count = 1, .slots = 2};
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = 0x60, .store = true, .parts = 1, .copies = 8, .kind = PROBE_USAGE_GLANCED};
+        subject.experiments[0].blocked[0] = (struct probe_usage_term){.ports = 0x60, .uops = 24};
+        probe_usage_reading_add(&subject.experiments[0], read[i][0], 2);
+        probe_usage_reading_add(&subject.experiments[0], read[i][1], 2);
+        (void)probe_usage_glance_again(&subject, &map);
+        assert_int_equal(subject.experiments[0].wanted, i == 0 ? 3 : 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bursts_of_a_unit),
@@ -505,6 +546,8 @@ int main(void) {
         cmocka_unit_test(test_work_needs_a_port),
         cmocka_unit_test(test_stores_wait_for_loads),
         cmocka_unit_test(test_one_low_reading_refutes_a_load),
+        cmocka_unit_test(test_sources_that_are_not_named),
+        cmocka_unit_test(test_glances_far_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,16 +190,21 @@ static void test_counts_of_wide_sets(void **state) {
     assert_true(alus_of(three, 2) == 2); /* there are two slots */
 }
 
-/* What makes flags does it on some port, where no such form is as fast as instructions are issued. */
+/* What makes flags does it on some port, where no such form is as fast as instructions are issued: six ALUs
+ * are seen behind seven issue slots. */
 static void test_flags_need_a_port(void **state) {
     (void)state;
     static const char *const forms[] = {"cmp r64, r64", "adc r64, r64", "mov r64, r64", "clc"};
-    for (size_t i = 0; i < 2 * sizeof forms / sizeof forms[0]; i++) {
+    enum { SEEN, SEEN_BEHIND_SEVEN, HIDDEN_BEHIND_SIX, HIDDEN, CORES };
+    for (size_t i = 0; i < CORES * sizeof forms / sizeof forms[0]; i++) {
         struct core core;
         core_make(&core);
-        struct isa_form form = form_of(forms[i / 2]), fast = form_of("add r64, r64");
-        bool hidden = i % 2 == 1, flags = i / 2 < 2;
-        if (hidden) { /* in no class, for nothing blocks its ports */
+        struct isa_form form = form_of(forms[i / CORES]), fast = form_of("add r64, r64");
+        bool hidden = i % CORES >= HIDDEN_BEHIND_SIX, flags = i / CORES < 2;
+        core.map.issue_width = i % CORES == SEEN_BEHIND_SEVEN   ? 7
+                               : i % CORES == HIDDEN_BEHIND_SIX ? 6
+                                                                : core.map.issue_width;
+        if (i % CORES == HIDDEN) { /* in no class, for nothing blocks its ports */
             core.members[1] = (struct probe_port_member){.form = &fast, .class = -1, .cycles = 0.125};
         }
         struct probe_usage_subject subject;
