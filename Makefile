@@ -212,14 +212,15 @@ THESIS_OUT ?= docs/thesis_results.md
 thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the loop buffer, on this CPU
 	@$< $(THESIS_OUT)
 
-# --- proving the port inference on CPUs that are not here ---------------------------------------------------
+# --- proving ports and latencies on CPUs that are not here --------------------------------------------------
 
 .PHONY: proof
-# The tables lie outside the project: without them the program says so and stops.
+# The tables of ports lie outside the project: without them the program says so and stops.
 PROOF_ARGS ?= --noise 0,0.003
-proof: $(BUILD)/tests/bench/proof ## infer the ports of simulated CPUs made of published tables, and compare
+proof: $(BUILD)/tests/bench/proof $(BUILD)/tests/bench/proof_latency ## infer ports and latencies of simulated CPUs, and compare with what they have
 	@$< $(PROOF_ARGS) tests/data/skylake_x.sim tests/data/zen_plus.sim tests/data/golden_cove.sim
 	@$< $(PROOF_ARGS) --set "issue-width 6" --set "retire-width 6" tests/data/skylake_x.sim
+	@$<_latency --noise 0,0.003 tests/data/everything.sim
 
 # --- comparing it with a published table --------------------------------------------------------------------
 

@@ -89,17 +89,18 @@ static void errors_have_a_place(void **state) {
 
 static void all_settings_arrive(void **state) {
     (void)state;
-    static const char text[] = HEAD "name \"A core\" # with a comment\r\n"
-                                    "issue-width 6\n\tretire-width 8\nrob 512\nscheduler 97\n"
-                                    "load-latency 4\nforward-latency 3\ntaken-branch 2\n"
-                                    "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
-                                    "wide-closes p1\npolicy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
-                                    "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
-                                    "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
-                                    "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
-                                    "form \"div *\" ports 3*p0+2*p15 blocking 6 divider slots 4\n"
-                                    "fault \"ud2\" illegal\nfuse \"cmp *\" \"j*\"\n"
-                                    "default ports 1*p5 latency 2";
+    static const char text[] =
+        HEAD "name \"A core\" # with a comment\r\n"
+             "issue-width 6\n\tretire-width 8\nrob 512\nscheduler 97\n"
+             "load-latency 4\nforward-latency 3\ntaken-branch 2\n"
+             "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
+             "wide-closes p1\npolicy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
+             "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
+             "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
+             "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
+             "form \"div *\" ports 3*p0+2*p15 blocking 6 divider slots 4\n"
+             "fault \"ud2\" illegal\nfuse \"cmp *\" \"j*\"\n"
+             "default ports 1*p5 latency 2";
     struct hx_sim_description d;
     struct ip_error err;
     if (hx_sim_description_parse(&d, "t", text, strlen(text), NULL, &err) != IP_OK) {
