@@ -9,6 +9,9 @@
 
 enum { BRANCHES = 16 /* in a unit; one more instruction prepares the flags for all of them */ };
 
+/* Keeps the comparison from fusing with the first branch. */
+static const char KEEPS_APART[] = "nop dword [rax+8]";
+
 /* The instruction that prepares the flags, and the conditions that then hold. r13 = 1, r12 = 0, r11 =
  * INT64_MIN.
  */
@@ -60,52 +63,65 @@ static void conditional_prepare(struct gen_program *program, const struct prepar
     ip_lines_add(&program->init, "mov r12d, 0");
     ip_lines_add(&program->init, "mov r11, 0x8000000000000000");
     ip_lines_add(&program->unit, preparation->line);
-    /* Keeps the comparison from fusing with the first branch. */
-    ip_lines_add(&program->unit, "nop dword [rax+8]");
+}
+
+static bool is_relative(const struct isa_form *form) {
+    return form->explicit_count == 1 && form->operands[0].kind == ISA_OPERAND_REL;
+}
+
+/* JECXZ, JRCXZ */
+static bool asks_counter(const char *mnemonic) {
+    size_t length = strlen(mnemonic);
+    return length >= 4 && strcmp(mnemonic + length - 3, "cxz") == 0;
+}
+
+bool gen_form_is_always_taken(const struct isa_form *form) {
+    return gen_form_needs_target(form) || strcmp(form->mnemonic, "jmp") == 0 ||
+           strcmp(form->mnemonic, "loop") == 0;
+}
+
+enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_form *form, bool taken,
+                                  struct ip_error *err) {
+    const char *mnemonic = form->mnemonic;
+    bool unconditional = strcmp(mnemonic, "jmp") == 0, guided = gen_form_needs_target(form);
+    bool by_counter = asks_counter(mnemonic), loops = counts_down(mnemonic);
+    const struct preparation *preparation =
+        mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(mnemonic + 1, taken) : NULL;
+    if (!guided && (!is_relative(form) || !(unconditional || by_counter || loops || preparation != NULL))) {
+        return ip_fail(err, IP_UNSUPPORTED,
+                       "'%s' does not branch; branch chains are made of near jumps, calls and returns",
+                       form->syntax);
+    }
+    if (gen_form_is_always_taken(form) && !taken) {
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
+    }
+    if (loops) {
+        count_prepare(program, mnemonic, taken);
+    } else if (by_counter) {
+        ip_lines_add(&program->init, taken ? "mov ecx, 0" : "mov ecx, 1");
+    } else if (preparation != NULL) {
+        conditional_prepare(program, preparation);
+    }
+    return IP_OK;
 }
 
 enum ip_status gen_branch_program(struct gen_program *program, const struct isa_form *form, bool taken,
                                   struct ip_error *err) {
     const struct isa_form *forms[1] = {form};
     struct gen_pool pool;
-    enum ip_status status = gen_pool_init(&pool, forms, 1, err);
-    if (status != IP_OK) {
-        return status;
-    }
-    const char *mnemonic = form->mnemonic;
-    bool relative = form->explicit_count == 1 && form->operands[0].kind == ISA_OPERAND_REL;
-    bool unconditional = strcmp(mnemonic, "jmp") == 0;
-    size_t length = strlen(mnemonic);
-    bool by_counter = length >= 4 && strcmp(mnemonic + length - 3, "cxz") == 0; /* jecxz, jrcxz */
-    const struct preparation *preparation =
-        mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(mnemonic + 1, taken) : NULL;
-    bool loops = counts_down(mnemonic), guided = gen_form_needs_target(form);
-    if (guided && !taken) {
-        return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
-    }
-    if (!guided && (!relative || !(unconditional || by_counter || loops || preparation != NULL))) {
-        return ip_fail(err, IP_UNSUPPORTED,
-                       "'%s' does not branch; branch chains are made of near jumps, calls and returns",
-                       form->syntax);
-    }
-    if ((unconditional || strcmp(mnemonic, "loop") == 0) && !taken) {
-        return ip_fail(err, IP_UNSUPPORTED, "'%s' is always taken", form->syntax);
-    }
     struct gen_program made;
     gen_program_init(&made);
     made.forms_per_unit = BRANCHES;
     (void)snprintf(made.title, sizeof made.title, "branches: %s, %s", form->syntax,
                    taken ? "taken" : "not taken");
-    if (loops) {
-        count_prepare(&made, mnemonic, taken);
-    } else if (by_counter) {
-        ip_lines_add(&made.init, taken ? "mov ecx, 0" : "mov ecx, 1");
-    } else if (preparation != NULL) {
-        conditional_prepare(&made, preparation);
-    }
-    if (guided) {
+    enum ip_status status = gen_pool_init(&pool, forms, 1, err);
+    status = status == IP_OK ? gen_branch_prepare(&made, form, taken, err) : status;
+    if (status == IP_OK && gen_form_needs_target(form)) {
         status = gen_control_add(&made, form, BRANCHES, err);
-    } else {
+    } else if (status == IP_OK) {
+        if (form->mnemonic[0] == 'j' && made.unit.count > 0) {
+            ip_lines_add(&made.unit, KEEPS_APART);
+        }
         struct isa_binding binding;
         memset(&binding, 0, sizeof binding);
         char line[ISA_LINE_MAX];

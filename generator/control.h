@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generator/control.h - near calls, returns and indirect jumps: what they need beside themselves. */
+/* generator/control.h - branches, near calls, returns and indirect jumps: what they need beside themselves.
+ */
 #ifndef ISAPROBE_GENERATOR_CONTROL_H
 #define ISAPROBE_GENERATOR_CONTROL_H
 
@@ -13,8 +14,19 @@ bool gen_form_is_return(const struct isa_form *form);
  */
 bool gen_form_needs_target(const struct isa_form *form);
 
-/* Appends `count` instances of such a form, one after another, and what tells them where to go: the address
- * that LEA computes, stored where it is read from memory; for returns the calls that they answer. */
+/* A near jump, call or return that asks nothing. */
+bool gen_form_is_always_taken(const struct isa_form *form);
+
+/* Appends to the program what makes all instances of the branch that follow in its unit taken, or not: the
+ * flags or the counter that it asks for (R11 to R13 and RCX). A comparison may come last, which something has
+ * to keep from fusing with the first of them. IP_UNSUPPORTED: it is no near branch, or always
+ * taken. */
+IP_CHECK enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_form *form,
+                                           bool taken, struct ip_error *err);
+
+/* Appends `count` instances of a form that needs a target, one after another, and what tells them where to
+ * go: the address that LEA computes, stored where it is read from memory; for returns the calls that they
+ * answer. */
 IP_CHECK enum ip_status gen_control_add(struct gen_program *program, const struct isa_form *form,
                                         unsigned count, struct ip_error *err);
 

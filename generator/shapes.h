@@ -77,6 +77,8 @@ struct gen_part {
     unsigned count;
     struct gen_independence how;
     unsigned weight; /* registers are dealt in proportion to it; 0 for all parts: the same number for each */
+    bool not_taken;  /* a branch, prepared so that it goes on to what follows; beside it nothing that writes
+                        flags, RCX or R11 to R13 may stand */
 };
 
 enum { GEN_PARTS_MAX = 4 };

@@ -572,6 +572,10 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
                                  parts[i].form != NULL ? parts[i].form->syntax : filler_of(&parts[i]));
         made.fills_issue = made.fills_issue || parts[i].form == NULL;
     }
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        bool prepared = parts[i].form != NULL && parts[i].not_taken;
+        status = prepared ? gen_branch_prepare(&made, parts[i].form, false, err) : IP_OK;
+    }
     int next = 0;
     while (status == IP_OK && (next = part_next(streams, parts, count)) >= 0) {
         if (parts[next].form == NULL) {

@@ -76,8 +76,9 @@ static enum ip_status kernel_add(struct session *session, const struct isa_form 
                                  const struct mixes *mixes, unsigned nops, size_t *slot, double *others,
                                  struct probe_slots *result, struct ip_error *err) {
     unsigned count = form != NULL ? mixes->count : 0;
-    const struct gen_part parts[2] = {{.filler = session->filler, .count = nops},
-                                      {.form = form, .count = count}};
+    const struct gen_part parts[2] = {
+        {.filler = session->filler, .count = nops},
+        {.form = form, .count = count, .not_taken = form != NULL && gen_form_branches(form)}};
     struct gen_program program;
     struct ip_error reason;
     gen_program_init(&program);
@@ -349,8 +350,8 @@ enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_enco
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (forms[i]->obstacle != ISA_OBSTACLE_NONE) {
             slots_none(&found[i], forms[i]->note);
-        } else if (gen_form_branches(forms[i])) {
-            slots_none(&found[i], "a branch among NOPs also ends their groups");
+        } else if (gen_form_is_always_taken(forms[i])) {
+            slots_none(&found[i], "a branch that is taken also ends the groups of NOPs");
         } else {
             slots_none(&found[i], throughputs[i].why);
             found[i].verdict = throughputs[i].verdict;

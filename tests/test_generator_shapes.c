@@ -422,6 +422,36 @@ static void branch_units(void **state) {
     assert_int_equal(gen_branch_program(&program, &add, true, &err), IP_UNSUPPORTED);
 }
 
+/* Among instructions that write no flags the flags of a branch are prepared once, so that it is not taken. */
+static void branches_in_a_mix(void **state) {
+    (void)state;
+    static const struct {
+        const char *syntax, *first, *init;
+    } known[] = {{"jz rel8", "test r13, r13", "mov r13d, 1"},
+                 {"jnz rel8", "cmp r13, r13", "mov r13d, 1"},
+                 {"jrcxz rel8", GEN_FILLER_NOP, "mov ecx, 1"},
+                 {"loope rel8", "test r13, r13", "mov rcx, 0x7fffffffffffffff"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct isa_form form = form_of(known[i].syntax);
+        struct gen_program program;
+        struct ip_error err = {0};
+        const struct gen_part parts[] = {{.count = 4}, {.form = &form, .count = 2, .not_taken = true}};
+        assert_int_equal(gen_mix_program(&program, parts, 2, &err), IP_OK);
+        assert_string_equal(program.unit.items[0], known[i].first);
+        bool set = false;
+        for (size_t l = 0; l < program.init.count; l++) {
+            set = set || strcmp(program.init.items[l], known[i].init) == 0;
+        }
+        assert_true(set);
+        gen_program_fini(&program);
+    }
+    struct isa_form jmp = form_of("jmp rel8");
+    struct gen_program program;
+    struct ip_error err = {0};
+    const struct gen_part parts[] = {{.count = 4}, {.form = &jmp, .count = 2, .not_taken = true}};
+    assert_int_equal(gen_mix_program(&program, parts, 2, &err), IP_UNSUPPORTED);
+}
+
 static void fills(void **state) {
     (void)state;
     static const struct {
@@ -480,11 +510,17 @@ static void fills_of_mixes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latency_units),          cmocka_unit_test(keeper_cycles),
-        cmocka_unit_test(pointer_chase_prepared), cmocka_unit_test(filler),
-        cmocka_unit_test(throughput_units),       cmocka_unit_test(pair_units),
-        cmocka_unit_test(branch_units),           cmocka_unit_test(fills),
-        cmocka_unit_test(fills_of_mixes),         cmocka_unit_test(loads_meet_no_stores_of_others),
+        cmocka_unit_test(latency_units),
+        cmocka_unit_test(keeper_cycles),
+        cmocka_unit_test(pointer_chase_prepared),
+        cmocka_unit_test(filler),
+        cmocka_unit_test(throughput_units),
+        cmocka_unit_test(pair_units),
+        cmocka_unit_test(branch_units),
+        cmocka_unit_test(branches_in_a_mix),
+        cmocka_unit_test(fills),
+        cmocka_unit_test(fills_of_mixes),
+        cmocka_unit_test(loads_meet_no_stores_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
