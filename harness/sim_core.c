@@ -266,6 +266,9 @@ static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool 
     if (taken) { /* the front end follows so many branches only */
         issue_not_before(c, c->branch_cycle);
     }
+    if (op->together && c->issued > 0 && c->issued + slots > c->widths.issue) {
+        issue_not_before(c, c->issue_cycle + 1);
+    }
     slots_issue(c, slots);
     if (taken) {
         c->branch_cycle = c->issue_cycle + c->d->taken_branch;

@@ -49,6 +49,7 @@ struct hx_sim_row {
     uint16_t latency, memory_latency; /* memory_latency: address to result, 0: load latency + latency */
     uint16_t slots;
     bool eliminated; /* done at rename: a slot, no port, latency 0 */
+    bool together;   /* its slots are of one cycle */
     enum hx_sim_same_register same_register;
     uint16_t blocking; /* cycles that the unit `unit` is taken by; 0: none */
     uint8_t unit;

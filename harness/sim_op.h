@@ -55,7 +55,7 @@ struct hx_sim_op {
     uint8_t sources_count, results_count, uops_count;
     uint16_t slots, blocking;
     uint8_t unit;
-    bool eliminated, loads, stores;
+    bool eliminated, together, loads, stores;
     bool wide;        /* a 512-bit register is among its operands */
     bool vector;      /* a narrower vector is, and none of 512 bits */
     bool listed;      /* false: no row; a plain one-cycle instruction stands in for it */

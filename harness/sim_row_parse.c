@@ -147,6 +147,8 @@ enum ip_status hx_sim_row_parse(struct hx_sim_description *description, struct h
             }
         } else if (hx_sim_line_is(line, "eliminated")) {
             row->eliminated = true;
+        } else if (hx_sim_line_is(line, "together")) {
+            row->together = true;
         } else if (hx_sim_line_is(line, "same-register")) {
             status = same_register_parse(row, line, err);
         } else if (hx_sim_line_is(line, "blocking")) {
@@ -158,8 +160,8 @@ enum ip_status hx_sim_row_parse(struct hx_sim_description *description, struct h
             status = pair_parse(row, line, err);
         } else {
             status = hx_sim_line_fail(line, 0, err,
-                                      "expected ports, latency, slots, eliminated, same-register, blocking, "
-                                      "reads or a pair such as op2->op1");
+                                      "expected ports, latency, slots, together, eliminated, same-register, "
+                                      "blocking, reads or a pair such as op2->op1");
         }
         if (status != IP_OK) {
             return status;

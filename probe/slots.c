@@ -24,6 +24,7 @@ enum {
     MANY_ENOUGH = 4, /* with fewer a hundredth of the time is a good part of a slot */
     GLANCES = 2,
     ATTEMPTS = 3,
+    SEEN_MOST = MIXES * (GLANCES + ATTEMPTS),
     REFUSALS = 2,       /* undisturbed attempts that no slots came out of: a third never had any */
     WIDTH_RETRIES = 12, /* no form has slots without the issue width */
     WIDTH_SECONDS = 3,
@@ -36,6 +37,8 @@ static const double SPARE_CYCLES = 6.0;
 /* How far the two mixes may be from each other, in slots for each instance. */
 static const double SAME_SLOTS = 0.5;
 static const double SAME_SLOTS_OF_ALL = 1.5; /* of all instances together */
+/* Of several mixes that disagree, two say the same if they are as near to each other. */
+static const double SAME_LEAST = 0.25;
 /* So many more than the form has time for alone may be noise. */
 static const double MOST_MORE = 1.0;
 /* At a glance their mean is as near to a whole number. */
@@ -43,10 +46,19 @@ static const double CLEAR_SLOTS = 0.3;
 /* So near to an integer the issue width is one. */
 static const double WIDTH_TOLERANCE = 0.2;
 
+/* What one mix said. */
+struct reading {
+    unsigned nops;
+    double slots;
+};
+
 /* The mixes of one form: `count` instances among `nops` NOPs, and more. */
 struct mixes {
     bool wanted, fine;
     unsigned nops, count;
+    unsigned more;                  /* NOPs than usual, at a glance: where other mixes disagreed */
+    struct reading seen[SEEN_MOST]; /* of mixes that disagreed, the least first; each of its own NOPs */
+    unsigned seen_count;
     unsigned refusals;
     double most; /* slots that an instance can have: all that there are while one takes its time alone */
     size_t slots[MIXES]; /* in the batch, the first kernel of each; SIZE_MAX: none */
@@ -140,7 +152,7 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
     while (count > 1 && nops_for(session, cycles, count) > NOPS_SMALL) {
         count /= 2;
     }
-    double nops = nops_for(session, cycles, count);
+    double nops = nops_for(session, cycles, count) + (session->glance ? mixes->more : 0);
     if (!(nops <= NOPS_MOST)) {
         return false;
     }
@@ -238,9 +250,37 @@ static double mix_read(const struct session *session, const struct isa_form *for
     return ((stat->cycles - base->cycles) * session->width - mixes->others) / mixes->count;
 }
 
+/* A reading takes the place of one of as many NOPs. */
+static void seen_add(struct mixes *mixes, unsigned nops, double slots) {
+    unsigned at = 0, count = 0;
+    for (unsigned i = 0; i < mixes->seen_count; i++) {
+        if (mixes->seen[i].nops != nops) {
+            mixes->seen[count++] = mixes->seen[i];
+        }
+    }
+    count = count < SEEN_MOST ? count : SEEN_MOST - 1;
+    for (at = count; at > 0 && mixes->seen[at - 1].slots > slots; at--) {
+        mixes->seen[at] = mixes->seen[at - 1];
+    }
+    mixes->seen[at] = (struct reading){.nops = nops, .slots = slots};
+    mixes->seen_count = count + 1;
+}
+
+/* Whatever else holds a mix up only adds to it: two uops that must issue in one cycle wait for the next where
+ * the NOPs before them leave one slot of it. So of mixes that disagree the least counts, if the one above it
+ * says the same. */
+static bool least_agree(const struct mixes *mixes, double *one, double *other) {
+    if (mixes->seen_count < 3 || mixes->seen[1].slots - mixes->seen[0].slots > SAME_LEAST) {
+        return false;
+    }
+    *one = mixes->seen[0].slots;
+    *other = mixes->seen[1].slots;
+    return true;
+}
+
 /* Reads the mixes of one form. Returns false where another attempt may do better: something else than the
  * issue decided, so that the mixes disagree, or it was noise. */
-static bool form_read(const struct session *session, const struct isa_form *form, const struct mixes *mixes,
+static bool form_read(const struct session *session, const struct isa_form *form, struct mixes *mixes,
                       struct probe_slots *result) {
     slots_none(result, "");
     double one = mix_read(session, form, mixes, 0, result);
@@ -251,10 +291,15 @@ static bool form_read(const struct session *session, const struct isa_form *form
     }
     bool agree = fabs(one - other) <= fmax(SAME_SLOTS, SAME_SLOTS_OF_ALL / mixes->count);
     if (!agree && result->verdict == HX_VERDICT_OK) {
-        struct hx_stat stat = result->stat;
-        slots_none(result, "something else than the issue limits it among NOPs");
-        result->stat = stat;
-        return false;
+        seen_add(mixes, mixes->nops, one);
+        seen_add(mixes, mixes->nops + NOPS_STEP, other);
+        mixes->more += MIXES * NOPS_STEP;
+        if (!least_agree(mixes, &one, &other)) {
+            struct hx_stat stat = result->stat;
+            slots_none(result, "something else than the issue limits it among NOPs");
+            result->stat = stat;
+            return false;
+        }
     }
     double mean = (one + other) / 2.0;
     if (mean > mixes->most) {

@@ -323,6 +323,20 @@ static void wide_vectors_close_ports(void **state) {
     machine_fini(&closed);
 }
 
+/* Three slots of one cycle leave the fourth unused. */
+static void slots_of_one_cycle(void **state) {
+    (void)state;
+    struct machine apart, together;
+    machine_init(&apart, CORE "form \"nop\" ports none\nform \"crc32 r32, r8\" ports none slots 3\n");
+    machine_init(&together,
+                 CORE "form \"nop\" ports none\nform \"crc32 r32, r8\" ports none slots 3 together\n");
+    assert_cycles(&apart, CRC32, 8, 6);
+    assert_cycles(&together, CRC32, 8, 8);
+    assert_cycles(&together, CRC32 NOP, 8, 8);
+    machine_fini(&apart);
+    machine_fini(&together);
+}
+
 /* An independent 20-cycle operation: a window of 16 slots holds so many in flight and no more. */
 static void the_window_is_finite(void **state) {
     (void)state;
@@ -494,6 +508,7 @@ int main(void) {
         cmocka_unit_test(memory_forwards),
         cmocka_unit_test(unpipelined_units),
         cmocka_unit_test(wide_vectors_close_ports),
+        cmocka_unit_test(slots_of_one_cycle),
         cmocka_unit_test(the_window_is_finite),
         cmocka_unit_test(pairs_can_fuse),
         cmocka_unit_test(what_does_not_run_says_why),
