@@ -11,12 +11,12 @@
 #include "probe/batch.h"
 
 enum {
-    NOPS_STEP = 24,  /* numbers of NOPs are multiples of it, so that many forms share a loop of NOPs alone */
     NOPS_LEAST = 48, /* small loops: a longer one may come from the decoders, which are slower */
-    NOPS_SMALL = 120,
+    NOPS_SMALL = 144,
     NOPS_MOST = 480,
-    MIXES = 2, /* of a form, the second with NOPS_STEP more NOPs */
-    BASES = NOPS_MOST / NOPS_STEP + MIXES,
+    LOOP_END = 1, /* slot: a subtraction that fuses with its jump */
+    MIXES = 2,    /* of a form, the second with a step more NOPs */
+    BASES = 2 * NOPS_MOST,
     /* Of NOPs alone, and of fine mixes; their median counts: how they run depends on their place, by 2 %. */
     KERNELS = 3,
     MANY = 8,        /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
@@ -68,8 +68,8 @@ struct mixes {
 struct session {
     struct probe_batch batch;
     struct mixes *mixes;
-    size_t bases[2][BASES]; /* kernels of NOPS_STEP * i NOPs alone, the second ones fine: the first of each;
-                               SIZE_MAX: none */
+    size_t bases[2][BASES]; /* kernels of i NOPs and the loop's end alone, the second ones fine: the first of
+                               each; SIZE_MAX: none */
     double width;
     const char *filler; /* of the meter */
     bool glance;        /* one batch of each mix, before the attempts */
@@ -89,19 +89,20 @@ static enum ip_status kernel_add(struct session *session, const struct isa_form 
                                  struct probe_slots *result, struct ip_error *err) {
     unsigned count = form != NULL ? mixes->count : 0;
     const struct gen_part parts[2] = {
-        {.filler = session->filler, .count = nops},
-        {.form = form, .count = count, .not_taken = form != NULL && gen_form_branches(form)}};
+        {.form = form, .count = count, .not_taken = form != NULL && gen_form_branches(form)},
+        {.filler = session->filler, .count = nops - LOOP_END}};
     struct gen_program program;
     struct ip_error reason;
     gen_program_init(&program);
     *slot = SIZE_MAX;
-    enum ip_status status = gen_mix_program(&program, parts, form != NULL ? 2 : 1, &reason);
+    enum ip_status status = form != NULL ? gen_mix_program(&program, parts, 2, &reason)
+                                         : gen_mix_program(&program, &parts[1], 1, &reason);
     if (status == IP_OK) {
         program.copies = 1;
         program.one_loop = true;
         program.fine = mixes->fine;
         program.once = session->glance && form != NULL; /* many hang on NOPs alone */
-        *others = (double)program.unit.count - nops - count;
+        *others = (double)program.unit.count - (nops - LOOP_END) - count;
         return probe_batch_add(&session->batch, &program, slot, err);
     }
     gen_program_fini(&program);
@@ -133,10 +134,30 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
     return status;
 }
 
+/* NOPs, the loop's end among them, come in whole cycles between two instances: so each finds a cycle's slots
+ * as the one before it has left them. */
+static unsigned step_of(const struct session *session, unsigned count) {
+    return count * (unsigned)round(session->width);
+}
+
 /* How many NOPs hide `count` instances. */
 static double nops_for(const struct session *session, double cycles, unsigned count) {
-    double nops = ceil(session->width * (SPARE_CYCLES + SPARE * count * cycles) / NOPS_STEP) * NOPS_STEP;
-    return nops < NOPS_LEAST ? NOPS_LEAST : nops;
+    double step = step_of(session, count);
+    double nops = fmax(session->width * (SPARE_CYCLES + SPARE * count * cycles), NOPS_LEAST);
+    return ceil(nops / step) * step;
+}
+
+/* Slots of an instance that belong to the whole cycles, too: on a Zen 4 what has to do with the registers
+ * that MMX and x87 share costs half a slot more, or one and a half, unless it is the same of each cycle. With
+ * it stands what keeps the x87 stack balanced. */
+static unsigned slots_within(const struct isa_form *form) {
+    bool shared = strncmp(form->extension, "X87", 3) == 0 || strcmp(form->mnemonic, "emms") == 0;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        enum isa_reg_class of = form->operands[i].reg_class;
+        bool is_register = form->operands[i].kind == ISA_OPERAND_REG;
+        shared = shared || (is_register && (of == ISA_REG_MMX || of == ISA_REG_X87));
+    }
+    return shared ? 1 + (unsigned)abs(form->x87_pushes) : 0;
 }
 
 /* false: the form takes too long. */
@@ -144,7 +165,8 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
                             double cycles) {
     const unsigned mmx_bits = 64;
     if (mixes->nops != 0) { /* another attempt */
-        mixes->nops += NOPS_STEP * (1 + mixes->nops / NOPS_STEP / 2);
+        unsigned step = step_of(session, mixes->count);
+        mixes->nops += step * (1 + mixes->nops / step / 2);
         mixes->fine = true;
         return mixes->nops <= NOPS_MOST;
     }
@@ -156,7 +178,7 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
     if (!(nops <= NOPS_MOST)) {
         return false;
     }
-    mixes->nops = (unsigned)nops;
+    mixes->nops = (unsigned)nops - count * slots_within(form);
     mixes->count = count;
     mixes->fine = count < MANY_ENOUGH;
     return true;
@@ -194,8 +216,8 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
     }
     enum ip_status status = IP_OK;
     for (unsigned m = 0; m < MIXES && status == IP_OK; m++) {
-        unsigned nops = mixes->nops + m * NOPS_STEP;
-        size_t *base = &session->bases[mixes->fine][nops / NOPS_STEP];
+        unsigned nops = mixes->nops + m * step_of(session, mixes->count);
+        size_t *base = &session->bases[mixes->fine][nops];
         double none = 0.0;
         if (*base == SIZE_MAX) {
             status = mix_add(session, NULL, mixes, nops, base, &none, NULL, err);
@@ -236,7 +258,7 @@ static const struct hx_stat *kernels_median(const struct hx_stat *first, unsigne
 static double mix_read(const struct session *session, const struct isa_form *form, const struct mixes *mixes,
                        unsigned m, struct probe_slots *result) {
     const struct hx_stat *stats = session->batch.stats;
-    size_t first = session->bases[mixes->fine][mixes->nops / NOPS_STEP + m];
+    size_t first = session->bases[mixes->fine][mixes->nops + m * step_of(session, mixes->count)];
     const struct hx_stat *base = kernels_median(&stats[first], kernels_of(mixes, NULL));
     const struct hx_stat *stat = kernels_median(&stats[mixes->slots[m]], kernels_of(mixes, form));
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
@@ -292,8 +314,8 @@ static bool form_read(const struct session *session, const struct isa_form *form
     bool agree = fabs(one - other) <= fmax(SAME_SLOTS, SAME_SLOTS_OF_ALL / mixes->count);
     if (!agree && result->verdict == HX_VERDICT_OK) {
         seen_add(mixes, mixes->nops, one);
-        seen_add(mixes, mixes->nops + NOPS_STEP, other);
-        mixes->more += MIXES * NOPS_STEP;
+        seen_add(mixes, mixes->nops + step_of(session, mixes->count), other);
+        mixes->more += MIXES * step_of(session, mixes->count);
         if (!least_agree(mixes, &one, &other)) {
             struct hx_stat stat = result->stat;
             slots_none(result, "something else than the issue limits it among NOPs");
