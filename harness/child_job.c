@@ -72,7 +72,7 @@ static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t it
     if (kernel->map_on_demand) {
         pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
     }
-    if (child->shared->avx) {
+    if (child->shared->avx && kernel->extended_state) { /* a Zen 4 takes 330 cycles for it */
         vectors_reset();
     }
     step_dither(child);
