@@ -523,6 +523,15 @@ static const char *filler_of(const struct gen_part *part) {
     return part->filler != NULL ? part->filler : GEN_FILLER_NOP;
 }
 
+static const char *filler_in(const struct gen_part *parts, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        if (parts[i].form == NULL) {
+            return filler_of(&parts[i]);
+        }
+    }
+    return GEN_FILLER_NOP;
+}
+
 enum ip_status gen_mix_program(struct gen_program *program, const struct gen_part *parts, unsigned count,
                                struct ip_error *err) {
     enum ip_status status = parts_check(parts, count, err);
@@ -575,6 +584,9 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         bool prepared = parts[i].form != NULL && parts[i].not_taken;
         status = prepared ? gen_branch_prepare(&made, parts[i].form, false, err) : IP_OK;
+        if (status == IP_OK && prepared && made.unit.count > 0) {
+            ip_lines_add(&made.unit, filler_in(parts, count)); /* or it fuses with the first branch */
+        }
     }
     int next = 0;
     while (status == IP_OK && (next = part_next(streams, parts, count)) >= 0) {

@@ -26,6 +26,7 @@ enum {
     ATTEMPTS = 3,
     SEEN_MOST = MIXES * (GLANCES + ATTEMPTS),
     REFUSALS = 2,       /* undisturbed attempts that no slots came out of: a third never had any */
+    WIDTH_MOST = 32,    /* slots in a cycle: more were none */
     WIDTH_RETRIES = 12, /* no form has slots without the issue width */
     WIDTH_SECONDS = 3,
 };
@@ -137,7 +138,7 @@ static enum ip_status mix_add(struct session *session, const struct isa_form *fo
 /* NOPs, the loop's end among them, come in whole cycles between two instances: so each finds a cycle's slots
  * as the one before it has left them. */
 static unsigned step_of(const struct session *session, unsigned count) {
-    return count * (unsigned)round(session->width);
+    return count * (unsigned)fmin(fmax(round(session->width), 1), WIDTH_MOST);
 }
 
 /* How many NOPs hide `count` instances. */
@@ -178,7 +179,8 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
     if (!(nops <= NOPS_MOST)) {
         return false;
     }
-    mixes->nops = (unsigned)nops - count * slots_within(form);
+    unsigned within = count * slots_within(form);
+    mixes->nops = (unsigned)nops - (within < NOPS_LEAST ? within : 0);
     mixes->count = count;
     mixes->fine = count < MANY_ENOUGH;
     return true;
