@@ -57,7 +57,6 @@ struct reading {
 struct mixes {
     bool wanted, fine;
     unsigned nops, count;
-    unsigned more;                  /* NOPs than usual, at a glance: where other mixes disagreed */
     struct reading seen[SEEN_MOST]; /* of mixes that disagreed, the least first; each of its own NOPs */
     unsigned seen_count;
     unsigned refusals;
@@ -96,8 +95,8 @@ static enum ip_status kernel_add(struct session *session, const struct isa_form 
     struct ip_error reason;
     gen_program_init(&program);
     *slot = SIZE_MAX;
-    enum ip_status status = form != NULL ? gen_mix_program(&program, parts, 2, &reason)
-                                         : gen_mix_program(&program, &parts[1], 1, &reason);
+    const unsigned alone = form == NULL; /* the NOPs */
+    enum ip_status status = gen_mix_program(&program, parts + alone, 2 - alone, &reason);
     if (status == IP_OK) {
         program.copies = 1;
         program.one_loop = true;
@@ -141,6 +140,11 @@ static unsigned step_of(const struct session *session, unsigned count) {
     return count * (unsigned)fmin(fmax(round(session->width), 1), WIDTH_MOST);
 }
 
+/* NOPs of the m-th mix. */
+static unsigned mix_nops(const struct session *session, const struct mixes *mixes, unsigned m) {
+    return mixes->nops + m * step_of(session, mixes->count);
+}
+
 /* How many NOPs hide `count` instances. */
 static double nops_for(const struct session *session, double cycles, unsigned count) {
     double step = step_of(session, count);
@@ -175,7 +179,8 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
     while (count > 1 && nops_for(session, cycles, count) > NOPS_SMALL) {
         count /= 2;
     }
-    double nops = nops_for(session, cycles, count) + (session->glance ? mixes->more : 0);
+    double nops = nops_for(session, cycles, count);
+    nops += session->glance ? mixes->seen_count * step_of(session, count) : 0; /* others than disagreed */
     if (!(nops <= NOPS_MOST)) {
         return false;
     }
@@ -218,7 +223,7 @@ static enum ip_status form_mixes_add(struct session *session, size_t i, const st
     }
     enum ip_status status = IP_OK;
     for (unsigned m = 0; m < MIXES && status == IP_OK; m++) {
-        unsigned nops = mixes->nops + m * step_of(session, mixes->count);
+        unsigned nops = mix_nops(session, mixes, m);
         size_t *base = &session->bases[mixes->fine][nops];
         double none = 0.0;
         if (*base == SIZE_MAX) {
@@ -260,7 +265,7 @@ static const struct hx_stat *kernels_median(const struct hx_stat *first, unsigne
 static double mix_read(const struct session *session, const struct isa_form *form, const struct mixes *mixes,
                        unsigned m, struct probe_slots *result) {
     const struct hx_stat *stats = session->batch.stats;
-    size_t first = session->bases[mixes->fine][mixes->nops + m * step_of(session, mixes->count)];
+    size_t first = session->bases[mixes->fine][mix_nops(session, mixes, m)];
     const struct hx_stat *base = kernels_median(&stats[first], kernels_of(mixes, NULL));
     const struct hx_stat *stat = kernels_median(&stats[mixes->slots[m]], kernels_of(mixes, form));
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
@@ -276,13 +281,12 @@ static double mix_read(const struct session *session, const struct isa_form *for
 
 /* A reading takes the place of one of as many NOPs. */
 static void seen_add(struct mixes *mixes, unsigned nops, double slots) {
-    unsigned at = 0, count = 0;
+    unsigned at, count = 0;
     for (unsigned i = 0; i < mixes->seen_count; i++) {
         if (mixes->seen[i].nops != nops) {
             mixes->seen[count++] = mixes->seen[i];
         }
     }
-    count = count < SEEN_MOST ? count : SEEN_MOST - 1;
     for (at = count; at > 0 && mixes->seen[at - 1].slots > slots; at--) {
         mixes->seen[at] = mixes->seen[at - 1];
     }
@@ -315,9 +319,8 @@ static bool form_read(const struct session *session, const struct isa_form *form
     }
     bool agree = fabs(one - other) <= fmax(SAME_SLOTS, SAME_SLOTS_OF_ALL / mixes->count);
     if (!agree && result->verdict == HX_VERDICT_OK) {
-        seen_add(mixes, mixes->nops, one);
-        seen_add(mixes, mixes->nops + step_of(session, mixes->count), other);
-        mixes->more += MIXES * step_of(session, mixes->count);
+        seen_add(mixes, mix_nops(session, mixes, 0), one);
+        seen_add(mixes, mix_nops(session, mixes, 1), other);
         if (!least_agree(mixes, &one, &other)) {
             struct hx_stat stat = result->stat;
             slots_none(result, "something else than the issue limits it among NOPs");

@@ -33,7 +33,7 @@ static const unsigned KINDS[] = {PROBE_PORTS_SCALAR, PROBE_PORTS_VECTOR | PROBE_
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
-    return ports_in(probe_usage_computing_ports(map, UINT_MAX)) >= round(map->issue_width);
+    return ports_fill_issue(probe_usage_computing_ports(map, UINT_MAX), map);
 }
 
 bool probe_usage_has_a_result(const struct isa_form *form) {
@@ -58,7 +58,7 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
                           probe_usage_has_a_result(member->form));
         }
         uint32_t ports = probe_usage_computing_ports(map, KINDS[kind]);
-        hidden |= any && ports_in(ports) >= round(map->issue_width) ? ports : 0;
+        hidden |= any && ports_fill_issue(ports, map) ? ports : 0;
     }
     return hidden;
 }

@@ -3,6 +3,8 @@
 #ifndef ISAPROBE_PROBE_USAGE_STEPS_H
 #define ISAPROBE_PROBE_USAGE_STEPS_H
 
+#include <math.h>
+
 #include "generator/shapes.h"
 #include "probe/batch.h"
 #include "probe/usage.h"
@@ -135,6 +137,12 @@ static inline unsigned ports_in(uint32_t set) {
 /* Are they all among these? */
 static inline bool ports_within(uint32_t set, uint32_t of) {
     return (set & ~of) == 0;
+}
+
+/* As many as instructions are issued in a cycle, or more: who may go to any of them costs what its issue slot
+ * does. */
+static inline bool ports_fill_issue(uint32_t set, const struct probe_portmap *map) {
+    return ports_in(set) >= round(map->issue_width);
 }
 
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why);

@@ -114,7 +114,7 @@ static bool vector_work_missing(const struct probe_usage_subject *subject, const
                                 const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(subject->form);
     uint32_t ports = probe_usage_computing_ports(map, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE);
-    bool works = false, seen = ports_in(ports) >= round(map->issue_width) || seen_computing(result, map);
+    bool works = false, seen = ports_fill_issue(ports, map) || seen_computing(result, map);
     for (unsigned i = 0; i < subject->form->explicit_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
         works = works || (operand->kind == ISA_OPERAND_REG && operand->read && !operand->mask);
@@ -133,8 +133,8 @@ static bool works_with_flags(const struct isa_form *form) {
 /* Are such as fast as instructions are issued? Then their ports are hidden. */
 static bool flags_are_hidden(const struct probe_portmap *map) {
     static const double spare = 0.5; /* a port less than the issue width is seen */
-    const unsigned ports = ports_in(probe_usage_computing_ports(map, PROBE_PORTS_SCALAR));
-    bool hidden = ports == 0 || ports >= round(map->issue_width);
+    const uint32_t ports = probe_usage_computing_ports(map, PROBE_PORTS_SCALAR);
+    bool hidden = ports == 0 || ports_fill_issue(ports, map);
     for (size_t i = 0; i < map->member_count && !hidden; i++) {
         const struct probe_port_member *member = &map->members[i];
         hidden = member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1 &&

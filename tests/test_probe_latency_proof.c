@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "harness/meter.h"
-#include "isa/decode.h"
-#include "isa/table.h"
 #include "tests/latency_proof.h"
+#include "tests/random_forms.h"
 
 enum { TRIED = 200 };
 static const char BASE[] = "tests/data/everything.sim";
@@ -30,20 +29,8 @@ struct drawn {
 
 /* Forms of the tables, at random, of which latencies can be drawn. */
 static void forms_choose(struct drawn *drawn, struct ip_random *random) {
-    struct ip_error err = {0};
     struct isa_form *tried[TRIED];
-    size_t count = 0;
-    while (count < TRIED) {
-        struct isa_form *form = &drawn->table.forms[ip_random_below(random, drawn->table.count)];
-        bool again = false;
-        for (size_t i = 0; i < count && !again; i++) {
-            again = tried[i] == form;
-        }
-        if (!again) {
-            tried[count++] = form;
-        }
-    }
-    assert_int_equal(isa_forms_derive(tried, TRIED, &err), IP_OK);
+    random_forms_draw(&drawn->table, random, tried, TRIED);
     for (size_t i = 0; i < TRIED; i++) {
         if (latency_proof_is_subject(tried[i], &drawn->transfers)) {
             drawn->forms[drawn->count++] = tried[i];

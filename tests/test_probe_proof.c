@@ -12,11 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/random.h"
 #include "harness/meter.h"
-#include "isa/decode.h"
-#include "isa/table.h"
 #include "tests/port_proof.h"
+#include "tests/random_forms.h"
 
 enum { SAMPLE = 48, TRIED = 1600 };
 
@@ -61,20 +59,9 @@ static bool is_subject(const struct hx_sim_description *d, const struct isa_form
 static size_t forms_choose(struct isa_table *table, const struct hx_sim_description *d, uint64_t seed,
                            struct isa_form **forms) {
     struct ip_random random = {.state = seed};
-    struct ip_error err = {0};
     struct isa_form *tried[TRIED];
-    size_t count = 0, tried_count = 0;
-    while (tried_count < TRIED) {
-        struct isa_form *form = &table->forms[ip_random_below(&random, table->count)];
-        bool again = false;
-        for (size_t i = 0; i < tried_count && !again; i++) {
-            again = tried[i] == form;
-        }
-        if (!again) {
-            tried[tried_count++] = form;
-        }
-    }
-    assert_int_equal(isa_forms_derive(tried, TRIED, &err), IP_OK);
+    size_t count = 0;
+    random_forms_draw(table, &random, tried, TRIED);
     for (size_t i = 0; i < TRIED && count < SAMPLE; i++) {
         if (is_subject(d, tried[i])) {
             forms[count++] = tried[i];

@@ -73,11 +73,7 @@ static void description_write(const struct tool *tool, const char *path, const c
         }
         ip_text_append_bytes(&out, line, (size_t)(end - line));
     }
-    (void)strcpy(written, "/tmp/isaprobe-proof-XXXXXX");
-    int fd = mkstemp(written);
-    if (fd < 0 || out.failed || write(fd, out.data, out.length) != (ssize_t)out.length || close(fd) != 0) {
-        tool_must(tool, ip_fail(&err, IP_IO, "%s: %s", written, strerror(errno)), &err);
-    }
+    tool_description_write(tool, &out, written);
     ip_text_fini(&text);
     ip_text_fini(&out);
 }

@@ -7,7 +7,6 @@
  * BASE.sim gives the core, the forms' ports, and the instructions that kernels put around a form. Of each
  * other form the latency of every pair is drawn at random, and the measured ones are compared with what was
  * drawn. With noise, as `proof` has it, come spikes and a clock that drifts. */
-#include <errno.h>
 #include <getopt.h>
 #include <unistd.h>
 
@@ -67,12 +66,7 @@ static void description_write(const struct tool *tool, const char *path, const s
     if (noise > 0) {
         ip_text_printf(&text, "noise %g\nspikes 0.05 14000\ndrift walk 0.0005 0.05\n", noise);
     }
-    (void)strcpy(written, "/tmp/isaprobe-proof-XXXXXX");
-    int fd = mkstemp(written);
-    if (fd < 0 || text.failed || write(fd, text.data, text.length) != (ssize_t)text.length ||
-        close(fd) != 0) {
-        tool_must(tool, ip_fail(&err, IP_IO, "%s: %s", written, strerror(errno)), &err);
-    }
+    tool_description_write(tool, &text, written);
     ip_text_fini(&text);
 }
 

@@ -4,11 +4,14 @@
 #ifndef ISAPROBE_TESTS_BENCH_TOOL_H
 #define ISAPROBE_TESTS_BENCH_TOOL_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/error.h"
+#include "common/text.h"
 #include "harness/host.h"
 #include "harness/meter.h"
 #include "harness/stats.h"
@@ -63,6 +66,18 @@ static inline void tool_close(struct tool *tool) {
     hx_bench_close(&tool->bench);
     hx_host_fini(&tool->host);
     isa_table_fini(&tool->table);
+}
+
+/* Writes a simulated CPU's description to a new file, and its name to `written` (64 bytes). */
+static inline void tool_description_write(const struct tool *tool, const struct ip_text *text,
+                                          char *written) {
+    struct ip_error err = {0};
+    (void)strcpy(written, "/tmp/isaprobe-proof-XXXXXX");
+    int fd = mkstemp(written);
+    if (fd < 0 || text->failed || write(fd, text->data, text->length) != (ssize_t)text->length ||
+        close(fd) != 0) {
+        tool_must(tool, ip_fail(&err, IP_IO, "%s: %s", written, strerror(errno)), &err);
+    }
 }
 
 /* The form with this syntax, derived; NULL when the built-in tables lack it. */
