@@ -7,7 +7,7 @@
 #include "generator/shapes.h"
 
 enum {
-    GEN_LINKS_MAX = 9,
+    GEN_LINKS_MAX = 10,
     GEN_ROTATION_MAX = 12,
     /* What was written so many links ago is there, and each line has to be assembled. A power of two: in
      * rounds of two and four links a register is always written by the same one (docs/kernels.md). */

@@ -8,8 +8,8 @@
 #include "generator/operands.h"
 #include "probe/latency_session.h"
 
-/* Of a chain of the form alone that takes no whole number of cycles. */
-enum { BETWEEN_RETRIES = 3 };
+/* Of a chain that takes no whole number of cycles: of the form alone, and in a longer round. */
+enum { BETWEEN_RETRIES = 3, LONGER_RETRIES = 2 };
 
 const char *probe_path_name(enum probe_path path) {
     switch (path) {
@@ -127,6 +127,21 @@ static enum ip_status chains_measure(struct latency_session *session, const stru
     return probe_batch_measure(&session->batch, meter, encoder, err);
 }
 
+/* The pairs are read; what lies between two whole numbers of cycles is tried in longer rounds. */
+static enum ip_status longer_measure(struct latency_session *session, const struct hx_meter *meter,
+                                     struct gen_encoder *encoder, struct ip_error *err) {
+    const size_t first = session->experiment_count;
+    enum ip_status status = latency_longer_add(session, err);
+    session->batch.between_retries = LONGER_RETRIES;
+    if (status == IP_OK && session->experiment_count > first) {
+        status = probe_batch_measure(&session->batch, meter, encoder, err);
+    }
+    if (status == IP_OK) {
+        latency_longer_read(session, first);
+    }
+    return status;
+}
+
 static bool is_asked(const struct latency_session *session, size_t form, size_t pair) {
     return session->asked == NULL || pair >= PROBE_LATENCY_ASKED_MOST ||
            (session->asked[form] >> pair & 1) != 0;
@@ -142,6 +157,7 @@ static enum ip_status session_run(struct latency_session *session, const struct 
         }
     }
     if (status == IP_OK && !session->transfers->calibrated) {
+        latency_delays_need(session);
         status = probe_transfers_calibrate(session->transfers, meter, encoder, err);
     }
     if (status == IP_OK) {
@@ -155,6 +171,7 @@ static enum ip_status session_run(struct latency_session *session, const struct 
     }
     if (status == IP_OK) {
         latency_session_read(session);
+        status = longer_measure(session, meter, encoder, err);
     }
     return status;
 }

@@ -134,6 +134,11 @@ static enum ip_status chain_add(struct latency_session *session, size_t form_ind
                : status;
 }
 
+enum ip_status latency_chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                 const int *via, unsigned via_count, struct ip_error *err) {
+    return chain_add(session, form_index, pair_index, via, via_count, CHAIN_PLAIN, err);
+}
+
 /* An address is read as a whole general-purpose register. */
 static bool operand_is_address(const struct isa_operand *operand) {
     return operand->reg_class == ISA_REG_GPR64 || operand->reg_class == ISA_REG_GPR32;

@@ -40,6 +40,11 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define WHOLE_RELATIVE    0.01
 #define WHOLE_CYCLES      0.03
 #define WHOLE_CYCLES_MOST 0.09
+/* So near to a whole number a longer round is one, and so far above or below what the shorter ones tell that
+ * may be. */
+#define LONGER_WHOLE 0.12
+#define LONGER_MORE  0.8
+#define LONGER_LESS  0.95
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
@@ -290,6 +295,20 @@ static bool experiment_equals(const struct latency_session *session,
            *rest <= least_cycles + fmax(fmin(EQUAL_RELATIVE * least_cycles, EQUAL_CYCLES_MOST), EQUAL_CYCLES);
 }
 
+const struct latency_experiment *latency_teller_find(const struct latency_session *session, size_t begin,
+                                                     size_t end) {
+    const struct latency_experiment *all = session->experiments;
+    const struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
+    for (size_t i = begin; i < end; i++) {
+        double rest;
+        if (all[i].via_count > 0 && experiment_equals(session, &all[i], pair, pair->cycles, &rest) &&
+            rest == pair->cycles) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
+
 /* Does the chain without transfers, which takes `direct`, tell the same as the least of the others? */
 static bool direct_tells(double direct, double least_cycles) {
     double more = direct - least_cycles;
@@ -508,6 +527,34 @@ void latency_session_read(struct latency_session *session) {
         if (experiment->same_register && experiment->via_count == 0 &&
             fabs(pair->same_register_cycles - pair->chained_cycles) < SAME_CYCLES) {
             pair->same_register_cycles = NAN;
+        }
+    }
+}
+
+/* Is it a whole number of cycles, and the one above or below? */
+static bool is_next_whole(double cycles, double than) {
+    double whole = round(cycles), more = whole - than;
+    return fabs(cycles - whole) <= LONGER_WHOLE && more <= LONGER_MORE && more >= -LONGER_LESS;
+}
+
+void latency_longer_read(struct latency_session *session, size_t first) {
+    for (size_t begin = first, end; begin < session->experiment_count; begin = end) {
+        const struct latency_experiment *all = session->experiments;
+        struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
+        end = latency_pair_end(session, begin);
+        size_t least = SIZE_MAX;
+        double least_cycles = INFINITY;
+        for (size_t i = begin; i < end; i++) {
+            double rest;
+            if (experiment_equals(session, &all[i], pair, INFINITY, &rest) &&
+                is_next_whole(rest, pair->cycles) && rest < least_cycles) {
+                least = i;
+                least_cycles = rest;
+            }
+        }
+        if (least != SIZE_MAX) {
+            pair->measured = false;
+            pair_take(session, pair, &all[least], &session->batch.stats[all[least].slot]);
         }
     }
 }

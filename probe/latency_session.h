@@ -13,7 +13,7 @@
 #include "probe/latency.h"
 #include "probe/transfer.h"
 
-enum { LATENCY_VIA_MAX = 8 }; /* transfers in a chain */
+enum { LATENCY_VIA_MAX = 9 }; /* transfers in a chain */
 
 /* One chain for one pair. */
 struct latency_experiment {
@@ -47,6 +47,25 @@ IP_CHECK enum ip_status latency_chains_add(struct latency_session *session, size
 /* Adds the other chains of pairs whose first ones did not say the same, which were measured. */
 IP_CHECK enum ip_status latency_chains_add_rest(struct latency_session *session, struct ip_error *err);
 
+/* Adds the chain of a pair through `via_count` transfers, in the order in which they stand behind the form;
+ * where the generator knows none, the pair notes why. */
+IP_CHECK enum ip_status latency_chain_add(struct latency_session *session, size_t form_index,
+                                          size_t pair_index, const int *via, unsigned via_count,
+                                          struct ip_error *err);
+
+/* Marks as needed what latency_longer_add may put into a round, if the transfers that are lead to or from the
+ * vectors. */
+void latency_delays_need(struct latency_session *session);
+
+/* Adds longer rounds for the pairs, which were read, whose upper bound is no whole number of cycles: docs/
+ * method.md, "Between two whole numbers". */
+IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, struct ip_error *err);
+
+/* Of the chains [begin, end) of one pair the one whose value the pair was given; NULL: none with a transfer.
+ */
+const struct latency_experiment *latency_teller_find(const struct latency_session *session, size_t begin,
+                                                     size_t end);
+
 /* Is it the pair's chain without transfers, whose value the others are held against? */
 bool latency_is_anchor(const struct latency_experiment *experiment);
 
@@ -64,5 +83,9 @@ void latency_rivals_set(struct latency_session *session);
 
 /* Fills the pairs from the statistics of the batch; the transfers are calibrated. */
 void latency_session_read(struct latency_session *session);
+
+/* Of the longer rounds, experiments[first...], which were measured: the least that tells a whole number next
+ * to what its pair was given is the pair's from now on. */
+void latency_longer_read(struct latency_session *session, size_t first);
 
 #endif

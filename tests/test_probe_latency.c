@@ -48,7 +48,10 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"vmovdqa32 xmm{k}{z}, xmm\" ports 1*p0 latency 2\n"
                           "form \"vandps xmm, xmm, xmm\" ports 1*p015\n"
                           "form \"vorps xmm, xmm, xmm\" ports 1*p015\n"
+                          "form \"orps xmm, xmm\" ports 1*p015\n"
+                          "form \"xor r64, r64\" ports 1*p015\n"
                           /* forms under test */
+                          "form \"vpaddd xmm, xmm, m128\" ports 1*p015+1*p23 latency 1\n"
                           "form \"imul r64, r64\" ports 1*p1 latency 3\n"
                           "form \"dec r64\" ports 1*p015 latency 1\n"
                           "form \"adc r64, r64\" ports 1*p015 latency 1\n"
@@ -504,6 +507,44 @@ static void a_whole_number_alone_goes_before_a_part_less(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* Rounds of a few instructions that go in two ways in turn, and take half a cycle more. */
+static double in_turn(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 8 ? cycles + 0.5 : cycles;
+}
+
+static void a_bound_between_two_whole_numbers_is_tried_in_longer_rounds(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, in_turn, "vpaddd xmm, xmm, m128", &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == PROBE_PATH_ADDRESS) {
+            assert_true(pair->measured && pair->upper_bound);
+            assert_non_null(strstr(pair->via, " x vorps xmm, xmm, xmm + vmovd r32, xmm"));
+            assert_near(pair->cycles, 8, 0.05);
+        }
+    }
+    probe_latency_fini(&latency);
+}
+
+/* The same a cycle and more above what the longer rounds take: a way of its own, and the less counts. */
+static double in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 8 ? cycles - 1.4 : cycles;
+}
+
+static void a_whole_number_far_above_does_not_count(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, in_short_rounds, "vpaddd xmm, xmm, m128", &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == PROBE_PATH_ADDRESS) {
+            assert_string_equal(pair->via, "vmovd r32, xmm");
+        }
+    }
+    probe_latency_fini(&latency);
+}
+
 /* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
 static double sooner(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) == 1 && cycles > 10 ? cycles - 0.8 : cycles;
@@ -584,6 +625,8 @@ int main(void) {
         cmocka_unit_test(what_is_merged_into_was_just_written),
         cmocka_unit_test(half_a_cycle_alone_is_no_latency_of_flags_either),
         cmocka_unit_test(a_whole_number_alone_goes_before_a_part_less),
+        cmocka_unit_test(a_bound_between_two_whole_numbers_is_tried_in_longer_rounds),
+        cmocka_unit_test(a_whole_number_far_above_does_not_count),
         cmocka_unit_test(a_chain_that_is_a_cycle_shorter_tells_something_else),
         cmocka_unit_test(a_shorter_pair_is_not_hidden_by_a_longer_one),
         cmocka_unit_test(a_round_is_longer_than_what_changes_memory_takes),
