@@ -15,7 +15,6 @@ enum {
     THROUGH_REGISTER_BYTES = 2,
     THROUGH_MEMORY_BYTES = 7,
     CALL_BYTES = 5,
-    SKIP_BYTES = 1, /* a call of the very next instruction is no call to CPUs: it only asks where it is */
     JUMP_BYTES = 2,
     TARGET_DISP = 0x400, /* from the base: needs four bytes, as reckoned above */
     TARGET_STRIDE = 64,
@@ -25,6 +24,24 @@ enum {
 /* Registers whose names need no prefix in a jump; none of them is the base, the counter or RSP. */
 static const uint8_t targets[] = {0, 1, 2, 3, 6, 7};
 enum { TARGET_COUNT = sizeof targets / sizeof targets[0] };
+
+void gen_leapt_add(struct ip_lines *unit, unsigned bytes) {
+    static const char *const nops[] = {/* of one byte, two ... */
+                                       "nop",
+                                       "o16 nop",
+                                       "nop dword [rax]",
+                                       "nop dword [rax+8]",
+                                       "nop dword [rax+rax+8]",
+                                       "nop word [rax+rax+8]",
+                                       "nop dword [rax+0x200]",
+                                       "nop dword [rax+rax+0x200]",
+                                       "nop word [rax+rax+0x200]"};
+    const unsigned most = sizeof nops / sizeof nops[0];
+    for (unsigned length; bytes > 0; bytes -= length) {
+        length = bytes < most ? bytes : most;
+        ip_lines_add(unit, nops[length - 1]);
+    }
+}
 
 static bool is_called(const struct isa_form *form, const char *mnemonic) {
     return strcmp(form->mnemonic, mnemonic) == 0;
@@ -48,13 +65,18 @@ bool gen_form_needs_target(const struct isa_form *form) {
     return is_called(form, "call") || gen_form_is_return(form) || (is_called(form, "jmp") && !relative);
 }
 
+/* More than `length` bytes: a call of the very next instruction is no call to CPUs, it only asks where it is.
+ */
+static unsigned strides(unsigned length) {
+    return (length / GEN_BRANCH_STRIDE + 1) * GEN_BRANCH_STRIDE;
+}
+
 /* Through a register or memory: the address is computed first, which does not wait for anything. */
 static enum ip_status indirect_add(struct gen_program *program, const struct isa_form *form, unsigned i,
                                    struct ip_error *err) {
-    bool calls = is_called(form, "call"), memory = form->operands[0].kind == ISA_OPERAND_MEM;
-    unsigned skip = calls ? SKIP_BYTES : 0;
-    unsigned distance =
-        LEA_BYTES + (memory ? STORE_BYTES + THROUGH_MEMORY_BYTES : THROUGH_REGISTER_BYTES) + skip;
+    bool memory = form->operands[0].kind == ISA_OPERAND_MEM;
+    unsigned length = LEA_BYTES + (memory ? STORE_BYTES + THROUGH_MEMORY_BYTES : THROUGH_REGISTER_BYTES);
+    unsigned distance = strides(length);
     struct isa_binding binding;
     memset(&binding, 0, sizeof binding);
     binding.reg[0] = targets[i % TARGET_COUNT];
@@ -70,9 +92,7 @@ static enum ip_status indirect_add(struct gen_program *program, const struct isa
                             (int)binding.address.disp, reg);
         }
         ip_lines_add(&program->unit, line);
-        if (calls) {
-            ip_lines_add(&program->unit, "nop");
-        }
+        gen_leapt_add(&program->unit, distance - length);
     }
     return status;
 }
@@ -110,8 +130,8 @@ enum ip_status gen_control_add(struct gen_program *program, const struct isa_for
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         if (form->operands[0].kind == ISA_OPERAND_REL) {
-            ip_lines_printf(&program->unit, "call $+%u", CALL_BYTES + SKIP_BYTES);
-            ip_lines_add(&program->unit, "nop");
+            ip_lines_printf(&program->unit, "call $+%u", strides(CALL_BYTES));
+            gen_leapt_add(&program->unit, strides(CALL_BYTES) - CALL_BYTES);
         } else {
             status = indirect_add(program, form, i, err);
         }

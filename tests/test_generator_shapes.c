@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Golden units of every shape, among them the listings of Putigny 2014. */
+#include "generator/control.h"
 #include "tests/generator_testing.h"
 
 struct chain_case {
@@ -387,34 +388,51 @@ static void loads_meet_no_stores_of_others(void **state) {
     assert_true(meet("mov m64, r64", "vmovups m256, ymm", 64)); /* these load nothing */
 }
 
+/* The unit's branches are `branch`, behind `first` and a NOP that keeps it apart; those that are taken begin a
+ * stride apart each. */
 static void branch_run(const char *syntax, bool taken, const char *first, const char *branch) {
     struct isa_form form = form_of(syntax);
     struct gen_program program;
+    struct gen_encoder encoder = {0};
+    struct gen_kernel kernel = {0};
     struct ip_error err = {0};
     if (gen_branch_program(&program, &form, taken, &err) != IP_OK) {
         fail_msg("%s: %s", syntax, err.text);
     }
-    size_t i = 0;
+    if (gen_kernel_make(&kernel, &program, &encoder, 1, &err) != IP_OK) {
+        fail_msg("%s: %s: %s", syntax, err.place, err.text);
+    }
+    size_t i = first != NULL ? 2 : 0;
     if (first != NULL) {
-        assert_string_equal(program.unit.items[i++], first);
-        assert_string_equal(program.unit.items[i++], "nop dword [rax+8]"); /* no macro-fusion */
+        assert_string_equal(program.unit.items[0], first);
+        assert_string_equal(program.unit.items[1], "nop dword [rax+8]"); /* no macro-fusion */
     }
-    assert_int_equal(program.unit.count - i, program.forms_per_unit);
+    size_t branches = 0;
     for (; i < program.unit.count; i++) {
-        assert_string_equal(program.unit.items[i], branch);
+        bool leapt = taken && strstr(program.unit.items[i], "nop") != NULL;
+        assert_true(leapt || strcmp(program.unit.items[i], branch) == 0);
+        branches += !leapt;
     }
+    assert_int_equal(branches, program.forms_per_unit);
+    if (taken) {
+        assert_int_equal(kernel.unit_bytes, branches * GEN_BRANCH_STRIDE + (first != NULL ? 3 + 4 : 0));
+    }
+    gen_kernel_fini(&kernel);
+    gen_encoder_fini(&encoder);
     gen_program_fini(&program);
 }
 
 static void branch_units(void **state) {
     (void)state;
     /* Listing 2.3 */
-    branch_run("jmp rel8", true, NULL, "jmp short $+2");
-    branch_run("jmp rel32", true, NULL, "jmp near $+5");
-    branch_run("jz rel8", true, "cmp r13, r13", "jz short $+2");
+    branch_run("jmp rel8", true, NULL, "jmp short $+16");
+    branch_run("jmp rel32", true, NULL, "jmp near $+16");
+    branch_run("jz rel8", true, "cmp r13, r13", "jz short $+16");
     branch_run("jz rel8", false, "test r13, r13", "jz short $+2");
-    branch_run("jb rel32", true, "cmp r12, r13", "jb near $+6");
-    branch_run("jo rel8", true, "cmp r11, r13", "jo short $+2");
+    branch_run("jb rel32", true, "cmp r12, r13", "jb near $+16");
+    branch_run("jo rel8", true, "cmp r11, r13", "jo short $+16");
+    branch_run("jrcxz rel8", true, NULL, "jrcxz $+16");
+    branch_run("jecxz rel8", true, NULL, "jecxz $+16");
     struct isa_form jmp = form_of("jmp rel8"), add = form_of("add r64, r64");
     struct gen_program program;
     struct ip_error err = {0};
