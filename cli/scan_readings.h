@@ -44,7 +44,7 @@ void scan_readings_settle(struct scan_readings *readings, struct probe_throughpu
 void scan_readings_fini(struct scan_readings *readings);
 
 /* May another process say something else of what is measured and trusted? Of a throughput that is no ratio of
- * small numbers, of a latency that is no whole number of cycles or long. */
+ * small numbers, of a latency that is no whole number of cycles or long, or of what changes its memory. */
 bool scan_throughput_wavers(const struct probe_throughput *throughput);
 bool scan_latency_wavers(const struct probe_latency *latency);
 

@@ -175,6 +175,21 @@ static void latencies_are_read_until_they_are_alike(void **state) {
     }
 }
 
+/* What changes its memory is read in a few processes, however whole it is; bounds through memory are not. */
+static void what_changes_memory_is_read_again(void **state) {
+    (void)state;
+    const double cycles[] = {8.0, 8.01, 8.0, 10.0};
+    for (size_t count = 1; count <= 4; count++) {
+        struct scan_readings exact = latencies_of(PROBE_PATH_CONTENT, false, cycles, count);
+        struct scan_readings bound = latencies_of(PROBE_PATH_CONTENT, true, cycles, count);
+        bool more = count != 3; /* enough that are alike; one that is not asks for more */
+        assert_int_equal(scan_readings_wanted(&exact), more ? RES_PART_LATENCY : 0);
+        assert_int_equal(scan_readings_wanted(&bound), count == 4 ? RES_PART_LATENCY : 0);
+        scan_readings_fini(&exact);
+        scan_readings_fini(&bound);
+    }
+}
+
 /* Only pairs that waver are read again, and with them the form's bounds, which may be whole by chance. */
 static void only_some_pairs_are_read_again(void **state) {
     (void)state;
@@ -305,6 +320,7 @@ int main(void) {
         cmocka_unit_test(throughputs_are_read_until_they_are_alike),
         cmocka_unit_test(the_middle_throughput_counts),
         cmocka_unit_test(latencies_are_read_until_they_are_alike),
+        cmocka_unit_test(what_changes_memory_is_read_again),
         cmocka_unit_test(only_some_pairs_are_read_again),
         cmocka_unit_test(the_middle_latency_counts),
         cmocka_unit_test(exact_latencies_go_before_bounds),
