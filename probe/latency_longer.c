@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Longer rounds for an upper bound that is no whole number of cycles. */
+/* Longer rounds for latencies of vectors that are no whole number of cycles. */
 #include <math.h>
 
 #include "probe/latency_session.h"
@@ -9,15 +9,28 @@
 static const unsigned LENGTHS[] = {5, 7};
 enum { LENGTH_COUNT = sizeof LENGTHS / sizeof LENGTHS[0] };
 
-/* Nearer to a whole number a bound is one. */
+/* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
 /* What takes longer is microcode as a rule, and no round makes it whole. */
 static const double MOST_CYCLES = 40;
 
+static bool is_wide(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    return form->operands[pair->src].bits == 512 || form->operands[pair->dst].bits == 512;
+}
+
+/* Flags and masks, whose ways back are many and of one port each. */
+static bool is_out_of_reach(const struct isa_operand *operand) {
+    enum probe_file file = probe_operand_file(operand);
+    return file == PROBE_FILE_FLAGS || file == PROBE_FILE_MASK;
+}
+
+/* May longer rounds tell more than what lies between two whole numbers? Not of bounds of 512 bits: on a core
+ * that does them in halves all rounds are between. */
 static bool is_between(const struct isa_form *form, const struct probe_latency_pair *pair) {
-    return pair->measured && pair->upper_bound && pair->verdict == HX_VERDICT_OK &&
-           pair->cycles <= MOST_CYCLES && fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN &&
-           form->operands[pair->dst].kind != ISA_OPERAND_FLAGS;
+    return pair->measured && pair->verdict == HX_VERDICT_OK && pair->cycles <= MOST_CYCLES &&
+           fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN &&
+           !is_out_of_reach(&form->operands[pair->src]) && !is_out_of_reach(&form->operands[pair->dst]) &&
+           !(pair->upper_bound && is_wide(form, pair));
 }
 
 /* x | f, which keeps the value that all of the data are, and chains to itself. */
@@ -30,7 +43,7 @@ void latency_delays_need(struct latency_session *session) {
     struct probe_transfer *items = session->transfers->items;
     bool vectors = false;
     for (size_t i = 0; i < session->transfers->count; i++) {
-        vectors = vectors || (items[i].needed && items[i].from != items[i].to &&
+        vectors = vectors || (items[i].needed &&
                               (items[i].from == PROBE_FILE_VECTOR || items[i].to == PROBE_FILE_VECTOR));
     }
     for (size_t i = 0; i < session->transfers->count; i++) {

@@ -44,7 +44,7 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
  * may be. */
 #define LONGER_WHOLE 0.12
 #define LONGER_MORE  0.8
-#define LONGER_LESS  0.95
+#define LONGER_LESS  1.2
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
@@ -301,8 +301,8 @@ const struct latency_experiment *latency_teller_find(const struct latency_sessio
     const struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
     for (size_t i = begin; i < end; i++) {
         double rest;
-        if (all[i].via_count > 0 && experiment_equals(session, &all[i], pair, pair->cycles, &rest) &&
-            rest == pair->cycles) {
+        bool equals = experiment_equals(session, &all[i], pair, pair->cycles, &rest);
+        if ((equals || latency_is_anchor(&all[i])) && rest == pair->cycles) {
             return &all[i];
         }
     }
@@ -531,10 +531,11 @@ void latency_session_read(struct latency_session *session) {
     }
 }
 
-/* Is it a whole number of cycles, and the one above or below? */
-static bool is_next_whole(double cycles, double than) {
-    double whole = round(cycles), more = whole - than;
-    return fabs(cycles - whole) <= LONGER_WHOLE && more <= LONGER_MORE && more >= -LONGER_LESS;
+/* Is it the whole number of cycles below what the pair was given, or, of a bound, the one above? */
+static bool is_next_whole(double cycles, const struct probe_latency_pair *pair) {
+    double whole = round(cycles), more = whole - pair->cycles;
+    return fabs(cycles - whole) <= LONGER_WHOLE && more >= -LONGER_LESS &&
+           more <= (pair->upper_bound ? LONGER_MORE : 0.0);
 }
 
 void latency_longer_read(struct latency_session *session, size_t first) {
@@ -546,8 +547,8 @@ void latency_longer_read(struct latency_session *session, size_t first) {
         double least_cycles = INFINITY;
         for (size_t i = begin; i < end; i++) {
             double rest;
-            if (experiment_equals(session, &all[i], pair, INFINITY, &rest) &&
-                is_next_whole(rest, pair->cycles) && rest < least_cycles) {
+            if (experiment_equals(session, &all[i], pair, INFINITY, &rest) && is_next_whole(rest, pair) &&
+                rest < least_cycles) {
                 least = i;
                 least_cycles = rest;
             }

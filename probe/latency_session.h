@@ -53,15 +53,16 @@ IP_CHECK enum ip_status latency_chain_add(struct latency_session *session, size_
                                           size_t pair_index, const int *via, unsigned via_count,
                                           struct ip_error *err);
 
-/* Marks as needed what latency_longer_add may put into a round, if the transfers that are lead to or from the
- * vectors. */
+/* Marks as needed what latency_longer_add may put into a round, if transfers that are lead to or from
+ * vectors.
+ */
 void latency_delays_need(struct latency_session *session);
 
-/* Adds longer rounds for the pairs, which were read, whose upper bound is no whole number of cycles: docs/
- * method.md, "Between two whole numbers". */
+/* Adds longer rounds for the pairs, which were read, whose latency is no whole number of cycles and may pass
+ * through a vector: docs/method.md, "Between two whole numbers". */
 IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, struct ip_error *err);
 
-/* Of the chains [begin, end) of one pair the one whose value the pair was given; NULL: none with a transfer.
+/* Of the chains [begin, end) of one pair the one whose value the pair was given; NULL: none.
  */
 const struct latency_experiment *latency_teller_find(const struct latency_session *session, size_t begin,
                                                      size_t end);
@@ -84,8 +85,8 @@ void latency_rivals_set(struct latency_session *session);
 /* Fills the pairs from the statistics of the batch; the transfers are calibrated. */
 void latency_session_read(struct latency_session *session);
 
-/* Of the longer rounds, experiments[first...], which were measured: the least that tells a whole number next
- * to what its pair was given is the pair's from now on. */
+/* Of the longer rounds, experiments[first...], which were measured: the least that tells the whole number
+ * next below what its pair was given, or of a bound above, is the pair's from now on. */
 void latency_longer_read(struct latency_session *session, size_t first);
 
 #endif

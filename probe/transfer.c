@@ -71,6 +71,7 @@ static const struct transfer_row ROWS[] = {
     {"vorps xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_OR},
     {"vandps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_AND},
     {"vorps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_OR},
+    {"vorps zmm, zmm, zmm", 1, 0, 1, PROBE_RESTORE_OR},
     /* what makes a full mask of the zeros that a gather loads */
     {"vpcmpeqd xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_ONES},
     {"vpcmpeqd ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_ONES},

@@ -545,6 +545,27 @@ static void a_whole_number_far_above_does_not_count(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* Likewise of registers: the whole number below is the latency, and one above says nothing of what was less.
+ */
+static double more_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 3.5 ? cycles + 0.5 : cycles;
+}
+
+static double less_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 3.5 ? cycles - 0.5 : cycles;
+}
+
+static void an_exact_latency_is_the_whole_number_below(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, more_in_short_rounds, "vaddps xmm, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 4);
+    probe_latency_fini(&latency);
+    measure_otherwise(*state, less_in_short_rounds, "vaddps xmm, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 3.5);
+    probe_latency_fini(&latency);
+}
+
 /* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
 static double sooner(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) == 1 && cycles > 10 ? cycles - 0.8 : cycles;
@@ -627,6 +648,7 @@ int main(void) {
         cmocka_unit_test(a_whole_number_alone_goes_before_a_part_less),
         cmocka_unit_test(a_bound_between_two_whole_numbers_is_tried_in_longer_rounds),
         cmocka_unit_test(a_whole_number_far_above_does_not_count),
+        cmocka_unit_test(an_exact_latency_is_the_whole_number_below),
         cmocka_unit_test(a_chain_that_is_a_cycle_shorter_tells_something_else),
         cmocka_unit_test(a_shorter_pair_is_not_hidden_by_a_longer_one),
         cmocka_unit_test(a_round_is_longer_than_what_changes_memory_takes),
