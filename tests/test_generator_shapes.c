@@ -388,8 +388,8 @@ static void loads_meet_no_stores_of_others(void **state) {
     assert_true(meet("mov m64, r64", "vmovups m256, ymm", 64)); /* these load nothing */
 }
 
-/* The unit's branches are `branch`, behind `first` and a NOP that keeps it apart; those that are taken begin a
- * stride apart each. */
+/* The unit's branches are `branch`, behind `first` and a NOP that keeps it apart; those that are taken begin
+ * a stride apart each. */
 static void branch_run(const char *syntax, bool taken, const char *first, const char *branch) {
     struct isa_form form = form_of(syntax);
     struct gen_program program;
