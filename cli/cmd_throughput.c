@@ -9,6 +9,7 @@
 #include "cli/kernels.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "generator/control.h"
 #include "generator/shapes.h"
 #include "probe/slots.h"
 #include "probe/throughput.h"
@@ -70,7 +71,11 @@ static enum ip_status given_measure(struct cli_bench *bench, const struct cli_se
     for (size_t i = 0; status == IP_OK && i < count; i++) {
         struct gen_independence how = {.registers = (unsigned)settings->registers};
         long instances = settings->unroll != 0 ? settings->unroll : settings->registers;
-        status = gen_throughput_program(&kernels.programs[i], forms[i], &how, (unsigned)instances, err);
+        status =
+            gen_form_needs_target(forms[i])
+                ? ip_fail(err, IP_UNSUPPORTED,
+                          "'%s' has a unit of its own: leave --registers and --unroll away", forms[i]->syntax)
+                : gen_throughput_program(&kernels.programs[i], forms[i], &how, (unsigned)instances, err);
         status = cli_kernels_note(&kernels, i, status, err);
     }
     if (status == IP_OK) {

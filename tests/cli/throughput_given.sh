@@ -8,3 +8,4 @@ for n in 1 2 4 8; do
     given --registers $n
 done
 given --registers 8 --unroll 16
+isaprobe throughput --timer sim:tests/data/skl.sim --unroll 4 --format csv "call rel32" 2>/dev/null | tail -n 1 | tr -d '\r'
