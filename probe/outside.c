@@ -3,17 +3,35 @@
 
 #include <stdio.h>
 
+#include "probe/transfer.h"
+
 /* No instruction that a core executes by itself on registers takes as long: divisions of 128 bits, PAUSE and
  * the slowest of x87 stay below 300. A trap to a hypervisor takes a thousand and more. */
 #define INSIDE_CYCLES_MOST 500.0
 
+enum { SYSTEM_BITS_MOST = 80 }; /* a descriptor table's address and limit */
+
+/* Does it only store a system register, which waits for no cache: SGDT, SLDT, SMSW ...? */
+static bool stores_of_the_system(const struct isa_form *form, int memory) {
+    const struct isa_operand *stored = &form->operands[memory];
+    bool system = stored->write && !stored->read && stored->bits != 0 && stored->bits <= SYSTEM_BITS_MOST;
+    for (unsigned i = 0; i < form->operand_count && system; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        system = (int)i == memory || !operand->read || probe_operand_file(operand) == PROBE_FILE_NONE;
+    }
+    return system;
+}
+
 bool probe_is_outside(const struct isa_form *form, double cycles, char *why, size_t size) {
-    if (!(cycles > INSIDE_CYCLES_MOST) || isa_form_memory_operand(form) >= 0) {
+    int memory = isa_form_memory_operand(form);
+    if (!(cycles > INSIDE_CYCLES_MOST) || (memory >= 0 && !stores_of_the_system(form, memory))) {
         return false;
     }
     (void)snprintf(
         why, size,
-        "%.0f cycles without memory: it traps to a hypervisor or waits for a unit outside of the core",
+        memory < 0
+            ? "%.0f cycles without memory: it traps to a hypervisor or waits for a unit outside of the core"
+            : "%.0f cycles to store what the system keeps: it traps to a hypervisor or to the kernel",
         cycles);
     return true;
 }
