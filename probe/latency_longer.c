@@ -18,7 +18,7 @@ static bool is_wide(const struct isa_form *form, const struct probe_latency_pair
     return form->operands[pair->src].bits == 512 || form->operands[pair->dst].bits == 512;
 }
 
-/* Flags and masks, whose ways back are many and of one port each. */
+/* Flags and masks: what leads to and from them goes to one port, whatever else is in the round. */
 static bool is_out_of_reach(const struct isa_operand *operand) {
     enum probe_file file = probe_operand_file(operand);
     return file == PROBE_FILE_FLAGS || file == PROBE_FILE_MASK;

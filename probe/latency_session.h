@@ -53,17 +53,14 @@ IP_CHECK enum ip_status latency_chain_add(struct latency_session *session, size_
                                           size_t pair_index, const int *via, unsigned via_count,
                                           struct ip_error *err);
 
-/* Marks as needed what latency_longer_add may put into a round, if transfers that are lead to or from
- * vectors.
- */
+/* Marks as needed what latency_longer_add puts into rounds, if a needed transfer leads to or from vectors. */
 void latency_delays_need(struct latency_session *session);
 
 /* Adds longer rounds for the pairs, which were read, whose latency is no whole number of cycles and may pass
  * through a vector: docs/method.md, "Between two whole numbers". */
 IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, struct ip_error *err);
 
-/* Of the chains [begin, end) of one pair the one whose value the pair was given; NULL: none.
- */
+/* Of the chains [begin, end) of one pair the one whose value the pair was given; NULL: none. */
 const struct latency_experiment *latency_teller_find(const struct latency_session *session, size_t begin,
                                                      size_t end);
 
