@@ -52,6 +52,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"xor r64, r64\" ports 1*p015\n"
                           /* forms under test */
                           "form \"vpaddd xmm, xmm, m128\" ports 1*p015+1*p23 latency 1\n"
+                          "form \"vpaddq xmm, xmm, xmm\" ports 1*p1 latency 4\n"
                           "form \"imul r64, r64\" ports 1*p1 latency 3\n"
                           "form \"dec r64\" ports 1*p015 latency 1\n"
                           "form \"adc r64, r64\" ports 1*p015 latency 1\n"
@@ -558,10 +559,11 @@ static double less_in_short_rounds(const struct gen_kernel *kernel, double cycle
 static void an_exact_latency_is_the_whole_number_below(void **state) {
     struct isa_form form;
     struct probe_latency latency;
-    measure_otherwise(*state, more_in_short_rounds, "vaddps xmm, xmm, xmm", &form, &latency);
+    measure_otherwise(*state, more_in_short_rounds, "vpaddq xmm, xmm, xmm", &form, &latency);
     check_exact(&form, &latency, "op2", "op1", 4);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 4, 0.05);
     probe_latency_fini(&latency);
-    measure_otherwise(*state, less_in_short_rounds, "vaddps xmm, xmm, xmm", &form, &latency);
+    measure_otherwise(*state, less_in_short_rounds, "vpaddq xmm, xmm, xmm", &form, &latency);
     check_exact(&form, &latency, "op2", "op1", 3.5);
     probe_latency_fini(&latency);
 }
