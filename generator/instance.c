@@ -345,7 +345,7 @@ void gen_instances_begin(struct gen_program *program, const struct gen_pool *poo
     program->uses = pool->uses;
     for (unsigned i = 0; i < count; i++) {
         program->uses |= gen_form_is_stack(forms[i]) ? (unsigned)GEN_USES_STACK : 0u;
-        program->gpr_fill = gen_form_loads_segment(forms[i]) ? 0 : program->gpr_fill;
+        program->gpr_fill = gen_form_gpr_fill(forms[i], program->gpr_fill);
     }
     program_fill(program, pool, forms, count);
     gen_init_lines(program, pool, forms, count);

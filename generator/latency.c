@@ -303,6 +303,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     } else {
         gen_fill_for_form(links[0].form, made.memory_fill, made.vector_fill);
     }
+    made.gpr_fill = gen_form_gpr_fill(links[0].form, made.gpr_fill);
     made.uses = chain.pool.uses;
     made.forms_per_unit = chain.rounds;
     made.chain = true;

@@ -38,6 +38,10 @@ void gen_stack_reset(struct ip_lines *lines);
 bool gen_form_stores_at_register(const struct isa_form *form);
 /* True when the form writes a segment register: null selectors are all that any system lets it load. */
 bool gen_form_loads_segment(const struct isa_form *form);
+/* What the general-purpose registers begin with in a program of this form: `otherwise`, where it does not
+ * demand another value. The register of `bt m32, r32` moves its address: with 0x101 it would test a bit 32
+ * bytes behind the one that was stored. */
+uint64_t gen_form_gpr_fill(const struct isa_form *form, uint64_t otherwise);
 /* True when the form loads modes, segments, keys or RSP: it runs in kernels that prepare what it loads, and
  * in nobody else's block. */
 bool gen_form_loads_state(const struct isa_form *form);

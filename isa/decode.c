@@ -137,6 +137,7 @@ static void flags_read(struct isa_form *form, const ZydisDecodedInstruction *ins
         form->flags_read = flags->tested & KNOWN_FLAGS;
         form->flags_written =
             (flags->modified | flags->set_0 | flags->set_1 | flags->undefined) & KNOWN_FLAGS;
+        form->flags_undefined = flags->undefined & KNOWN_FLAGS;
     }
     bool reads = (form->flags_read & ARITHMETIC_FLAGS) != 0;
     bool writes = (form->flags_written & ARITHMETIC_FLAGS) != 0;

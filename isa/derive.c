@@ -63,6 +63,7 @@ static void overrides_apply(struct isa_form *form) {
             form->operands[flags].read ? (form->flags_read != 0 ? form->flags_read : 0x8d5) : 0;
         form->flags_written =
             form->operands[flags].write ? (form->flags_written != 0 ? form->flags_written : 0x8d5) : 0;
+        form->flags_undefined &= form->flags_written;
     }
 }
 

@@ -98,13 +98,14 @@ struct isa_form {
     bool derived;
     enum isa_obstacle obstacle;
     uint32_t flags_read,
-        flags_written;     /* RFLAGS bits: CF 1, PF 4, AF 0x10, ZF 0x40, SF 0x80, OF 0x800, DF 0x400 */
-    uint16_t element_bits; /* width of a vector element, 0 for scalars of the GPR world */
-    bool floating;         /* operates on floating-point data */
-    bool vex, evex;        /* encoding; neither: legacy */
-    int8_t x87_pushes;     /* registers that it adds to the x87 stack; negative: that it pops */
-    char isa_set[32];      /* Zydis's ISA set name */
-    char note[96];         /* for an obstacle: the reason in words */
+        flags_written;        /* RFLAGS bits: CF 1, PF 4, AF 0x10, ZF 0x40, SF 0x80, OF 0x800, DF 0x400 */
+    uint32_t flags_undefined; /* those of flags_written that have no defined value: a core may leave them */
+    uint16_t element_bits;    /* width of a vector element, 0 for scalars of the GPR world */
+    bool floating;            /* operates on floating-point data */
+    bool vex, evex;           /* encoding; neither: legacy */
+    int8_t x87_pushes;        /* registers that it adds to the x87 stack; negative: that it pops */
+    char isa_set[32];         /* Zydis's ISA set name */
+    char note[96];            /* for an obstacle: the reason in words */
     uint8_t sample[ISA_CODE_MAX], sample_bytes; /* an instance, that of isa_binding_init; 0 bytes: none */
 
     /* Overrides of a row ("; reads: op1 flags writes: op2"): bit i = operand i; bit 15 = flags. */

@@ -476,6 +476,10 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         snprintf(pair->why, sizeof pair->why, "the stack pointer is the harness's own and is not chained");
         return IP_OK;
     }
+    if (dst->kind == ISA_OPERAND_FLAGS && (form->flags_written & ~form->flags_undefined) == 0) {
+        snprintf(pair->why, sizeof pair->why, "the flags are undefined");
+        return IP_OK;
+    }
     if (gen_form_divides(form) && pair->path == PROBE_PATH_CONTENT && dst->kind == ISA_OPERAND_REG &&
         dst->reg == 2) {
         snprintf(pair->why, sizeof pair->why, "the remainder, zero, would be stored as the next divisor");

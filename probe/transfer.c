@@ -296,9 +296,9 @@ static bool operand_flows(const struct isa_form *writer, int dst, const struct i
         return false;
     }
     if (file == PROBE_FILE_FLAGS) {
-        /* Every flag that is read must come from the writer. */
+        /* Every flag that is read must come from the writer, which may leave an undefined one alone. */
         uint32_t wanted = reader->flags_read;
-        return wanted != 0 && (wanted & ~writer->flags_written) == 0;
+        return wanted != 0 && (wanted & ~(writer->flags_written & ~writer->flags_undefined)) == 0;
     }
     if (file == PROBE_FILE_GPR) {
         return gpr_flows(written, read);

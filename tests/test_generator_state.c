@@ -189,6 +189,22 @@ static void chains(void **state) {
                "vpgatherdd ymm1, [r14+ymm15], ymm0\nvpcmpeqd ymm0, ymm1, ymm15\n");
 }
 
+static void bits_are_tested_where_they_were_stored(void **state) {
+    (void)state;
+    struct isa_form bt = form_of("bt m32, r32"), add = form_of("add r32, r32");
+    struct gen_program program;
+    struct ip_error err = {0};
+    struct gen_link link = {.form = &bt, .src = 1, .dst = 2};
+    struct isa_form setb = form_of("cmovb r64, r64");
+    const struct gen_link links[2] = {link, {.form = &setb, .src = 2, .dst = 0}};
+    assert_int_equal(gen_latency_program(&program, links, 2, 2, 0, &err), IP_OK);
+    assert_int_equal(program.gpr_fill, 1); /* bit 257 is in another quadword */
+    gen_program_fini(&program);
+    assert_int_equal(gen_throughput_program(&program, &add, &(struct gen_independence){0}, 2, &err), IP_OK);
+    assert_int_equal(program.gpr_fill, 0x101);
+    gen_program_fini(&program);
+}
+
 /* The line that counts the loop of this program, which is taken over. */
 static void counts_by(struct gen_program *program, const char *expected) {
     struct gen_encoder encoder = {0};
@@ -558,7 +574,7 @@ int main(void) {
         cmocka_unit_test(chains),        cmocka_unit_test(counting_keeps_the_carry),
         cmocka_unit_test(odd_operands),  cmocka_unit_test(stack_is_balanced),
         cmocka_unit_test(quotients_fit), cmocka_unit_test(slow_units),
-        cmocka_unit_test(loops),
+        cmocka_unit_test(loops),         cmocka_unit_test(bits_are_tested_where_they_were_stored),
     };
     return cmocka_run_group_tests(tests, table_setup, table_teardown);
 }

@@ -142,6 +142,11 @@ static void test_flags(void **state) {
     assert_int_equal(form.flags_written, 0x8d4); /* not the carry */
     derive(&form, "mul r64");                    /* undefined ones count as written */
     assert_int_equal(form.flags_written, 0x8d5);
+    assert_int_equal(form.flags_undefined, 0xd4);
+    derive(&form, "div r64");
+    assert_int_equal(form.flags_undefined, 0x8d5);
+    derive(&form, "add r64, r64");
+    assert_int_equal(form.flags_undefined, 0);
     derive(&form, "movsb"); /* the direction flag is no operand */
     assert_int_equal(form.flags_read, 0x400);
     assert_int_equal(isa_form_flags_operand(&form), -1);
@@ -268,6 +273,8 @@ static void test_overrides(void **state) {
     describe(&form, text, sizeof text);
     assert_string_equal(text, "op1:w op2:r flags:");
     assert_int_equal(form.flags_written, 0);
+    derive(&form, "mul r64 ; reads: op1 writes: op1");
+    assert_int_equal(form.flags_undefined, 0);
     derive(&form, "mov r64, r64 ; reads: op2 flags writes: op1 flags note: as an example");
     describe(&form, text, sizeof text);
     assert_string_equal(text, "op1:w op2:r flags:rw");

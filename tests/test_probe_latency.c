@@ -347,35 +347,6 @@ static void the_stack_pointer_is_not_chained(void **state) {
     probe_latency_fini(&latency);
 }
 
-static bool transfer_fits(const char *syntax, const char *store) {
-    struct probe_transfers transfers = {0};
-    struct isa_form form, *forms[1] = {&form};
-    struct ip_error err = {0};
-    assert_int_equal(isa_form_parse(&form, store, &err), IP_OK);
-    assert_int_equal(isa_forms_derive(forms, 1, &err), IP_OK);
-    assert_int_equal(probe_transfers_init(&transfers, NULL, &err), IP_OK);
-    bool known = false, fits = false;
-    for (size_t i = 0; i < transfers.count; i++) {
-        if (strcmp(transfers.items[i].form.syntax, syntax) == 0) {
-            known = true;
-            fits = probe_transfer_fits(&transfers.items[i], &form, 0, -1);
-        }
-    }
-    assert_true(known);
-    probe_transfers_fini(&transfers);
-    return fits;
-}
-
-static void half_of_a_wide_store_is_loaded_too(void **state) {
-    (void)state;
-    assert_true(transfer_fits("vmovups ymm, m256", "vmovaps m256, ymm"));
-    assert_true(transfer_fits("vmovups xmm, m128", "vmovaps m256, ymm"));
-    assert_true(transfer_fits("vmovups ymm, m256", "vmovaps m512, zmm"));
-    assert_false(transfer_fits("vmovups xmm, m128", "vmovaps m512, zmm"));
-    assert_false(transfer_fits("vmovq xmm, m64", "vmovaps m128, xmm"));
-    assert_false(transfer_fits("mov r32, m32", "mov m64, r64"));
-}
-
 /* A meter that gives every kernel the same statistic. */
 static enum ip_status constant_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                        struct hx_stat *stats, struct ip_error *err) {
@@ -665,7 +636,6 @@ int main(void) {
         cmocka_unit_test(a_masked_compare_makes_masks_exact),
         cmocka_unit_test(a_form_that_the_cpu_lacks_says_so),
         cmocka_unit_test(the_stack_pointer_is_not_chained),
-        cmocka_unit_test(half_of_a_wide_store_is_loaded_too),
         cmocka_unit_test(an_unsteady_chain_is_not_passed_off_as_steady),
         cmocka_unit_test(without_the_chain_of_the_form_alone_a_pair_is_marked),
     };
