@@ -164,8 +164,7 @@ bool gen_form_loads_segment(const struct isa_form *form) {
     return false;
 }
 
-/* BT m, r and its like: bit n of a string of bits that begins at the address. */
-static bool offsets_bits(const struct isa_form *form) {
+bool gen_form_offsets_bits(const struct isa_form *form) {
     static const char *const list[] = {"bt", "btc", "btr", "bts", NULL};
     return is_one_of(form->mnemonic, list) && form->operands[0].kind == ISA_OPERAND_MEM &&
            form->operands[1].kind == ISA_OPERAND_REG;
@@ -175,7 +174,7 @@ uint64_t gen_form_gpr_fill(const struct isa_form *form, uint64_t otherwise) {
     if (gen_form_loads_segment(form)) {
         return 0; /* null selectors */
     }
-    return offsets_bits(form) ? 1 : otherwise;
+    return gen_form_offsets_bits(form) ? 1 : otherwise;
 }
 
 bool gen_form_loads_state(const struct isa_form *form) {

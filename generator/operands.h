@@ -38,6 +38,8 @@ void gen_stack_reset(struct ip_lines *lines);
 bool gen_form_stores_at_register(const struct isa_form *form);
 /* True when the form writes a segment register: null selectors are all that any system lets it load. */
 bool gen_form_loads_segment(const struct isa_form *form);
+/* True for BT m, r and its like: the register says which bit of a string that begins at the address. */
+bool gen_form_offsets_bits(const struct isa_form *form);
 /* What the general-purpose registers begin with in a program of this form: `otherwise`, where it does not
  * demand another value. The register of `bt m32, r32` moves its address: with 0x101 it would test a bit 32
  * bytes behind the one that was stored. */

@@ -17,6 +17,7 @@ struct probe_rival {
                       own */
     double offset; /* in cycles, taken off before rivals are compared */
     double floor;  /* what is then left below this is no result, and comes last */
+    bool vetoes;   /* ... and if it is clearly below, nobody of the team has one */
     bool whole;    /* what is left should be a whole number of cycles */
     uint32_t anchor; /* so many experiments before this one stands one that is no rival and may tell the same
                         as the set: where the least look does, no rival is measured; 0: there is none */

@@ -127,17 +127,23 @@ static enum ip_status chains_measure(struct latency_session *session, const stru
     return probe_batch_measure(&session->batch, meter, encoder, err);
 }
 
-/* The pairs are read; what lies between two whole numbers of cycles is tried in longer rounds. */
+/* The pairs are read; what lies between two whole numbers of cycles, or may be the form's own pace, is tried
+ * in longer rounds. */
 static enum ip_status longer_measure(struct latency_session *session, const struct hx_meter *meter,
                                      struct gen_encoder *encoder, struct ip_error *err) {
     const size_t first = session->experiment_count;
-    enum ip_status status = latency_longer_add(session, err);
+    enum ip_status status = latency_longer_add(session, first, err);
+    const size_t paced = session->experiment_count;
+    if (status == IP_OK) {
+        status = latency_paced_add(session, first, err);
+    }
     session->batch.between_retries = LONGER_RETRIES;
     if (status == IP_OK && session->experiment_count > first) {
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     if (status == IP_OK) {
-        latency_longer_read(session, first);
+        latency_longer_read(session, first, paced);
+        latency_paced_read(session, paced, session->experiment_count);
     }
     return status;
 }

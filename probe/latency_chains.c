@@ -319,6 +319,9 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     const struct probe_transfers *transfers = session->transfers;
+    /* From the flags to the flags a short round tells the form's own pace. */
+    const bool flags_alone = probe_operand_file(&form->operands[pair->src]) == PROBE_FILE_FLAGS &&
+                             probe_operand_file(&form->operands[pair->dst]) == PROBE_FILE_FLAGS;
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
         if (!file_is_between(first) || first->restore != PROBE_RESTORE_NONE ||
@@ -338,7 +341,7 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
             int via[LATENCY_VIA_MAX] = {(int)i, (int)j};
             unsigned count = 2;
             int extension = extension_find(session, first, &second->form, second->src);
-            if (gen_form_modifies_memory(form) && extension >= 0) {
+            if ((gen_form_modifies_memory(form) || flags_alone) && extension >= 0) {
                 via_fill(via, extension);
                 via[0] = (int)i;
                 via[REPEATS_SLOW] = (int)j;
@@ -480,6 +483,16 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         snprintf(pair->why, sizeof pair->why, "the flags are undefined");
         return IP_OK;
     }
+    if (gen_form_offsets_bits(form) && pair->src == 1 && dst->kind == ISA_OPERAND_MEM) {
+        snprintf(pair->why, sizeof pair->why, "what was stored would be the next bit's offset");
+        return IP_OK;
+    }
+    if (gen_form_offsets_bits(form) && pair->path == PROBE_PATH_ADDRESS && dst->kind == ISA_OPERAND_MEM) {
+        /* A load behind it knows its own address first, guesses, and is done again (37 to 41 cycles on a Zen
+         * 4, never twice the same). */
+        snprintf(pair->why, sizeof pair->why, "the register moves the address: no load has the same in time");
+        return IP_OK;
+    }
     if (gen_form_divides(form) && pair->path == PROBE_PATH_CONTENT && dst->kind == ISA_OPERAND_REG &&
         dst->reg == 2) {
         snprintf(pair->why, sizeof pair->why, "the remainder, zero, would be stored as the next divisor");
@@ -501,7 +514,7 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     /* A string's pointer goes on by itself; the generator puts it back. */
     bool pointer_alone = pair->src == pair->dst && from == PROBE_FILE_GPR && gen_operand_is_fixed(src) &&
                          gen_fixed_is_pointer(form, (unsigned)src->reg);
-    if (status == IP_OK && !(flags_alone && !gen_form_modifies_memory(form)) && !pointer_alone) {
+    if (status == IP_OK && !pointer_alone) {
         status = single_transfers_add(session, form_index, pair_index, CHAIN_PLAIN, choice, &found, err);
         /* A mask loaded from what was stored in parts waits until all of it has left the store buffer. */
         bool wanted = (found == 0 && (from != to || flags_alone)) ||

@@ -14,6 +14,12 @@ static const double WHOLE_WITHIN = 0.07;
 /* What takes longer is microcode as a rule, and no round makes it whole. */
 static const double MOST_CYCLES = 40;
 
+/* So near to a whole number a longer round is one, and so far above or below what the shorter ones tell that
+ * may be. */
+static const double LONGER_WHOLE = 0.12;
+static const double LONGER_MORE = 0.8;
+static const double LONGER_LESS = 1.2;
+
 static bool is_wide(const struct isa_form *form, const struct probe_latency_pair *pair) {
     return form->operands[pair->src].bits == 512 || form->operands[pair->dst].bits == 512;
 }
@@ -33,90 +39,9 @@ static bool is_between(const struct isa_form *form, const struct probe_latency_p
            !(pair->upper_bound && is_wide(form, pair));
 }
 
-/* x | f, which keeps the value that all of the data are, and chains to itself. */
-static bool delays(const struct probe_transfer *transfer) {
-    return transfer->restore == PROBE_RESTORE_OR &&
-           probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src);
-}
-
-void latency_delays_need(struct latency_session *session) {
-    struct probe_transfer *items = session->transfers->items;
-    bool vectors = false;
-    for (size_t i = 0; i < session->transfers->count; i++) {
-        vectors = vectors || (items[i].needed &&
-                              (items[i].from == PROBE_FILE_VECTOR || items[i].to == PROBE_FILE_VECTOR));
-    }
-    for (size_t i = 0; i < session->transfers->count; i++) {
-        items[i].needed = items[i].needed || (vectors && delays(&items[i]));
-    }
-}
-
-/* The transfers of a chain that lead to another file, and where among them delays stand. */
-struct way {
-    int crossings[LATENCY_VIA_MAX];
-    unsigned count;
-    int delay;    /* -1: none may stand anywhere */
-    unsigned gap; /* before this crossing */
-};
-
-/* May `delay` stand in the gap of the way? */
-static bool stands(const struct latency_session *session, const struct isa_form *form,
-                   const struct probe_latency_pair *pair, const struct way *way,
-                   const struct probe_transfer *delay) {
-    const struct probe_transfer *items = session->transfers->items;
-    const struct probe_transfer *before = way->gap > 0 ? &items[way->crossings[way->gap - 1]] : NULL;
-    const struct probe_transfer *after = way->gap < way->count ? &items[way->crossings[way->gap]] : NULL;
-    bool leaves = before != NULL ? probe_transfer_fits(delay, &before->form, before->dst, -1)
-                                 : probe_transfer_fits(delay, form, pair->dst, -1);
-    bool enters = after != NULL
-                      ? probe_transfer_fits(delay, &after->form, -1, after->src)
-                      : pair->path == PROBE_PATH_INDEX || probe_transfer_fits(delay, form, -1, pair->src);
-    return leaves && enters;
-}
-
-/* The way of the chain, with the first delay that may stand in the first gap where one may. */
-static void way_find(const struct latency_session *session, const struct latency_experiment *experiment,
-                     struct way *way) {
-    const struct isa_form *form = session->forms[experiment->form];
-    const struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
-    *way = (struct way){.delay = -1};
-    for (unsigned i = 0; i < experiment->via_count; i++) {
-        const struct probe_transfer *transfer = &session->transfers->items[experiment->via[i]];
-        if (transfer->from != transfer->to) {
-            way->crossings[way->count++] = experiment->via[i];
-        }
-    }
-    for (; way->gap <= way->count; way->gap++) {
-        for (size_t i = 0; i < session->transfers->count; i++) {
-            const struct probe_transfer *delay = &session->transfers->items[i];
-            if (delay->pinned && delays(delay) && stands(session, form, pair, way, delay)) {
-                way->delay = (int)i;
-                return;
-            }
-        }
-    }
-}
-
-/* Adds the way's chain with so many delays, if it is not too long. */
-static enum ip_status way_add(struct latency_session *session, size_t form, size_t pair,
-                              const struct way *way, unsigned times, struct ip_error *err) {
-    int via[LATENCY_VIA_MAX];
-    const unsigned length = way->count + times;
-    if (length > LATENCY_VIA_MAX) {
-        return IP_OK;
-    }
-    for (unsigned i = 0; i < length; i++) {
-        via[i] = i < way->gap           ? way->crossings[i]
-                 : i < way->gap + times ? way->delay
-                                        : way->crossings[i - times];
-    }
-    return latency_chain_add(session, form, pair, via, length, err);
-}
-
-enum ip_status latency_longer_add(struct latency_session *session, struct ip_error *err) {
-    const size_t before = session->experiment_count;
+enum ip_status latency_longer_add(struct latency_session *session, size_t read, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    for (size_t begin = 0, end; begin < before && status == IP_OK; begin = end) {
+    for (size_t begin = 0, end; begin < read && status == IP_OK; begin = end) {
         end = latency_pair_end(session, begin);
         const size_t form = session->experiments[begin].form, pair = session->experiments[begin].pair;
         const struct latency_experiment *teller =
@@ -126,11 +51,44 @@ enum ip_status latency_longer_add(struct latency_session *session, struct ip_err
         if (teller == NULL) {
             continue;
         }
-        struct way way;
-        way_find(session, teller, &way);
-        for (unsigned i = 0; i < LENGTH_COUNT && way.delay >= 0 && status == IP_OK; i++) {
-            status = way_add(session, form, pair, &way, LENGTHS[i], err);
+        const struct latency_experiment like = *teller; /* which moves when chains are added */
+        for (unsigned i = 0; i < LENGTH_COUNT && status == IP_OK; i++) {
+            status = latency_delayed_add(session, &like, PROBE_FILE_VECTOR, LENGTHS[i], err);
         }
     }
     return status;
+}
+
+/* Is it the whole number of cycles below what the pair was given, or, of a bound, the one above? */
+static bool is_next_whole(double cycles, const struct probe_latency_pair *pair) {
+    double whole = round(cycles), more = whole - pair->cycles;
+    return fabs(cycles - whole) <= LONGER_WHOLE && more >= -LONGER_LESS &&
+           more <= (pair->upper_bound ? LONGER_MORE : 0.0);
+}
+
+void latency_longer_read(struct latency_session *session, size_t first, size_t end) {
+    for (size_t begin = first, next; begin < end; begin = next) {
+        const struct latency_experiment *all = session->experiments;
+        struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
+        next = latency_pair_end(session, begin);
+        size_t least = SIZE_MAX;
+        double least_cycles = INFINITY;
+        for (size_t i = begin; i < next; i++) {
+            double rest;
+            if (latency_chain_equals(session, &all[i], pair, INFINITY, &rest) && is_next_whole(rest, pair) &&
+                rest < least_cycles) {
+                least = i;
+                least_cycles = rest;
+            }
+        }
+        if (least != SIZE_MAX) {
+            const double before = pair->cycles;
+            pair->measured = false;
+            latency_pair_take(session, pair, &all[least], &session->batch.stats[all[least].slot]);
+            /* One register made no difference to the short rounds: it makes none. */
+            if (fabs(pair->same_register_cycles - before) < LATENCY_SAME_CYCLES) {
+                pair->same_register_cycles = pair->cycles;
+            }
+        }
+    }
 }

@@ -12,13 +12,6 @@
 
 enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 
-/* Two latencies that differ by less are the same. */
-#define SAME_CYCLES 0.3
-
-/* A chain of which so little is left was none: no flag takes less than a cycle. Above the half that two units
- * leave of a form that waits for nothing (ROL by CL on a Zen 4: 0.50 to 0.54), below the 0.7 that a chain of
- * one may seem to take (flags_median_take). */
-#define INDEPENDENT_CYCLES 0.6
 /* Noise makes less than nothing of nothing, and transfers that do not add up more of it. */
 #define BELOW_NOTHING (-0.5)
 /* Chains of a pair tell the same when they are so near to the least of them. */
@@ -40,12 +33,6 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define WHOLE_RELATIVE    0.01
 #define WHOLE_CYCLES      0.03
 #define WHOLE_CYCLES_MOST 0.09
-/* So near to a whole number a longer round is one, and so far above or below what the shorter ones tell that
- * may be. */
-#define LONGER_WHOLE 0.12
-#define LONGER_MORE  0.8
-#define LONGER_LESS  1.2
-
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
                             const struct latency_experiment *experiment, double cycles, bool *exact) {
@@ -59,9 +46,8 @@ static double round_rest_of(const struct latency_session *session,
     return cycles;
 }
 
-/* Not less than nothing. */
-static double round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
-                         double cycles, bool *exact) {
+double latency_round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
+                          double cycles, bool *exact) {
     return fmax(round_rest_of(session, experiment, cycles, exact), 0.0);
 }
 
@@ -109,12 +95,10 @@ static void via_name(const struct latency_session *session, const struct latency
     }
 }
 
-/* Takes the chain's value for the pair if it is the best so far: steady before unsteady, exact before bound
- * at the same value, small before large. */
-static void pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
-                      const struct latency_experiment *experiment, const struct hx_stat *stat) {
+void latency_pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                       const struct latency_experiment *experiment, const struct hx_stat *stat) {
     bool exact;
-    double cycles = round_rest(session, experiment, stat->cycles, &exact);
+    double cycles = latency_round_rest(session, experiment, stat->cycles, &exact);
     bool take = !pair->measured || verdict_better(stat->verdict, pair->verdict);
     if (!take && !verdict_better(pair->verdict, stat->verdict)) {
         take = cycles < pair->cycles;
@@ -132,6 +116,14 @@ static void pair_take(const struct latency_session *session, struct probe_latenc
             snprintf(pair->why, sizeof pair->why, "%s", stat->why);
         }
     }
+}
+
+void latency_pair_independent(struct probe_latency_pair *pair) {
+    pair->measured = false;
+    pair->cycles = pair->spread = NAN;
+    pair->via[0] = '\0';
+    pair->verdict = HX_VERDICT_OK;
+    snprintf(pair->why, sizeof pair->why, "the flags do not depend on it");
 }
 
 static double least(double a, double b) {
@@ -174,17 +166,17 @@ static void experiment_interpret(struct latency_session *session,
         return;
     }
     bool exact, steady = stat->verdict == HX_VERDICT_OK;
-    double rest = round_rest(session, experiment, stat->cycles, &exact);
+    double rest = latency_round_rest(session, experiment, stat->cycles, &exact);
     const struct isa_form *form = session->forms[experiment->form];
-    if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && rest < INDEPENDENT_CYCLES) {
-        /* Nothing came through: a flag that the form leaves alone (undefined, or kept by a count of zero). */
+    if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && rest < LATENCY_INDEPENDENT_CYCLES) {
+        /* Nothing came through: a flag that the form leaves alone (kept by a count of zero). */
         if (!pair->measured) {
-            snprintf(pair->why, sizeof pair->why, "the flags do not depend on it");
+            latency_pair_independent(pair);
         }
         return;
     }
     if (pair->path == PROBE_PATH_ADDRESS && form->operands[pair->dst].kind == ISA_OPERAND_MEM &&
-        rest < INDEPENDENT_CYCLES) {
+        rest < LATENCY_INDEPENDENT_CYCLES) {
         /* The load took the value over at rename, before the store's address was known. */
         if (!pair->measured) {
             snprintf(pair->why, sizeof pair->why, "the value is passed on without the address");
@@ -192,7 +184,7 @@ static void experiment_interpret(struct latency_session *session,
         return;
     }
     if (form->operands[pair->src].kind == ISA_OPERAND_FLAGS &&
-        form->operands[pair->dst].kind == ISA_OPERAND_MEM && rest < INDEPENDENT_CYCLES) {
+        form->operands[pair->dst].kind == ISA_OPERAND_MEM && rest < LATENCY_INDEPENDENT_CYCLES) {
         if (!pair->measured) {
             snprintf(pair->why, sizeof pair->why, "what is stored does not depend on the flags");
         }
@@ -211,7 +203,7 @@ static void experiment_interpret(struct latency_session *session,
             pair->chained_cycles = rest;
         }
     } else {
-        pair_take(session, pair, experiment, stat);
+        latency_pair_take(session, pair, experiment, stat);
     }
 }
 
@@ -220,16 +212,31 @@ static bool experiment_tells_flags(const struct latency_session *session,
                                    const struct probe_latency_pair *pair, double *rest) {
     const struct hx_stat *stat = &session->batch.stats[experiment->slot];
     bool exact;
-    *rest = round_rest(session, experiment, stat->cycles, &exact);
+    *rest = latency_round_rest(session, experiment, stat->cycles, &exact);
     return experiment->via_count > 0 && !experiment->same_register && !experiment->slow && exact &&
            transfers_run(session, experiment) && stat->verdict == HX_VERDICT_OK && pair->measured &&
-           !pair->upper_bound && *rest >= INDEPENDENT_CYCLES;
+           !pair->upper_bound && *rest >= LATENCY_INDEPENDENT_CYCLES;
 }
 
 /* The flag that the first transfer of a chain reads. */
 static uint32_t experiment_flag(const struct latency_session *session,
                                 const struct latency_experiment *experiment) {
     return experiment->via_count > 0 ? session->transfers->items[experiment->via[0]].flags_read : 0;
+}
+
+/* Says one of the chains that nothing comes through this flag? In a short round the form may take longer than
+ * its transfers by itself, and seem to have a latency: `shrd r64, r64, imm8` 2.00 with a CMOVC and with two
+ * more instructions (Zen 4), for its carry does not depend on the second operand. */
+static bool flag_is_vetoed(const struct latency_session *session, size_t begin, size_t end, uint32_t flag) {
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        if (experiment_flag(session, experiment) == flag &&
+            probe_rival_is_veto(&session->batch.rivals[experiment->slot],
+                                &session->batch.stats[experiment->slot])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The median of what the chains through one flag tell; NULL: there is none. */
@@ -266,8 +273,13 @@ static void flags_median_take(const struct latency_session *session, struct prob
     static const uint32_t FLAGS[] = {0x1, 0x4, 0x40, 0x80, 0x800}; /* CF PF ZF SF OF */
     const struct latency_experiment *best = NULL;
     double least_cycles = INFINITY;
+    bool vetoed = false;
     for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
         double median = INFINITY;
+        if (flag_is_vetoed(session, begin, end, FLAGS[i])) {
+            vetoed = true;
+            continue;
+        }
         const struct latency_experiment *found =
             flag_median_find(session, pair, begin, end, FLAGS[i], &median);
         if (found != NULL && median < least_cycles) {
@@ -277,18 +289,17 @@ static void flags_median_take(const struct latency_session *session, struct prob
     }
     if (best != NULL) {
         pair->measured = false;
-        pair_take(session, pair, best, &session->batch.stats[best->slot]);
+        latency_pair_take(session, pair, best, &session->batch.stats[best->slot]);
+    } else if (vetoed && !pair->upper_bound) {
+        latency_pair_independent(pair);
     }
 }
 
-/* Does the chain tell what the pair was given, to within noise? Chains of different exactness do not compare.
- */
-static bool experiment_equals(const struct latency_session *session,
-                              const struct latency_experiment *experiment,
-                              const struct probe_latency_pair *pair, double least_cycles, double *rest) {
+bool latency_chain_equals(const struct latency_session *session, const struct latency_experiment *experiment,
+                          const struct probe_latency_pair *pair, double least_cycles, double *rest) {
     const struct hx_stat *stat = &session->batch.stats[experiment->slot];
     bool exact;
-    *rest = round_rest(session, experiment, stat->cycles, &exact);
+    *rest = latency_round_rest(session, experiment, stat->cycles, &exact);
     return !experiment->same_register && !experiment->slow && !is_chain_to_itself(experiment, pair) &&
            exact == !pair->upper_bound && transfers_run(session, experiment) &&
            stat->verdict == HX_VERDICT_OK &&
@@ -301,7 +312,7 @@ const struct latency_experiment *latency_teller_find(const struct latency_sessio
     const struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
     for (size_t i = begin; i < end; i++) {
         double rest;
-        bool equals = experiment_equals(session, &all[i], pair, pair->cycles, &rest);
+        bool equals = latency_chain_equals(session, &all[i], pair, pair->cycles, &rest);
         if ((equals || latency_is_anchor(&all[i])) && rest == pair->cycles) {
             return &all[i];
         }
@@ -328,7 +339,7 @@ static const struct latency_experiment *direct_find(const struct latency_session
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
         if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
             bool exact;
-            double cycles = round_rest(session, experiment, stat->cycles, &exact);
+            double cycles = latency_round_rest(session, experiment, stat->cycles, &exact);
             if (exact && direct_tells(cycles, pair->cycles)) {
                 return experiment;
             }
@@ -358,7 +369,7 @@ static void equals_median_take(const struct latency_session *session, struct pro
     const struct latency_experiment *chosen = direct_find(session, pair, begin, end);
     size_t count = 0;
     for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX && chosen == NULL; i++) {
-        if (experiment_equals(session, &session->experiments[i], pair, least_cycles, &rest)) {
+        if (latency_chain_equals(session, &session->experiments[i], pair, least_cycles, &rest)) {
             values[count++] = rest;
         }
     }
@@ -367,7 +378,7 @@ static void equals_median_take(const struct latency_session *session, struct pro
         hx_sort(values, count);
         for (size_t i = begin; i < end && chosen == NULL; i++) {
             const struct latency_experiment *experiment = &session->experiments[i];
-            if (experiment_equals(session, experiment, pair, least_cycles, &rest) &&
+            if (latency_chain_equals(session, experiment, pair, least_cycles, &rest) &&
                 rest == values[count / 2]) {
                 chosen = experiment;
             }
@@ -375,7 +386,7 @@ static void equals_median_take(const struct latency_session *session, struct pro
     }
     if (chosen != NULL) {
         pair->measured = false;
-        pair_take(session, pair, chosen, &session->batch.stats[chosen->slot]);
+        latency_pair_take(session, pair, chosen, &session->batch.stats[chosen->slot]);
     }
 }
 
@@ -427,7 +438,7 @@ static void anchored_same_register_take(const struct latency_session *session,
     if (anchor != NULL && looked) {
         bool exact;
         pair->same_register_cycles =
-            round_rest(session, anchor, session->batch.stats[anchor->slot].cycles, &exact);
+            latency_round_rest(session, anchor, session->batch.stats[anchor->slot].cycles, &exact);
     }
 }
 
@@ -475,7 +486,8 @@ void latency_rivals_set(struct latency_session *session) {
         }
         if (session->forms[experiment->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
             rival.team = experiment_flag(session, experiment);
-            rival.floor = INDEPENDENT_CYCLES;
+            rival.floor = LATENCY_INDEPENDENT_CYCLES;
+            rival.vetoes = exact;
         }
         probe_batch_rival(&session->batch, experiment->slot, &rival);
     }
@@ -515,7 +527,7 @@ void latency_session_read(struct latency_session *session) {
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
         if (!pair->measured && latency_is_anchor(experiment) && is_chain_to_itself(experiment, pair) &&
             !isnan(stat->cycles)) {
-            pair_take(session, pair, experiment, stat);
+            latency_pair_take(session, pair, experiment, stat);
         }
     }
     session_pairs_settle(session);
@@ -525,42 +537,8 @@ void latency_session_read(struct latency_session *session) {
         const struct latency_experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         if (experiment->same_register && experiment->via_count == 0 &&
-            fabs(pair->same_register_cycles - pair->chained_cycles) < SAME_CYCLES) {
+            fabs(pair->same_register_cycles - pair->chained_cycles) < LATENCY_SAME_CYCLES) {
             pair->same_register_cycles = NAN;
-        }
-    }
-}
-
-/* Is it the whole number of cycles below what the pair was given, or, of a bound, the one above? */
-static bool is_next_whole(double cycles, const struct probe_latency_pair *pair) {
-    double whole = round(cycles), more = whole - pair->cycles;
-    return fabs(cycles - whole) <= LONGER_WHOLE && more >= -LONGER_LESS &&
-           more <= (pair->upper_bound ? LONGER_MORE : 0.0);
-}
-
-void latency_longer_read(struct latency_session *session, size_t first) {
-    for (size_t begin = first, end; begin < session->experiment_count; begin = end) {
-        const struct latency_experiment *all = session->experiments;
-        struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
-        end = latency_pair_end(session, begin);
-        size_t least = SIZE_MAX;
-        double least_cycles = INFINITY;
-        for (size_t i = begin; i < end; i++) {
-            double rest;
-            if (experiment_equals(session, &all[i], pair, INFINITY, &rest) && is_next_whole(rest, pair) &&
-                rest < least_cycles) {
-                least = i;
-                least_cycles = rest;
-            }
-        }
-        if (least != SIZE_MAX) {
-            const double before = pair->cycles;
-            pair->measured = false;
-            pair_take(session, pair, &all[least], &session->batch.stats[all[least].slot]);
-            /* One register made no difference to the short rounds: it makes none. */
-            if (fabs(pair->same_register_cycles - before) < SAME_CYCLES) {
-                pair->same_register_cycles = pair->cycles;
-            }
         }
     }
 }

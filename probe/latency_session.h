@@ -15,6 +15,13 @@
 
 enum { LATENCY_VIA_MAX = 9 }; /* transfers in a chain */
 
+/* Two latencies that differ by less are the same. */
+#define LATENCY_SAME_CYCLES 0.3
+/* A chain to the flags of which so little is left was none: no flag takes less than a cycle. Above the half
+ * that two units leave of a form that waits for nothing (ROL by CL on a Zen 4: 0.50 to 0.54), below the 0.7
+ * that a chain of one may seem to take (latency_read.c). */
+#define LATENCY_INDEPENDENT_CYCLES 0.6
+
 /* One chain for one pair. */
 struct latency_experiment {
     size_t form, pair;        /* the pair is results[form].pairs[pair] */
@@ -53,16 +60,56 @@ IP_CHECK enum ip_status latency_chain_add(struct latency_session *session, size_
                                           size_t pair_index, const int *via, unsigned via_count,
                                           struct ip_error *err);
 
-/* Marks as needed what latency_longer_add puts into rounds, if a needed transfer leads to or from vectors. */
+/* Marks as needed what latency_delayed_add puts into rounds of vectors, if a needed transfer leads to or from
+ * them. */
 void latency_delays_need(struct latency_session *session);
 
-/* Adds longer rounds for the pairs, which were read, whose latency is no whole number of cycles and may pass
- * through a vector: docs/method.md, "Between two whole numbers". */
-IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, struct ip_error *err);
+/* Adds the chain `like`, one with transfers, that goes through the same files, with `times` instructions of
+ * `file` that only take their time instead of its transfers within a file; 0: as many as a chain may have.
+ * Adds nothing where none may stand in the chain. */
+IP_CHECK enum ip_status latency_delayed_add(struct latency_session *session,
+                                            const struct latency_experiment *like, enum probe_file file,
+                                            unsigned times, struct ip_error *err);
+
+/* Adds longer rounds for the pairs of experiments[0, read), which were read, whose latency is no whole number
+ * of cycles and may pass through a vector: docs/method.md, "Between two whole numbers". */
+IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, size_t read,
+                                           struct ip_error *err);
+
+/* Of the longer rounds, experiments[first, end), which were measured: the least that tells the whole number
+ * next below what its pair was given, or of a bound above, is the pair's from now on. */
+void latency_longer_read(struct latency_session *session, size_t first, size_t end);
+
+/* Adds the longest rounds for the pairs of experiments[0, read), which were read, that join general-purpose
+ * registers and flags, where the form's own pace may have made the round: docs/method.md, "The form's own
+ * pace". */
+IP_CHECK enum ip_status latency_paced_add(struct latency_session *session, size_t read, struct ip_error *err);
+
+/* Of these rounds, experiments[first, end), which were measured: where one tells less it is the pair's; a
+ * pair whose round did not grow by what was put into it has an upper bound, or no dependence. */
+void latency_paced_read(struct latency_session *session, size_t first, size_t end);
 
 /* Of the chains [begin, end) of one pair the one whose value the pair was given; NULL: none. */
 const struct latency_experiment *latency_teller_find(const struct latency_session *session, size_t begin,
                                                      size_t end);
+
+/* What is left of a round of `cycles` once its transfers are taken off, not less than nothing; *exact: are
+ * all of them known exactly? */
+double latency_round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
+                          double cycles, bool *exact);
+
+/* Takes the chain's value for the pair if it is the best so far: steady before unsteady, exact before bound
+ * at the same value, small before large. */
+void latency_pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                       const struct latency_experiment *experiment, const struct hx_stat *stat);
+
+/* No flag waits for the pair's source: takes the number from it, and says so. */
+void latency_pair_independent(struct probe_latency_pair *pair);
+
+/* Does the chain tell what the pair was given, `least_cycles`, to within noise? Chains of different exactness
+ * do not compare. *rest: what it tells. */
+bool latency_chain_equals(const struct latency_session *session, const struct latency_experiment *experiment,
+                          const struct probe_latency_pair *pair, double least_cycles, double *rest);
 
 /* Is it the pair's chain without transfers, whose value the others are held against? */
 bool latency_is_anchor(const struct latency_experiment *experiment);
@@ -81,9 +128,5 @@ void latency_rivals_set(struct latency_session *session);
 
 /* Fills the pairs from the statistics of the batch; the transfers are calibrated. */
 void latency_session_read(struct latency_session *session);
-
-/* Of the longer rounds, experiments[first...], which were measured: the least that tells the whole number
- * next below what its pair was given, or of a bound above, is the pair's from now on. */
-void latency_longer_read(struct latency_session *session, size_t first);
 
 #endif

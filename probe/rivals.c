@@ -43,6 +43,7 @@ struct race {
     const struct probe_rival *rivals;
     struct hx_stat *stats;
     bool *chosen; /* to be measured now */
+    bool *mute;   /* a member of its team says that none has a result */
     size_t first, end;
 };
 
@@ -53,19 +54,45 @@ static bool is_open(const struct race *race, size_t i) {
 /* Nothing at all may look like somewhat less. */
 static double rest(const struct race *race, size_t i) {
     double left = race->stats[i].cycles - race->rivals[i].offset;
-    return isnan(left) ? INFINITY : left < race->rivals[i].floor ? left + BELOW_FLOOR : fmax(left, 0.0);
+    return isnan(left) || race->mute[i]   ? INFINITY
+           : left < race->rivals[i].floor ? left + BELOW_FLOOR
+                                          : fmax(left, 0.0);
 }
 
 static bool is_whole(double cycles) {
     return fabs(cycles - round(cycles)) <= fmax(WHOLE_CYCLES, WHOLE_RELATIVE * cycles);
 }
 
+static double stat_doubt(const struct hx_stat *stat) {
+    return LOOK_CYCLES + LOOK_RELATIVE * stat->cycles;
+}
+
 static double doubt(const struct race *race, size_t i) {
-    return LOOK_CYCLES + LOOK_RELATIVE * race->stats[i].cycles;
+    return stat_doubt(&race->stats[i]);
 }
 
 static bool is_teammate(const struct race *race, size_t i, size_t j) {
     return i == j || (race->rivals[i].team != 0 && race->rivals[i].team == race->rivals[j].team);
+}
+
+bool probe_rival_is_veto(const struct probe_rival *rival, const struct hx_stat *stat) {
+    return rival->vetoes && stat->verdict == HX_VERDICT_OK &&
+           stat->cycles - rival->offset < rival->floor - stat_doubt(stat);
+}
+
+/* Mutes the teams one of whose members says that they have no result. */
+static void teams_mute(struct race *race) {
+    for (size_t i = race->first; i < race->end; i++) {
+        race->mute[i] = false;
+    }
+    for (size_t i = race->first; i < race->end; i++) {
+        if (!probe_rival_is_veto(&race->rivals[i], &race->stats[i])) {
+            continue;
+        }
+        for (size_t j = race->first; j < race->end; j++) {
+            race->mute[j] = race->mute[j] || is_teammate(race, i, j);
+        }
+    }
 }
 
 /* The median of what was looked at of the team of `i`. */
@@ -188,8 +215,8 @@ static size_t race_choose(struct race *race, unsigned stage) {
 }
 
 /* One stage for all sets of which no anchor says all. *wanted counts what was chosen. */
-static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats, bool *chosen, size_t count,
-                         unsigned stage, size_t *wanted) {
+static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats, bool *chosen, bool *mute,
+                         size_t count, unsigned stage, size_t *wanted) {
     *wanted = 0;
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && rivals[end].set == rivals[first].set;) {
@@ -197,7 +224,8 @@ static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats
         }
         if (rivals[first].set != 0) {
             struct race race = {
-                .rivals = rivals, .stats = stats, .chosen = chosen, .first = first, .end = end};
+                .rivals = rivals, .stats = stats, .chosen = chosen, .mute = mute, .first = first, .end = end};
+            teams_mute(&race);
             if (anchor_speaks(&race)) {
                 continue;
             }
@@ -214,7 +242,7 @@ static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats
 }
 
 struct scratch {
-    bool *chosen;
+    bool *chosen, *mute;
     const struct gen_kernel **kernels;
     struct hx_stat *stats;
 };
@@ -281,7 +309,7 @@ static enum ip_status stages_run(const struct hx_meter *meter, const struct prob
     }
     for (unsigned stage = 0; stage < STAGES_MAX && status == IP_OK; stage++) {
         size_t wanted = 0;
-        races_choose(rivals, stats, scratch->chosen, count, stage, &wanted);
+        races_choose(rivals, stats, scratch->chosen, scratch->mute, count, stage, &wanted);
         if (wanted == 0) {
             break;
         }
@@ -301,15 +329,17 @@ enum ip_status probe_rivals_measure(const struct hx_meter *meter, const struct p
         return hx_measure(meter, kernels, count, stats, err);
     }
     struct scratch scratch = {.chosen = calloc(count, sizeof *scratch.chosen),
+                              .mute = calloc(count, sizeof *scratch.mute),
                               .kernels = calloc(count, sizeof *scratch.kernels),
                               .stats = calloc(count, sizeof *scratch.stats)};
     enum ip_status status = IP_OK;
-    if (scratch.chosen == NULL || scratch.kernels == NULL || scratch.stats == NULL) {
+    if (scratch.chosen == NULL || scratch.mute == NULL || scratch.kernels == NULL || scratch.stats == NULL) {
         status = ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments: measure fewer forms", count);
     } else {
         status = stages_run(meter, rivals, kernels, count, &scratch, stats, err);
     }
     free(scratch.chosen);
+    free(scratch.mute);
     free(scratch.kernels);
     free(scratch.stats);
     return status;

@@ -11,6 +11,10 @@
  * guessed that CL is not zero, or is, takes 32 cycles to the flags on a Zen 4, not one. */
 size_t probe_rivals_quick(const double *values, size_t count);
 
+/* Does what was measured or looked at of a rival leave clearly less than its floor, and speaks it for its
+ * team then? */
+bool probe_rival_is_veto(const struct probe_rival *rival, const struct hx_stat *stat);
+
 /* stats[i] belongs to kernels[i] (NULL: not built) and rivals[i]. What was only looked at has `screened` set.
  */
 IP_CHECK enum ip_status probe_rivals_measure(const struct hx_meter *meter, const struct probe_rival *rivals,

@@ -107,6 +107,29 @@ static void offset_and_floor_count(void **state) {
     assert_int_equal(script.measured[2], 0);
 }
 
+static void who_has_nothing_speaks_for_its_team(void **state) {
+    (void)state;
+    /* Less what the transfers take: 1 and, in a longer round, -1, so the 1 was none; the other team has 3. */
+    struct script script = {.look = {2.0, 2.0, 4.0, 9, 9, 9}, .truth = {2.0, 2.0, 4.0, 9, 9, 9}};
+    struct probe_rival rivals[KERNELS] = {{.set = 1, .team = 1, .offset = 1.0, .floor = 0.6, .vetoes = true},
+                                          {.set = 1, .team = 1, .offset = 3.0, .floor = 0.6, .vetoes = true},
+                                          {.set = 1, .team = 2, .offset = 1.0, .floor = 0.6, .vetoes = true},
+                                          {.set = 2},
+                                          {.set = 3},
+                                          {.set = 4}};
+    struct hx_stat stats[KERNELS];
+    run(&script, rivals, stats);
+    assert_int_equal(script.measured[0] + script.measured[1], 0);
+    assert_int_equal(script.measured[2], 1);
+    assert_true(probe_rival_is_veto(&rivals[1], &stats[1]));
+    assert_false(probe_rival_is_veto(&rivals[0], &stats[0]));
+    /* A look that is no further off than looks are says nothing of the kind. */
+    script = (struct script){.look = {2.0, 3.5, 4.0, 9, 9, 9}, .truth = {2.0, 3.9, 4.0, 9, 9, 9}};
+    run(&script, rivals, stats);
+    assert_int_equal(script.measured[0], 1);
+    assert_int_equal(script.measured[2], 0);
+}
+
 /* What looks like somewhat less than nothing is nothing, and the least; half a cycle less is no result. */
 static void nothing_may_look_like_less(void **state) {
     (void)state;
@@ -208,6 +231,7 @@ int main(void) {
         cmocka_unit_test(only_what_can_win_is_measured),
         cmocka_unit_test(a_look_that_was_too_low_is_put_right),
         cmocka_unit_test(offset_and_floor_count),
+        cmocka_unit_test(who_has_nothing_speaks_for_its_team),
         cmocka_unit_test(nothing_may_look_like_less),
         cmocka_unit_test(wrong_guesses_are_left_out),
         cmocka_unit_test(one_fault_speaks_for_the_set),

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The latency probe on cores that differ from the simulated one in what some kernels take. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "tests/latency_machine.h"
+
+/* What kernels take on another core than the simulated one. */
+struct otherwise {
+    struct hx_meter inner;
+    double (*cycles)(const struct gen_kernel *kernel, double cycles);
+};
+
+static void otherwise_adjust(const struct otherwise *otherwise, const struct gen_kernel *const *kernels,
+                             size_t count, struct hx_stat *stats) {
+    for (size_t i = 0; i < count; i++) {
+        stats[i].cycles = kernels[i] != NULL ? otherwise->cycles(kernels[i], stats[i].cycles) : NAN;
+    }
+}
+
+static enum ip_status otherwise_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    const struct otherwise *otherwise = self;
+    enum ip_status status = hx_measure(&otherwise->inner, kernels, count, stats, err);
+    if (status == IP_OK) {
+        otherwise_adjust(otherwise, kernels, count, stats);
+    }
+    return status;
+}
+
+static enum ip_status otherwise_screen(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    const struct otherwise *otherwise = self;
+    enum ip_status status = hx_screen(&otherwise->inner, kernels, count, stats, err);
+    if (status == IP_OK) {
+        otherwise_adjust(otherwise, kernels, count, stats);
+    }
+    return status;
+}
+
+static void measure_otherwise(struct machine *machine, double (*cycles)(const struct gen_kernel *, double),
+                              const char *syntax, struct isa_form *form, struct probe_latency *latency) {
+    struct otherwise otherwise = {machine->meter, cycles};
+    machine->meter =
+        (struct hx_meter){.measure = otherwise_measure, .screen = otherwise_screen, .self = &otherwise};
+    measure(machine, syntax, form, latency);
+    machine->meter = otherwise.inner;
+}
+
+/* Instructions of a round for each of the form under test. */
+static uint32_t links_of(const struct gen_kernel *kernel) {
+    return kernel->unit_instructions / kernel->forms_per_unit;
+}
+
+/* A core on which nothing waits for flags of its own kind, neither alone nor behind a CMOV, five extensions
+ * and a CMP. */
+static double flags_free(const struct gen_kernel *kernel, double cycles) {
+    const uint32_t links = links_of(kernel);
+    return links == 1 ? 0.5 * cycles : links == 8 ? cycles - 1.0 : cycles;
+}
+
+static void half_a_cycle_alone_is_no_latency_of_flags_either(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, flags_free, "adc r64, r64", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "flags", "flags");
+    assert_false(pair->measured);
+    assert_string_equal(pair->why, "the flags do not depend on it");
+    probe_latency_fini(&latency);
+}
+
+/* A divider that is a little sooner behind anything else, and takes a whole number of cycles alone. */
+static double sooner_behind_others(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) > 1 && cycles > 10 ? cycles - 0.84 : cycles;
+}
+
+static void a_whole_number_alone_goes_before_a_part_less(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, sooner_behind_others, "crc32 r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 15);
+    probe_latency_fini(&latency);
+}
+
+/* Rounds of a few instructions that go in two ways in turn, and take half a cycle more. */
+static double in_turn(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 8 ? cycles + 0.5 : cycles;
+}
+
+static void a_bound_between_two_whole_numbers_is_tried_in_longer_rounds(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, in_turn, "vpaddd xmm, xmm, m128", &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == PROBE_PATH_ADDRESS) {
+            assert_true(pair->measured && pair->upper_bound);
+            assert_non_null(strstr(pair->via, " x vorps xmm, xmm, xmm + vmovd r32, xmm"));
+            assert_near(pair->cycles, 8, 0.05);
+        }
+    }
+    probe_latency_fini(&latency);
+}
+
+/* The same a cycle and more above what the longer rounds take: a way of its own, and the less counts. */
+static double in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 8 ? cycles - 1.4 : cycles;
+}
+
+static void a_whole_number_far_above_does_not_count(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, in_short_rounds, "vpaddd xmm, xmm, m128", &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == PROBE_PATH_ADDRESS) {
+            assert_string_equal(pair->via, "vmovd r32, xmm");
+        }
+    }
+    probe_latency_fini(&latency);
+}
+
+/* Likewise of registers: the whole number below is the latency, and one above says nothing of what was less.
+ */
+static double more_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 3.5 ? cycles + 0.5 : cycles;
+}
+
+static double less_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 4 && cycles > 3.5 ? cycles - 0.5 : cycles;
+}
+
+static void an_exact_latency_is_the_whole_number_below(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, more_in_short_rounds, "vpaddq xmm, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 4);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 4, 0.05);
+    probe_latency_fini(&latency);
+    measure_otherwise(*state, less_in_short_rounds, "vpaddq xmm, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 3.5);
+    probe_latency_fini(&latency);
+}
+
+/* A core that forwards sooner between two of a kind: a long chain of the form alone takes 0.8 less a form. */
+static double sooner(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 1 && cycles > 10 ? cycles - 0.8 : cycles;
+}
+
+/* From the second operand to the first, and of the form after itself. */
+static void check_otherwise(struct machine *machine, double (*otherwise)(const struct gen_kernel *, double),
+                            const char *syntax, double cycles, double chained_cycles) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(machine, otherwise, syntax, &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", cycles);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->chained_cycles, chained_cycles, 0.05);
+    probe_latency_fini(&latency);
+}
+
+static void a_chain_that_is_a_cycle_shorter_tells_something_else(void **state) {
+    check_otherwise(*state, sooner, "crc32 r64, r64", 15, 14.2);
+}
+
+/* A core on which a multiplication takes a cycle less behind one of its kind. */
+static double a_cycle_sooner(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 1 && cycles > 2.5 ? cycles - 1 : cycles;
+}
+
+static void a_look_that_is_longer_than_the_chain_alone_is_believed(void **state) {
+    check_otherwise(*state, a_cycle_sooner, "imul r64, r64", 3, 2);
+}
+
+/* A core on which a round of a multiplication and one instruction more, or less, takes half a cycle more. */
+static double longer_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) <= 2 && cycles > 2.5 ? cycles + 0.5 : cycles;
+}
+
+static void where_the_first_chains_say_nothing_the_others_do(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, longer_in_short_rounds, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 3);
+    probe_latency_fini(&latency);
+}
+
+/* A core whose shuffles wait for themselves where nothing else is in their chain. */
+static double contended(const struct gen_kernel *kernel, double cycles) {
+    bool alone = kernel->unit_instructions == kernel->forms_per_unit;
+    return alone && kernel->wakes_vectors && cycles < 1.5 ? 1.13 * cycles : cycles;
+}
+
+static void transfers_that_wait_for_themselves_make_nothing_shorter(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, contended, "vaddpd xmm{k}, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 6);
+    check_exact(&form, &latency, "op3", "op1", 4);
+    probe_latency_fini(&latency);
+}
+
+/* A core on which what merges into a value of more than two instructions ago takes a part of a cycle more. */
+static double merges_slowly(const struct gen_kernel *kernel, double cycles) {
+    uint32_t ago = kernel->forms_per_unit * links_of(kernel);
+    return kernel->wakes_vectors && cycles > 3.5 && links_of(kernel) == 1 && ago > 2 ? cycles + 0.87 : cycles;
+}
+
+static void what_is_merged_into_was_just_written(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, merges_slowly, "vaddpd xmm{k}, xmm, xmm", &form, &latency);
+    check_exact(&form, &latency, "op3", "op1", 4);
+    assert_near(pair_find(&form, &latency, "op3", "op1")->chained_cycles, 4, 0.05);
+    probe_latency_fini(&latency);
+}
+
+/* A core on which nothing passes from an instance to the next, which takes two cycles. */
+static double two_a_round(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) > 1 ? 2 : cycles;
+}
+
+static void a_short_round_makes_no_latency_of_none(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, two_a_round, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 0);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "flags");
+    assert_false(pair->measured);
+    assert_string_equal(pair->why, "the flags do not depend on it");
+    probe_latency_fini(&latency);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_a_cycle_alone_is_no_latency_of_flags_either),
+        cmocka_unit_test(a_whole_number_alone_goes_before_a_part_less),
+        cmocka_unit_test(a_bound_between_two_whole_numbers_is_tried_in_longer_rounds),
+        cmocka_unit_test(a_whole_number_far_above_does_not_count),
+        cmocka_unit_test(an_exact_latency_is_the_whole_number_below),
+        cmocka_unit_test(a_chain_that_is_a_cycle_shorter_tells_something_else),
+        cmocka_unit_test(a_look_that_is_longer_than_the_chain_alone_is_believed),
+        cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
+        cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
+        cmocka_unit_test(what_is_merged_into_was_just_written),
+        cmocka_unit_test(a_short_round_makes_no_latency_of_none),
+    };
+    return cmocka_run_group_tests(tests, machine_setup, machine_teardown);
+}
