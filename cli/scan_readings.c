@@ -7,7 +7,9 @@
 
 #include "results/store.h"
 
-static const double LONG_CYCLES = 25;    /* longer latencies are read again and have to agree */
+static const double AGAIN_CYCLES = 18; /* longer latencies are read again: dividers take a cycle more or less,
+                                          the same for as long as a process lives */
+static const double LONG_CYCLES = 25;  /* longer ones have to agree */
 static const double LONG_WITHIN = 0.03;  /* relative */
 static const double RHYTHM_CYCLES = 2.2; /* a slow rhythm of stores and loads is up to two cycles more */
 /* Farther from a whole number a latency is none; of a bound other instructions are part, and their noise. */
@@ -98,7 +100,7 @@ static bool changes_memory(const struct probe_latency_pair *pair) {
 
 static bool pair_wavers(const struct probe_latency_pair *pair, double cycles) {
     double within = pair->upper_bound ? WHOLE_WITHIN_BOUND : WHOLE_WITHIN;
-    return changes_memory(pair) || fabs(cycles - round(cycles)) > within || cycles > LONG_CYCLES;
+    return changes_memory(pair) || fabs(cycles - round(cycles)) > within || cycles > AGAIN_CYCLES;
 }
 
 bool scan_latency_wavers(const struct probe_latency *latency) {

@@ -3,7 +3,7 @@
 #include "probe/latency_session.h"
 
 /* An instruction that chains to itself and keeps what passes: x | f in vectors, f being what all of the data
- * are, and sign extensions of small values in general-purpose registers. */
+ * are, moves of masks, and sign extensions of small values in general-purpose registers. */
 static bool delays(const struct probe_transfer *transfer, enum probe_file file) {
     enum probe_restore restore = file == PROBE_FILE_VECTOR ? PROBE_RESTORE_OR : PROBE_RESTORE_NONE;
     return transfer->from == file && transfer->to == file && transfer->restore == restore &&
@@ -11,14 +11,16 @@ static bool delays(const struct probe_transfer *transfer, enum probe_file file) 
 }
 
 void latency_delays_need(struct latency_session *session) {
+    static const enum probe_file FILES[] = {PROBE_FILE_VECTOR, PROBE_FILE_MASK};
     struct probe_transfer *items = session->transfers->items;
-    bool vectors = false;
-    for (size_t i = 0; i < session->transfers->count; i++) {
-        vectors = vectors || (items[i].needed &&
-                              (items[i].from == PROBE_FILE_VECTOR || items[i].to == PROBE_FILE_VECTOR));
-    }
-    for (size_t i = 0; i < session->transfers->count; i++) {
-        items[i].needed = items[i].needed || (vectors && delays(&items[i], PROBE_FILE_VECTOR));
+    for (size_t f = 0; f < sizeof FILES / sizeof FILES[0]; f++) {
+        bool needed = false;
+        for (size_t i = 0; i < session->transfers->count; i++) {
+            needed = needed || (items[i].needed && (items[i].from == FILES[f] || items[i].to == FILES[f]));
+        }
+        for (size_t i = 0; i < session->transfers->count; i++) {
+            items[i].needed = items[i].needed || (needed && delays(&items[i], FILES[f]));
+        }
     }
 }
 

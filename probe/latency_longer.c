@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Longer rounds for latencies of vectors that are no whole number of cycles. */
+/* Longer rounds for latencies of vectors and masks that are no whole number of cycles. */
 #include <math.h>
 
 #include "probe/latency_session.h"
 
-/* So many ORs of a vector with itself stand in a longer round. An OR goes to other ports than the shuffles of
- * the other rounds, and to more of them. Two lengths: what one of them makes whole, the other may not. */
-static const unsigned LENGTHS[] = {5, 7};
-enum { LENGTH_COUNT = sizeof LENGTHS / sizeof LENGTHS[0] };
+/* What stands in a longer round beside the form and the way back, and how often: ORs of a vector with itself,
+ * which go to other ports than the shuffles of the other rounds, and to more of them, in two lengths, for
+ * what one of them makes whole the other may not; moves of a mask. */
+static const struct lengthening {
+    enum probe_file file;
+    unsigned times[2];
+    unsigned count;
+} VECTORS = {PROBE_FILE_VECTOR, {5, 7}, 2}, MASKS = {PROBE_FILE_MASK, {2, 3}, 2};
 
 /* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
@@ -20,23 +24,49 @@ static const double LONGER_WHOLE = 0.12;
 static const double LONGER_MORE = 0.8;
 static const double LONGER_LESS = 1.2;
 
+/* By so much a source is late. */
+static const double LATE_CYCLES = 0.5;
+
 static bool is_wide(const struct isa_form *form, const struct probe_latency_pair *pair) {
     return form->operands[pair->src].bits == 512 || form->operands[pair->dst].bits == 512;
 }
 
-/* Flags and masks: what leads to and from them goes to one port, whatever else is in the round. */
-static bool is_out_of_reach(const struct isa_operand *operand) {
-    enum probe_file file = probe_operand_file(operand);
-    return file == PROBE_FILE_FLAGS || file == PROBE_FILE_MASK;
+/* What leads to and from the flags goes to one port, whatever else is in the round. */
+static bool joins(const struct isa_form *form, const struct probe_latency_pair *pair, enum probe_file file) {
+    return probe_operand_file(&form->operands[pair->src]) == file ||
+           probe_operand_file(&form->operands[pair->dst]) == file;
 }
 
-/* May longer rounds tell more than what lies between two whole numbers? Not of bounds of 512 bits: on a core
- * that does them in halves all rounds are between. */
-static bool is_between(const struct isa_form *form, const struct probe_latency_pair *pair) {
-    return pair->measured && pair->verdict == HX_VERDICT_OK && pair->cycles <= MOST_CYCLES &&
-           fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN &&
-           !is_out_of_reach(&form->operands[pair->src]) && !is_out_of_reach(&form->operands[pair->dst]) &&
-           !(pair->upper_bound && is_wide(form, pair));
+/* Does the result wait longer for this source than for another? */
+static bool is_late(const struct probe_latency *latency, const struct probe_latency_pair *pair) {
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *other = &latency->pairs[i];
+        if (other->measured && !other->upper_bound && other->path == PROBE_PATH_REGISTER &&
+            other->dst == pair->dst && other->src != pair->dst &&
+            pair->cycles > other->cycles + LATE_CYCLES) {
+            return !pair->upper_bound && pair->path == PROBE_PATH_REGISTER;
+        }
+    }
+    return false;
+}
+
+/* What may tell more of the pair in longer rounds; NULL: nothing. Not of bounds of 512 bits: on a core that
+ * does them in halves all rounds are between two whole numbers. */
+static const struct lengthening *lengthening_find(const struct isa_form *form,
+                                                  const struct probe_latency *latency,
+                                                  const struct probe_latency_pair *pair) {
+    if (!pair->measured || pair->verdict != HX_VERDICT_OK || pair->cycles > MOST_CYCLES ||
+        joins(form, pair, PROBE_FILE_FLAGS)) {
+        return NULL;
+    }
+    const bool between = fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN;
+    if (!between && !is_late(latency, pair)) {
+        return NULL;
+    }
+    if (joins(form, pair, PROBE_FILE_MASK)) {
+        return pair->upper_bound ? NULL : &MASKS;
+    }
+    return pair->upper_bound && is_wide(form, pair) ? NULL : &VECTORS;
 }
 
 enum ip_status latency_longer_add(struct latency_session *session, size_t read, struct ip_error *err) {
@@ -44,16 +74,17 @@ enum ip_status latency_longer_add(struct latency_session *session, size_t read, 
     for (size_t begin = 0, end; begin < read && status == IP_OK; begin = end) {
         end = latency_pair_end(session, begin);
         const size_t form = session->experiments[begin].form, pair = session->experiments[begin].pair;
+        const struct probe_latency *latency = &session->results[form];
+        const struct lengthening *more =
+            lengthening_find(session->forms[form], latency, &latency->pairs[pair]);
         const struct latency_experiment *teller =
-            is_between(session->forms[form], &session->results[form].pairs[pair])
-                ? latency_teller_find(session, begin, end)
-                : NULL;
+            more != NULL ? latency_teller_find(session, begin, end) : NULL;
         if (teller == NULL) {
             continue;
         }
         const struct latency_experiment like = *teller; /* which moves when chains are added */
-        for (unsigned i = 0; i < LENGTH_COUNT && status == IP_OK; i++) {
-            status = latency_delayed_add(session, &like, PROBE_FILE_VECTOR, LENGTHS[i], err);
+        for (unsigned i = 0; i < more->count && status == IP_OK; i++) {
+            status = latency_delayed_add(session, &like, more->file, more->times[i], err);
         }
     }
     return status;

@@ -4,8 +4,13 @@
 
 #include "probe/latency_session.h"
 
-/* A round that grows by this part of what is put into it waits for it: it takes longer than the form does. */
-static const double GROWS_PART = 0.5;
+/* Of two rounds the longer one takes this part of what it has more, at least, if the shorter one takes longer
+ * than the form does by itself. */
+static const double SHOWN_PART = 0.75;
+/* And if only the longer one does, less, but more than the issue of what was put into it. */
+static const double GROWS_PART = 0.6;
+/* What takes longer no round can be longer than. */
+static const double MOST_CYCLES = 40;
 /* A look (hx_screen) at a longer round may be off by as much as it should grow. */
 static const double LOOK_CYCLES_MOST = 12;
 /* By so much less a longer round tells something else. */
@@ -34,7 +39,7 @@ static bool is_shown(const struct latency_session *session, const struct latency
     return other->via_count > 0 && more != 0 && other->via[0] == teller->via[0] && !other->same_register &&
            !other->slow && stat->verdict == HX_VERDICT_OK &&
            (!stat->screened || stat->cycles <= LOOK_CYCLES_MOST) &&
-           (stat->cycles - told->cycles) / more >= GROWS_PART;
+           (stat->cycles - told->cycles) / more >= SHOWN_PART;
 }
 
 enum ip_status latency_paced_add(struct latency_session *session, size_t read, struct ip_error *err) {
@@ -43,12 +48,14 @@ enum ip_status latency_paced_add(struct latency_session *session, size_t read, s
         end = latency_pair_end(session, begin);
         const struct latency_experiment *all = session->experiments;
         const struct latency_experiment *teller = latency_teller_find(session, begin, end);
-        bool open = is_open(session->forms[all[begin].form],
-                            &session->results[all[begin].form].pairs[all[begin].pair], teller);
+        struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
+        bool open = is_open(session->forms[all[begin].form], pair, teller);
         for (size_t i = begin; i < end && open; i++) {
             open = !is_shown(session, teller, &all[i]);
         }
-        if (open) {
+        if (open && pair->cycles > MOST_CYCLES) {
+            pair->upper_bound = true;
+        } else if (open) {
             const struct latency_experiment like = *teller; /* which moves when chains are added */
             status = latency_delayed_add(session, &like, PROBE_FILE_GPR, 0, err);
         }
@@ -63,6 +70,7 @@ void latency_paced_read(struct latency_session *session, size_t first, size_t en
         const struct isa_form *form = session->forms[longer->form];
         struct probe_latency_pair *pair = &session->results[longer->form].pairs[longer->pair];
         if (stat->verdict != HX_VERDICT_OK) {
+            pair->upper_bound = true; /* nothing shows that it is more */
             continue;
         }
         bool exact;

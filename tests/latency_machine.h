@@ -41,6 +41,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"movd xmm, r32\" ports 1*p5 latency 2\n"
                           "form \"vptestmd k{k}, xmm, xmm\" ports 1*p5 latency 3\n"
                           "form \"vmovdqa32 xmm{k}{z}, xmm\" ports 1*p0 latency 2\n"
+                          "form \"kmovq k, k\" ports 1*p0\n"
                           "form \"vandps xmm, xmm, xmm\" ports 1*p015\n"
                           "form \"vorps xmm, xmm, xmm\" ports 1*p015\n"
                           "form \"orps xmm, xmm\" ports 1*p015\n"
@@ -64,6 +65,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"bzhi r64, r64, r64\" ports 5*p1 latency 1 op2->flags 0\n"
                           "form \"pdep r64, r64, r64\" ports 5*p1 latency 1 op3->op1 0\n"
                           "form \"pext r64, r64, r64\" ports 14*p1 latency 1\n"
+                          "form \"crc32 r32, r32\" ports 60*p1 latency 50\n"
                           "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
 
 struct machine {

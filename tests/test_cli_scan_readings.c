@@ -155,6 +155,8 @@ static void latencies_are_read_until_they_are_alike(void **state) {
         {{SEVEN(26.0, 27.0)}, SOME, false, false}, /* long ones cost too much */
         {{12.0, 13.0}, 2, true, true},             /* whole numbers that differ */
         {{26.0}, 1, true, true},                   /* long ones must agree */
+        {{21.0}, 1, true, true},                   /* dividers take a cycle more or less */
+        {{17.0}, 1, false, false},
         {{26.0, 26.0, 26.1}, 3, false, false},
         {{-4.5}, 1, false, false},
         {{-4.5, 4.0}, 2, false, false},

@@ -236,6 +236,32 @@ static void a_short_round_makes_no_latency_of_none(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* Is it a round through the slow operand of VADDPD, whose mask a comparison has just made, or did five ORs
+ * before? */
+static bool has_fresh_mask(const struct gen_kernel *kernel, double cycles) {
+    return (links_of(kernel) == 2 && cycles > 8) || links_of(kernel) >= 7;
+}
+
+/* A core on which such a mask comes a part of a cycle later, or all of one. */
+static double late_masks(const struct gen_kernel *kernel, double cycles) {
+    return has_fresh_mask(kernel, cycles) ? cycles + 0.87 : cycles;
+}
+
+static double later_masks(const struct gen_kernel *kernel, double cycles) {
+    return has_fresh_mask(kernel, cycles) ? cycles + 1 : cycles;
+}
+
+static void a_late_mask_is_tried_behind_moves(void **state) {
+    double (*const cores[])(const struct gen_kernel *, double) = {late_masks, later_masks};
+    for (size_t i = 0; i < 2; i++) {
+        struct isa_form form;
+        struct probe_latency latency;
+        measure_otherwise(*state, cores[i], "vaddpd xmm{k}, xmm, xmm", &form, &latency);
+        check_exact(&form, &latency, "op2", "op1", 6);
+        probe_latency_fini(&latency);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_a_cycle_alone_is_no_latency_of_flags_either),
@@ -249,6 +275,7 @@ int main(void) {
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(what_is_merged_into_was_just_written),
         cmocka_unit_test(a_short_round_makes_no_latency_of_none),
+        cmocka_unit_test(a_late_mask_is_tried_behind_moves),
     };
     return cmocka_run_group_tests(tests, machine_setup, machine_teardown);
 }
