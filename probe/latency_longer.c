@@ -94,7 +94,7 @@ enum ip_status latency_longer_add(struct latency_session *session, size_t read, 
 static bool is_next_whole(double cycles, const struct probe_latency_pair *pair) {
     double whole = round(cycles), more = whole - pair->cycles;
     return fabs(cycles - whole) <= LONGER_WHOLE && more >= -LONGER_LESS &&
-           more <= (pair->upper_bound ? LONGER_MORE : 0.0);
+           (pair->upper_bound ? more <= LONGER_MORE : more < -WHOLE_WITHIN);
 }
 
 void latency_longer_read(struct latency_session *session, size_t first, size_t end) {

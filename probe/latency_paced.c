@@ -14,7 +14,7 @@ static const double MOST_CYCLES = 40;
 /* A look (hx_screen) at a longer round may be off by as much as it should grow. */
 static const double LOOK_CYCLES_MOST = 12;
 /* By so much less a longer round tells something else. */
-static const double LESS_CYCLES = 0.1;
+static const double LESS_CYCLES = 0.3;
 
 static bool is_general(const struct isa_operand *operand) {
     enum probe_file file = probe_operand_file(operand);

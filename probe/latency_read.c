@@ -442,6 +442,16 @@ static void anchored_same_register_take(const struct latency_session *session,
     }
 }
 
+/* The form alone, which has a fraction of the noise, where it tells the same. */
+static void direct_take(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
+                        size_t end) {
+    const struct latency_experiment *direct = direct_find(session, pair, begin, end);
+    if (direct != NULL) {
+        pair->measured = false;
+        latency_pair_take(session, pair, direct, &session->batch.stats[direct->slot]);
+    }
+}
+
 /* After every chain was looked at alone: what all chains of a pair say together. */
 static void session_pairs_settle(struct latency_session *session) {
     for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
@@ -450,6 +460,9 @@ static void session_pairs_settle(struct latency_session *session) {
         end = latency_pair_end(session, begin);
         if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
             flags_median_take(session, pair, begin, end);
+            if (pair->measured && pair->verdict == HX_VERDICT_OK) {
+                direct_take(session, pair, begin, end);
+            }
         } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {
             equals_median_take(session, pair, begin, end);
         }

@@ -88,14 +88,16 @@ unsigned probe_port_blemishes(const struct isa_form *form) {
 }
 
 /* Can instances run beside each other at the speed of their ports? Not when the form reads what it writes
- * (its latency would bind first) or flags (it waits for whatever its neighbours do to them), or has implicit
- * registers or memory. */
+ * (its latency would bind first), or has implicit registers or memory. A conditional move reads the flags,
+ * which its neighbours write, and its destination: it waits, but nothing waits for it for longer than a
+ * cycle. */
 static bool independent(const struct isa_form *form) {
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool flags = operand->kind == ISA_OPERAND_FLAGS;
-        if ((flags && operand->read) || (!flags && operand->implicit) ||
-            (operand->kind == ISA_OPERAND_REG && operand->read && operand->write)) {
+        bool moves = form->flags_read != 0 && form->flags_written == 0 && operand->cond_write;
+        if ((flags && operand->read && operand->write) || (!flags && operand->implicit) ||
+            (operand->kind == ISA_OPERAND_REG && operand->read && operand->write && !moves)) {
             return false;
         }
     }

@@ -56,6 +56,26 @@ bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, u
     return true;
 }
 
+static bool reads_flags(const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
+    return map->members[experiment->members[0]].form->flags_read != 0;
+}
+
+/* Do conditional moves and others leave one port of a set that they share some with? Where uops wait for
+ * blocked ports most of that set's do then (of `cwd` 2.9, none of which has to), and such a mix says nothing.
+ */
+static bool leaves_one(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                       const struct probe_usage_experiment *experiment,
+                       const struct probe_usage_experiment *other) {
+    const uint32_t both = experiment->target | other->target;
+    bool one = false;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        uint32_t ports = map->classes[c].ports;
+        one = one || ((ports & both) != 0 && ports_in(ports & ~both) == 1);
+    }
+    return one && (subject->delays != 0 || subject->binds_early) &&
+           (reads_flags(map, experiment) || reads_flags(map, other));
+}
+
 static bool check_choose(struct probe_usage_subject *subject, const struct probe_portmap *map,
                          unsigned number, uint32_t widest, unsigned score_min) {
     const double ports_max = map->issue_width - 1;
@@ -68,7 +88,8 @@ static bool check_choose(struct probe_usage_subject *subject, const struct probe
             uint32_t both = one->target | other->target;
             unsigned score = score_of(both, widest);
             if (!may_block(one) || !may_block(other) || (one->target & other->target) != 0 || score <= best ||
-                ports_in(both) > ports_max || is_chosen(subject, number, both) ||
+                ports_in(both) > ports_max || leaves_one(subject, map, one, other) ||
+                is_chosen(subject, number, both) ||
                 !probe_usage_union_is_known(map, one->target, other->target)) {
                 continue;
             }

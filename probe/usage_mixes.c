@@ -348,6 +348,27 @@ static enum ip_status readings_add(struct probe_usage_session *session, unsigned
     return status;
 }
 
+/* So many cycles times ports are more than the form's own, and more than one uop. */
+static const double LATE_TIMES = 1.05, LATE_UOPS = 1;
+
+/* Blockers that wait for the form's flags for longer than its uops take have nothing to say of these: shifts
+ * by zero have theirs after 32 cycles (Zen 4). */
+static void late_drop(struct probe_usage_session *session) {
+    for (size_t i = 0; i < session->count; i++) {
+        struct probe_usage_subject *subject = &session->subjects[i];
+        for (unsigned e = 0; e < subject->count; e++) {
+            struct probe_usage_experiment *experiment = &subject->experiments[e];
+            double most = LATE_TIMES * subject->result->cycles * ports_in(experiment->target) + LATE_UOPS;
+            if (experiment->reads_flags && experiment->confined > most) {
+                experiment->parts = experiment->reading_count = experiment->wanted = 0;
+                experiment->cycles = experiment->confined = NAN;
+                experiment->implied = true; /* what is confined to the set remains unknown, and seems none */
+                subject->check_count = 0;   /* they may have these blockers, too */
+            }
+        }
+    }
+}
+
 /* Readings of one experiment stand apart: what disturbs one is over at the next. */
 static enum ip_status readings_run(struct probe_usage_session *session, unsigned stages,
                                    struct reading *reading, struct ip_error *err) {
@@ -362,6 +383,7 @@ static enum ip_status readings_run(struct probe_usage_session *session, unsigned
     for (size_t i = 0; i < reading->count && status == IP_OK; i++) {
         mix_take(session, &reading->mixes[i], reading);
     }
+    late_drop(session);
     return status;
 }
 

@@ -71,10 +71,11 @@ struct probe_usage_experiment {
     enum probe_usage_kind kind; /* of the readings */
     bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read. Or
                      (no parts) by the operands: nothing at all */
-    unsigned wanted; /* so many readings more, together */
-    bool rhythms;    /* the form has a load, beside which kernels run in slower rhythms, too */
-    bool delays;     /* beside its blockers what could go elsewhere waits now and then, and */
-    bool bounds;     /* each of its readings is an upper bound: the least that two of them agree on counts */
+    unsigned wanted;  /* so many readings more, together */
+    bool reads_flags; /* its blockers wait for flags that the form writes */
+    bool rhythms;     /* the form has a load, beside which kernels run in slower rhythms, too */
+    bool delays;      /* beside its blockers what could go elsewhere waits now and then, and */
+    bool bounds;      /* each of its readings is an upper bound: the least that two of them agree on counts */
 };
 
 struct probe_usage_subject {
