@@ -442,10 +442,18 @@ static void anchored_same_register_take(const struct latency_session *session,
     }
 }
 
-/* The form alone, which has a fraction of the noise, where it tells the same. */
+/* From the flags to the flags: the form alone, which has a fraction of the noise, where it tells the same,
+ * and where it tells less, for flags that come late to who reads them may be sooner for it. */
 static void direct_take(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
                         size_t end) {
     const struct latency_experiment *direct = direct_find(session, pair, begin, end);
+    for (size_t i = begin; i < end && direct == NULL; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        bool less =
+            latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK && stat->cycles < pair->cycles;
+        direct = less ? experiment : NULL;
+    }
     if (direct != NULL) {
         pair->measured = false;
         latency_pair_take(session, pair, direct, &session->batch.stats[direct->slot]);
@@ -460,7 +468,7 @@ static void session_pairs_settle(struct latency_session *session) {
         end = latency_pair_end(session, begin);
         if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
             flags_median_take(session, pair, begin, end);
-            if (pair->measured && pair->verdict == HX_VERDICT_OK) {
+            if (pair->measured && pair->verdict == HX_VERDICT_OK && pair->src == pair->dst) {
                 direct_take(session, pair, begin, end);
             }
         } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {

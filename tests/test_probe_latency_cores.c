@@ -75,6 +75,19 @@ static void half_a_cycle_alone_is_no_latency_of_flags_either(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* A core on which flags come a cycle later to conditional moves than to the carry of the next addition. */
+static double flags_late_for_moves(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 8 ? cycles + 1.0 : cycles;
+}
+
+static void the_form_alone_may_have_its_flags_sooner(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, flags_late_for_moves, "adc r64, r64", &form, &latency);
+    check_exact(&form, &latency, "flags", "flags", 1);
+    probe_latency_fini(&latency);
+}
+
 /* A divider that is a little sooner behind anything else, and takes a whole number of cycles alone. */
 static double sooner_behind_others(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) > 1 && cycles > 10 ? cycles - 0.84 : cycles;
@@ -275,6 +288,7 @@ int main(void) {
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(what_is_merged_into_was_just_written),
         cmocka_unit_test(a_short_round_makes_no_latency_of_none),
+        cmocka_unit_test(the_form_alone_may_have_its_flags_sooner),
         cmocka_unit_test(a_late_mask_is_tried_behind_moves),
     };
     return cmocka_run_group_tests(tests, machine_setup, machine_teardown);
