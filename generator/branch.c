@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Branches, each to the next instruction (Putigny 2014, Listing 2.3). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "generator/control.h"
@@ -106,14 +105,6 @@ enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_
     return IP_OK;
 }
 
-/* Adds the branch, printed to go to the next instruction, so that it leaps to where the next one begins. */
-static void leap_add(struct ip_lines *unit, const char *line) {
-    const char *plus = strrchr(line, '+'); /* "jmp short $+2": so long is the branch itself */
-    unsigned length = plus != NULL ? (unsigned)strtoul(plus + 1, NULL, 10) : GEN_BRANCH_STRIDE;
-    ip_lines_printf(unit, "%.*s+%d", (int)(plus != NULL ? plus - line : 0), line, GEN_BRANCH_STRIDE);
-    gen_leapt_add(unit, GEN_BRANCH_STRIDE - length);
-}
-
 enum ip_status gen_branch_program(struct gen_program *program, const struct isa_form *form, bool taken,
                                   struct ip_error *err) {
     const struct isa_form *forms[1] = {form};
@@ -133,14 +124,12 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
         }
         struct isa_binding binding;
         memset(&binding, 0, sizeof binding);
+        binding.leaps = (uint8_t)(taken ? GEN_BRANCH_STRIDE - isa_branch_bytes(form) : 0);
         char line[ISA_LINE_MAX];
         status = isa_form_print(form, &binding, line, err);
         for (unsigned i = 0; i < BRANCHES && status == IP_OK; i++) {
-            if (taken) {
-                leap_add(&made.unit, line);
-            } else {
-                ip_lines_add(&made.unit, line);
-            }
+            ip_lines_add(&made.unit, line);
+            gen_leapt_add(&made.unit, binding.leaps);
         }
     }
     if (status == IP_OK && (made.unit.failed || made.init.failed)) {

@@ -117,6 +117,22 @@ static enum ip_status returns_add(struct gen_program *program, const struct isa_
     return status;
 }
 
+/* A call over what stands behind it. */
+static enum ip_status direct_add(struct gen_program *program, const struct isa_form *form,
+                                 struct ip_error *err) {
+    const unsigned length = isa_branch_bytes(form);
+    struct isa_binding binding;
+    memset(&binding, 0, sizeof binding);
+    binding.leaps = (uint8_t)(strides(length) - length);
+    char line[ISA_LINE_MAX];
+    enum ip_status status = isa_form_print(form, &binding, line, err);
+    if (status == IP_OK) {
+        ip_lines_add(&program->unit, line);
+        gen_leapt_add(&program->unit, binding.leaps);
+    }
+    return status;
+}
+
 enum ip_status gen_control_add(struct gen_program *program, const struct isa_form *form, unsigned count,
                                struct ip_error *err) {
     if (gen_form_is_return(form) || is_called(form, "call")) {
@@ -130,8 +146,7 @@ enum ip_status gen_control_add(struct gen_program *program, const struct isa_for
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         if (form->operands[0].kind == ISA_OPERAND_REL) {
-            ip_lines_printf(&program->unit, "call $+%u", strides(CALL_BYTES));
-            gen_leapt_add(&program->unit, strides(CALL_BYTES) - CALL_BYTES);
+            status = direct_add(program, form, err);
         } else {
             status = indirect_add(program, form, i, err);
         }

@@ -126,11 +126,15 @@ struct isa_binding {
     uint8_t reg[ISA_OPERANDS_MAX]; /* REG operands: number within the class (fixed ones are ignored) */
     int64_t imm[ISA_OPERANDS_MAX]; /* IMM operands (fixed ones are ignored) */
     struct isa_address address;    /* the MEM or AGEN operand */
+    uint8_t leaps;                 /* REL operands: bytes between the branch and where it goes */
 };
 
+/* Bytes of a branch with a REL operand; 0: the form has none. */
+unsigned isa_branch_bytes(const struct isa_form *form);
+
 /* Writes one instance as a line of NASM source ("vaddpd xmm1{k1}, xmm2, oword [r14+64]") without newline.
- * REL operands are written as the address of the next instruction ("$+2", "$+6": the branch is taken to what
- * follows). IP_UNSUPPORTED when a register number does not exist in its class. For forms with encode_raw the
+ * REL operands are written relative to the branch ("$+2", "$+6": it goes to what follows, if it leaps over
+ * nothing). IP_UNSUPPORTED when a register number does not exist in its class. For forms with encode_raw the
  * line is "db 0x62,..." followed by a comment with the instruction. `buffer` holds ISA_LINE_MAX bytes. */
 IP_CHECK enum ip_status isa_form_print(const struct isa_form *form, const struct isa_binding *binding,
                                        char *buffer, struct ip_error *err);

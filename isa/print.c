@@ -153,8 +153,10 @@ static void add_immediate(struct line *line, const struct isa_form *form, const 
     add(line, number);
 }
 
-/* Bytes from the start of a branch with this operand to the next instruction. */
-static unsigned branch_bytes(const struct isa_form *form, const struct isa_operand *op) {
+unsigned isa_branch_bytes(const struct isa_form *form) {
+    const struct isa_operand *op = &form->operands[0];
+    if (form->explicit_count == 0 || op->kind != ISA_OPERAND_REL)
+        return 0;
     if (op->bits == 8)
         return strcmp(form->mnemonic, "jecxz") == 0 ? 3 : 2;
     if (strcmp(form->mnemonic, "jmp") == 0 || strcmp(form->mnemonic, "call") == 0)
@@ -194,7 +196,7 @@ static bool add_operand(struct line *line, const struct isa_form *form, unsigned
     case ISA_OPERAND_REL: {
         bool only_short = form->mnemonic[0] != 'j' || strstr(form->mnemonic, "cxz") != NULL;
         snprintf(number, sizeof number, "%s$+%u", op->bits == 8 ? (only_short ? "" : "short ") : "near ",
-                 branch_bytes(form, op));
+                 isa_branch_bytes(form) + binding->leaps);
         add(line, number);
         return true;
     }

@@ -214,8 +214,14 @@ static size_t race_choose(struct race *race, unsigned stage) {
     return chosen;
 }
 
+struct scratch {
+    bool *chosen, *mute;
+    const struct gen_kernel **kernels;
+    struct hx_stat *stats;
+};
+
 /* One stage for all sets of which no anchor says all. *wanted counts what was chosen. */
-static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats, bool *chosen, bool *mute,
+static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats, struct scratch *scratch,
                          size_t count, unsigned stage, size_t *wanted) {
     *wanted = 0;
     for (size_t first = 0, end; first < count; first = end) {
@@ -223,8 +229,12 @@ static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats
             end++;
         }
         if (rivals[first].set != 0) {
-            struct race race = {
-                .rivals = rivals, .stats = stats, .chosen = chosen, .mute = mute, .first = first, .end = end};
+            struct race race = {.rivals = rivals,
+                                .stats = stats,
+                                .chosen = scratch->chosen,
+                                .mute = scratch->mute,
+                                .first = first,
+                                .end = end};
             teams_mute(&race);
             if (anchor_speaks(&race)) {
                 continue;
@@ -232,20 +242,14 @@ static void races_choose(const struct probe_rival *rivals, struct hx_stat *stats
             *wanted += race_choose(&race, stage);
             /* A look that saw nothing, or that something disturbed, says nothing. */
             for (size_t i = first; stage == 0 && i < end; i++) {
-                bool blind = stats[i].screened && !chosen[i] &&
+                bool blind = stats[i].screened && !scratch->chosen[i] &&
                              (!isfinite(stats[i].cycles) || stats[i].verdict != HX_VERDICT_OK);
-                chosen[i] = chosen[i] || blind;
+                scratch->chosen[i] = scratch->chosen[i] || blind;
                 *wanted += blind;
             }
         }
     }
 }
-
-struct scratch {
-    bool *chosen, *mute;
-    const struct gen_kernel **kernels;
-    struct hx_stat *stats;
-};
 
 /* Runs `run` on the kernels that are chosen, and puts their statistics in their places. */
 static enum ip_status some_run(const struct hx_meter *meter, bool screen,
@@ -309,7 +313,7 @@ static enum ip_status stages_run(const struct hx_meter *meter, const struct prob
     }
     for (unsigned stage = 0; stage < STAGES_MAX && status == IP_OK; stage++) {
         size_t wanted = 0;
-        races_choose(rivals, stats, scratch->chosen, scratch->mute, count, stage, &wanted);
+        races_choose(rivals, stats, scratch, count, stage, &wanted);
         if (wanted == 0) {
             break;
         }
