@@ -122,15 +122,7 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
         if (form->mnemonic[0] == 'j' && made.unit.count > 0) {
             ip_lines_add(&made.unit, KEEPS_APART);
         }
-        struct isa_binding binding;
-        memset(&binding, 0, sizeof binding);
-        binding.leaps = (uint8_t)(taken ? GEN_BRANCH_STRIDE - isa_branch_bytes(form) : 0);
-        char line[ISA_LINE_MAX];
-        status = isa_form_print(form, &binding, line, err);
-        for (unsigned i = 0; i < BRANCHES && status == IP_OK; i++) {
-            ip_lines_add(&made.unit, line);
-            gen_leapt_add(&made.unit, binding.leaps);
-        }
+        status = gen_relative_add(&made.unit, form, BRANCHES, taken, err);
     }
     if (status == IP_OK && (made.unit.failed || made.init.failed)) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing branches of '%s'", form->syntax);

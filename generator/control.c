@@ -25,7 +25,8 @@ enum {
 static const uint8_t targets[] = {0, 1, 2, 3, 6, 7};
 enum { TARGET_COUNT = sizeof targets / sizeof targets[0] };
 
-void gen_leapt_add(struct ip_lines *unit, unsigned bytes) {
+/* NOPs that are so many bytes long in all. */
+static void leapt_add(struct ip_lines *unit, unsigned bytes) {
     static const char *const nops[] = {/* of one byte, two ... */
                                        "nop",
                                        "o16 nop",
@@ -92,7 +93,7 @@ static enum ip_status indirect_add(struct gen_program *program, const struct isa
                             (int)binding.address.disp, reg);
         }
         ip_lines_add(&program->unit, line);
-        gen_leapt_add(&program->unit, distance - length);
+        leapt_add(&program->unit, distance - length);
     }
     return status;
 }
@@ -117,18 +118,16 @@ static enum ip_status returns_add(struct gen_program *program, const struct isa_
     return status;
 }
 
-/* A call over what stands behind it. */
-static enum ip_status direct_add(struct gen_program *program, const struct isa_form *form,
-                                 struct ip_error *err) {
-    const unsigned length = isa_branch_bytes(form);
+enum ip_status gen_relative_add(struct ip_lines *unit, const struct isa_form *form, unsigned count,
+                                bool taken, struct ip_error *err) {
     struct isa_binding binding;
     memset(&binding, 0, sizeof binding);
-    binding.leaps = (uint8_t)(strides(length) - length);
+    binding.leaps = (uint8_t)(taken ? GEN_BRANCH_STRIDE - isa_branch_bytes(form) : 0);
     char line[ISA_LINE_MAX];
     enum ip_status status = isa_form_print(form, &binding, line, err);
-    if (status == IP_OK) {
-        ip_lines_add(&program->unit, line);
-        gen_leapt_add(&program->unit, binding.leaps);
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        ip_lines_add(unit, line);
+        leapt_add(unit, binding.leaps);
     }
     return status;
 }
@@ -143,13 +142,10 @@ enum ip_status gen_control_add(struct gen_program *program, const struct isa_for
         gen_stack_reset(&program->unit);
         return status;
     }
-    enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < count && status == IP_OK; i++) {
-        if (form->operands[0].kind == ISA_OPERAND_REL) {
-            status = direct_add(program, form, err);
-        } else {
-            status = indirect_add(program, form, i, err);
-        }
+    const bool relative = isa_branch_bytes(form) != 0;
+    enum ip_status status = relative ? gen_relative_add(&program->unit, form, count, true, err) : IP_OK;
+    for (unsigned i = 0; i < count && status == IP_OK && !relative; i++) {
+        status = indirect_add(program, form, i, err);
     }
     if (is_called(form, "call")) {
         gen_stack_reset(&program->unit);

@@ -30,8 +30,10 @@ IP_CHECK enum ip_status gen_branch_prepare(struct gen_program *program, const st
  * bytes 1.00. */
 enum { GEN_BRANCH_STRIDE = 16 };
 
-/* Appends NOPs that are so many bytes long in all. */
-void gen_leapt_add(struct ip_lines *unit, unsigned bytes);
+/* Appends `count` instances of a form with a REL operand; those that are taken go to where the next one
+ * begins, over NOPs. */
+IP_CHECK enum ip_status gen_relative_add(struct ip_lines *unit, const struct isa_form *form, unsigned count,
+                                         bool taken, struct ip_error *err);
 
 /* Appends `count` instances of a form that needs a target, one after another, and what tells them where to
  * go: the address that LEA computes, stored where it is read from memory; for returns the calls that they

@@ -37,6 +37,10 @@ int isa_form_memory_operand(const struct isa_form *form) {
     return -1;
 }
 
+uint32_t isa_form_flags_defined(const struct isa_form *form) {
+    return form->flags_written & ~form->flags_undefined;
+}
+
 int isa_form_flags_operand(const struct isa_form *form) {
     for (int i = 0; i < form->operand_count; i++) {
         if (form->operands[i].kind == ISA_OPERAND_FLAGS)

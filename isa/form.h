@@ -162,6 +162,9 @@ const char *isa_operand_name(const struct isa_form *form, unsigned operand, char
 
 /* Index of the (first) explicit or implicit memory operand, or -1. */
 int isa_form_memory_operand(const struct isa_form *form);
+/* RFLAGS bits that the form writes and the manuals define. */
+uint32_t isa_form_flags_defined(const struct isa_form *form);
+
 /* Index of the flags operand, or -1. */
 int isa_form_flags_operand(const struct isa_form *form);
 /* The widest vector register or memory vector that the form touches: 0, 64 (MMX), 128, 256, 512. */

@@ -313,15 +313,19 @@ static bool file_is_between(const struct probe_transfer *first) {
            (first->to == PROBE_FILE_MASK && first->from == PROBE_FILE_VECTOR);
 }
 
+static bool stays_in_flags(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    return form->operands[pair->src].kind == ISA_OPERAND_FLAGS &&
+           form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
+}
+
 /* Two transfers, one after the other. */
 static enum ip_status double_transfers_add(struct latency_session *session, size_t form_index,
                                            size_t pair_index, unsigned *found, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     const struct probe_transfers *transfers = session->transfers;
-    /* From the flags to the flags a short round tells the form's own pace. */
-    const bool flags_alone = probe_operand_file(&form->operands[pair->src]) == PROBE_FILE_FLAGS &&
-                             probe_operand_file(&form->operands[pair->dst]) == PROBE_FILE_FLAGS;
+    /* A short round tells the form's own pace. */
+    const bool is_long = gen_form_modifies_memory(form) || stays_in_flags(form, pair);
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
         if (!file_is_between(first) || first->restore != PROBE_RESTORE_NONE ||
@@ -341,7 +345,7 @@ static enum ip_status double_transfers_add(struct latency_session *session, size
             int via[LATENCY_VIA_MAX] = {(int)i, (int)j};
             unsigned count = 2;
             int extension = extension_find(session, first, &second->form, second->src);
-            if ((gen_form_modifies_memory(form) || flags_alone) && extension >= 0) {
+            if (is_long && extension >= 0) {
                 via_fill(via, extension);
                 via[0] = (int)i;
                 via[REPEATS_SLOW] = (int)j;
@@ -470,32 +474,39 @@ static bool has_first_choice(const struct probe_latency_pair *pair, enum probe_f
     return pair->path == PROBE_PATH_REGISTER && file != PROBE_FILE_FLAGS;
 }
 
+/* Why no chain can tell the pair; NULL: one may. */
+static const char *refusal_of(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    const struct isa_operand *src = &form->operands[pair->src], *dst = &form->operands[pair->dst];
+    const bool stores = dst->kind == ISA_OPERAND_MEM;
+    if (operand_is_stack_pointer(src) || operand_is_stack_pointer(dst)) {
+        return "the stack pointer is the harness's own and is not chained";
+    }
+    if (dst->kind == ISA_OPERAND_FLAGS && isa_form_flags_defined(form) == 0) {
+        return "the flags are undefined";
+    }
+    if (gen_form_offsets_bits(form) && stores && pair->src == 1) {
+        return "what was stored would be the next bit's offset";
+    }
+    if (gen_form_offsets_bits(form) && stores && pair->path == PROBE_PATH_ADDRESS) {
+        /* A load behind it knows its own address first, guesses, and is done again (37 to 41 cycles on a Zen
+         * 4, never twice the same). */
+        return "the register moves the address: no load has the same in time";
+    }
+    if (gen_form_divides(form) && pair->path == PROBE_PATH_CONTENT && dst->kind == ISA_OPERAND_REG &&
+        dst->reg == 2) {
+        return "the remainder, zero, would be stored as the next divisor";
+    }
+    return NULL;
+}
+
 enum ip_status latency_chains_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                   struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     const struct isa_operand *src = &form->operands[pair->src], *dst = &form->operands[pair->dst];
-    if (operand_is_stack_pointer(src) || operand_is_stack_pointer(dst)) {
-        snprintf(pair->why, sizeof pair->why, "the stack pointer is the harness's own and is not chained");
-        return IP_OK;
-    }
-    if (dst->kind == ISA_OPERAND_FLAGS && (form->flags_written & ~form->flags_undefined) == 0) {
-        snprintf(pair->why, sizeof pair->why, "the flags are undefined");
-        return IP_OK;
-    }
-    if (gen_form_offsets_bits(form) && pair->src == 1 && dst->kind == ISA_OPERAND_MEM) {
-        snprintf(pair->why, sizeof pair->why, "what was stored would be the next bit's offset");
-        return IP_OK;
-    }
-    if (gen_form_offsets_bits(form) && pair->path == PROBE_PATH_ADDRESS && dst->kind == ISA_OPERAND_MEM) {
-        /* A load behind it knows its own address first, guesses, and is done again (37 to 41 cycles on a Zen
-         * 4, never twice the same). */
-        snprintf(pair->why, sizeof pair->why, "the register moves the address: no load has the same in time");
-        return IP_OK;
-    }
-    if (gen_form_divides(form) && pair->path == PROBE_PATH_CONTENT && dst->kind == ISA_OPERAND_REG &&
-        dst->reg == 2) {
-        snprintf(pair->why, sizeof pair->why, "the remainder, zero, would be stored as the next divisor");
+    const char *refusal = refusal_of(form, pair);
+    if (refusal != NULL) {
+        snprintf(pair->why, sizeof pair->why, "%s", refusal);
         return IP_OK;
     }
     enum probe_file from = probe_operand_file(src), to = probe_operand_file(dst);
@@ -510,7 +521,7 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     }
     bool anchored = session->experiment_count > before && has_first_choice(pair, from);
     enum chain_choice choice = anchored ? CHOICE_FIRST : CHOICE_ALL;
-    bool flags_alone = from == PROBE_FILE_FLAGS && to == PROBE_FILE_FLAGS;
+    const bool flags_alone = stays_in_flags(form, pair);
     /* A string's pointer goes on by itself; the generator puts it back. */
     bool pointer_alone = pair->src == pair->dst && from == PROBE_FILE_GPR && gen_operand_is_fixed(src) &&
                          gen_fixed_is_pointer(form, (unsigned)src->reg);

@@ -4,14 +4,15 @@
 
 #include "probe/latency_session.h"
 
+enum { LENGTHS = 2 };
+
 /* What stands in a longer round beside the form and the way back, and how often: ORs of a vector with itself,
- * which go to other ports than the shuffles of the other rounds, and to more of them, in two lengths, for
- * what one of them makes whole the other may not; moves of a mask. */
+ * which go to other ports than the shuffles of the other rounds, and to more of them; moves of a mask. In two
+ * lengths: what one of them makes whole, the other may not. */
 static const struct lengthening {
     enum probe_file file;
-    unsigned times[2];
-    unsigned count;
-} VECTORS = {PROBE_FILE_VECTOR, {5, 7}, 2}, MASKS = {PROBE_FILE_MASK, {2, 3}, 2};
+    unsigned times[LENGTHS];
+} VECTORS = {PROBE_FILE_VECTOR, {5, 7}}, MASKS = {PROBE_FILE_MASK, {2, 3}};
 
 /* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
@@ -31,26 +32,25 @@ static bool is_wide(const struct isa_form *form, const struct probe_latency_pair
     return form->operands[pair->src].bits == 512 || form->operands[pair->dst].bits == 512;
 }
 
-/* What leads to and from the flags goes to one port, whatever else is in the round. */
 static bool joins(const struct isa_form *form, const struct probe_latency_pair *pair, enum probe_file file) {
     return probe_operand_file(&form->operands[pair->src]) == file ||
            probe_operand_file(&form->operands[pair->dst]) == file;
 }
 
-/* Does the result wait longer for this source than for another? */
+/* Does the result wait longer for this source, exactly, than for another? */
 static bool is_late(const struct probe_latency *latency, const struct probe_latency_pair *pair) {
-    for (size_t i = 0; i < latency->count; i++) {
+    bool late = false;
+    for (size_t i = 0; i < latency->count && !pair->upper_bound && pair->path == PROBE_PATH_REGISTER; i++) {
         const struct probe_latency_pair *other = &latency->pairs[i];
-        if (other->measured && !other->upper_bound && other->path == PROBE_PATH_REGISTER &&
-            other->dst == pair->dst && other->src != pair->dst &&
-            pair->cycles > other->cycles + LATE_CYCLES) {
-            return !pair->upper_bound && pair->path == PROBE_PATH_REGISTER;
-        }
+        late = late || (other->measured && !other->upper_bound && other->path == PROBE_PATH_REGISTER &&
+                        other->dst == pair->dst && other->src != pair->dst &&
+                        pair->cycles > other->cycles + LATE_CYCLES);
     }
-    return false;
+    return late;
 }
 
-/* What may tell more of the pair in longer rounds; NULL: nothing. Not of bounds of 512 bits: on a core that
+/* What may tell more of the pair in longer rounds; NULL: nothing. Not of flags: what leads to
+ * and from them goes to one port, whatever else is in the round. Nor of bounds of 512 bits: on a core that
  * does them in halves all rounds are between two whole numbers. */
 static const struct lengthening *lengthening_find(const struct isa_form *form,
                                                   const struct probe_latency *latency,
@@ -83,7 +83,7 @@ enum ip_status latency_longer_add(struct latency_session *session, size_t read, 
             continue;
         }
         const struct latency_experiment like = *teller; /* which moves when chains are added */
-        for (unsigned i = 0; i < more->count && status == IP_OK; i++) {
+        for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
             status = latency_delayed_add(session, &like, more->file, more->times[i], err);
         }
     }
@@ -114,8 +114,7 @@ void latency_longer_read(struct latency_session *session, size_t first, size_t e
         }
         if (least != SIZE_MAX) {
             const double before = pair->cycles;
-            pair->measured = false;
-            latency_pair_take(session, pair, &all[least], &session->batch.stats[all[least].slot]);
+            latency_pair_give(session, pair, &all[least]);
             /* One register made no difference to the short rounds: it makes none. */
             if (fabs(pair->same_register_cycles - before) < LATENCY_SAME_CYCLES) {
                 pair->same_register_cycles = pair->cycles;

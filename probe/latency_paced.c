@@ -81,8 +81,7 @@ void latency_paced_read(struct latency_session *session, size_t first, size_t en
             continue;
         }
         if (less > LESS_CYCLES) {
-            pair->measured = false;
-            latency_pair_take(session, pair, longer, stat);
+            latency_pair_give(session, pair, longer);
         }
         /* What was put into the round is what it grew by, and what it tells less. */
         pair->upper_bound = rest > 0.0 && grew < GROWS_PART * (grew + less);

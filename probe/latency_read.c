@@ -33,6 +33,7 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define WHOLE_RELATIVE    0.01
 #define WHOLE_CYCLES      0.03
 #define WHOLE_CYCLES_MOST 0.09
+
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
                             const struct latency_experiment *experiment, double cycles, bool *exact) {
@@ -95,8 +96,11 @@ static void via_name(const struct latency_session *session, const struct latency
     }
 }
 
-void latency_pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
-                       const struct latency_experiment *experiment, const struct hx_stat *stat) {
+/* Takes the chain's value for the pair if it is the best so far: steady before unsteady, exact before bound
+ * at the same value, small before large. */
+static void pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
+                      const struct latency_experiment *experiment) {
+    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
     bool exact;
     double cycles = latency_round_rest(session, experiment, stat->cycles, &exact);
     bool take = !pair->measured || verdict_better(stat->verdict, pair->verdict);
@@ -116,6 +120,12 @@ void latency_pair_take(const struct latency_session *session, struct probe_laten
             snprintf(pair->why, sizeof pair->why, "%s", stat->why);
         }
     }
+}
+
+void latency_pair_give(const struct latency_session *session, struct probe_latency_pair *pair,
+                       const struct latency_experiment *experiment) {
+    pair->measured = false;
+    pair_take(session, pair, experiment);
 }
 
 void latency_pair_independent(struct probe_latency_pair *pair) {
@@ -203,7 +213,7 @@ static void experiment_interpret(struct latency_session *session,
             pair->chained_cycles = rest;
         }
     } else {
-        latency_pair_take(session, pair, experiment, stat);
+        pair_take(session, pair, experiment);
     }
 }
 
@@ -288,8 +298,7 @@ static void flags_median_take(const struct latency_session *session, struct prob
         }
     }
     if (best != NULL) {
-        pair->measured = false;
-        latency_pair_take(session, pair, best, &session->batch.stats[best->slot]);
+        latency_pair_give(session, pair, best);
     } else if (vetoed && !pair->upper_bound) {
         latency_pair_independent(pair);
     }
@@ -329,23 +338,40 @@ static bool direct_tells(double direct, double least_cycles) {
                                   more <= fmin(DIRECT_WHOLE_RELATIVE * least_cycles, DIRECT_WHOLE_MORE));
 }
 
+/* The chain without transfers, if it was measured well. */
+static const struct latency_experiment *anchor_find(const struct latency_session *session, size_t begin,
+                                                    size_t end, double *cycles) {
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
+            bool exact; /* there is nothing to subtract */
+            *cycles = latency_round_rest(session, experiment, stat->cycles, &exact);
+            return experiment;
+        }
+    }
+    return NULL;
+}
+
 /* The chain without transfers that tells the same as the pair was given, if there is one. Nothing is
  * subtracted from it, so it has a fraction of the noise of the others. */
 static const struct latency_experiment *direct_find(const struct latency_session *session,
                                                     const struct probe_latency_pair *pair, size_t begin,
                                                     size_t end) {
-    for (size_t i = begin; i < end; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
-            bool exact;
-            double cycles = latency_round_rest(session, experiment, stat->cycles, &exact);
-            if (exact && direct_tells(cycles, pair->cycles)) {
-                return experiment;
-            }
-        }
+    double cycles;
+    const struct latency_experiment *anchor = anchor_find(session, begin, end, &cycles);
+    return anchor != NULL && direct_tells(cycles, pair->cycles) ? anchor : NULL;
+}
+
+/* From the flags to the flags: the form alone where it tells the same, and where it tells less, for flags
+ * that come late to who reads them may be sooner for it. */
+static void direct_take(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
+                        size_t end) {
+    double cycles;
+    const struct latency_experiment *anchor = anchor_find(session, begin, end, &cycles);
+    if (anchor != NULL && (direct_tells(cycles, pair->cycles) || cycles < pair->cycles)) {
+        latency_pair_give(session, pair, anchor);
     }
-    return NULL;
 }
 
 /* Keeps the whole numbers, where there are any. Returns how many stay. */
@@ -385,8 +411,7 @@ static void equals_median_take(const struct latency_session *session, struct pro
         }
     }
     if (chosen != NULL) {
-        pair->measured = false;
-        latency_pair_take(session, pair, chosen, &session->batch.stats[chosen->slot]);
+        latency_pair_give(session, pair, chosen);
     }
 }
 
@@ -439,24 +464,6 @@ static void anchored_same_register_take(const struct latency_session *session,
         bool exact;
         pair->same_register_cycles =
             latency_round_rest(session, anchor, session->batch.stats[anchor->slot].cycles, &exact);
-    }
-}
-
-/* From the flags to the flags: the form alone, which has a fraction of the noise, where it tells the same,
- * and where it tells less, for flags that come late to who reads them may be sooner for it. */
-static void direct_take(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
-                        size_t end) {
-    const struct latency_experiment *direct = direct_find(session, pair, begin, end);
-    for (size_t i = begin; i < end && direct == NULL; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        bool less =
-            latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK && stat->cycles < pair->cycles;
-        direct = less ? experiment : NULL;
-    }
-    if (direct != NULL) {
-        pair->measured = false;
-        latency_pair_take(session, pair, direct, &session->batch.stats[direct->slot]);
     }
 }
 
@@ -548,7 +555,7 @@ void latency_session_read(struct latency_session *session) {
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
         if (!pair->measured && latency_is_anchor(experiment) && is_chain_to_itself(experiment, pair) &&
             !isnan(stat->cycles)) {
-            latency_pair_take(session, pair, experiment, stat);
+            pair_take(session, pair, experiment);
         }
     }
     session_pairs_settle(session);

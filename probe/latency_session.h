@@ -60,8 +60,8 @@ IP_CHECK enum ip_status latency_chain_add(struct latency_session *session, size_
                                           size_t pair_index, const int *via, unsigned via_count,
                                           struct ip_error *err);
 
-/* Marks as needed what latency_delayed_add puts into rounds of vectors, if a needed transfer leads to or from
- * them. */
+/* Marks as needed what latency_delayed_add puts into rounds of vectors and of masks, if a needed transfer
+ * leads to or from them. */
 void latency_delays_need(struct latency_session *session);
 
 /* Adds the chain `like`, one with transfers, that goes through the same files, with `times` instructions of
@@ -72,7 +72,8 @@ IP_CHECK enum ip_status latency_delayed_add(struct latency_session *session,
                                             unsigned times, struct ip_error *err);
 
 /* Adds longer rounds for the pairs of experiments[0, read), which were read, whose latency is no whole number
- * of cycles and may pass through a vector: docs/method.md, "Between two whole numbers". */
+ * of cycles, or later than from another source, and may pass through a vector or a mask: docs/method.md,
+ * "Between two whole numbers". */
 IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, size_t read,
                                            struct ip_error *err);
 
@@ -98,10 +99,9 @@ const struct latency_experiment *latency_teller_find(const struct latency_sessio
 double latency_round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
                           double cycles, bool *exact);
 
-/* Takes the chain's value for the pair if it is the best so far: steady before unsteady, exact before bound
- * at the same value, small before large. */
-void latency_pair_take(const struct latency_session *session, struct probe_latency_pair *pair,
-                       const struct latency_experiment *experiment, const struct hx_stat *stat);
+/* Gives the pair the chain's value, whatever it had. */
+void latency_pair_give(const struct latency_session *session, struct probe_latency_pair *pair,
+                       const struct latency_experiment *experiment);
 
 /* No flag waits for the pair's source: takes the number from it, and says so. */
 void latency_pair_independent(struct probe_latency_pair *pair);

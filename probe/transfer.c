@@ -298,7 +298,7 @@ static bool operand_flows(const struct isa_form *writer, int dst, const struct i
     if (file == PROBE_FILE_FLAGS) {
         /* Every flag that is read must come from the writer, which may leave an undefined one alone. */
         uint32_t wanted = reader->flags_read;
-        return wanted != 0 && (wanted & ~(writer->flags_written & ~writer->flags_undefined)) == 0;
+        return wanted != 0 && (wanted & ~isa_form_flags_defined(writer)) == 0;
     }
     if (file == PROBE_FILE_GPR) {
         return gpr_flows(written, read);

@@ -56,8 +56,10 @@ bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, u
     return true;
 }
 
-static bool reads_flags(const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
-    return map->members[experiment->members[0]].form->flags_read != 0;
+bool probe_usage_reads_flags(const struct probe_portmap *map,
+                             const struct probe_usage_experiment *experiment) {
+    int member = experiment->members[0];
+    return member >= 0 && map->members[member].form->flags_read != 0;
 }
 
 /* Do conditional moves and others leave one port of a set that they share some with? Where uops wait for
@@ -73,7 +75,7 @@ static bool leaves_one(const struct probe_usage_subject *subject, const struct p
         one = one || ((ports & both) != 0 && ports_in(ports & ~both) == 1);
     }
     return one && (subject->delays != 0 || subject->binds_early) &&
-           (reads_flags(map, experiment) || reads_flags(map, other));
+           (probe_usage_reads_flags(map, experiment) || probe_usage_reads_flags(map, other));
 }
 
 static bool check_choose(struct probe_usage_subject *subject, const struct probe_portmap *map,

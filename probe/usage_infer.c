@@ -21,8 +21,8 @@ static const double NO_UOP = 0.5, BOUND_UOP = 0.7;
  * which it lacks was none (a slow rhythm). */
 static const double WIDEST_LACKS = 0.6, FEW_UOPS = 5;
 
-/* What a form's own throughput may be wrong by where it bounds uops. */
-static const double CYCLES_MORE = 1.05, UOPS_MORE = 0.1;
+/* And by how much more, in uops, what a form's own throughput bounds may be wrong. */
+static const double UOPS_MORE = 0.1;
 
 enum { GENERAL_BITS = 64 };
 
@@ -60,7 +60,7 @@ double probe_usage_widest_most(const struct probe_usage *result, const struct pr
         most = round(result->slots) - placed;
     }
     if (isfinite(result->cycles)) {
-        most = fmin(most, floor(CYCLES_MORE * result->cycles * width + UOPS_MORE) - computing);
+        most = fmin(most, floor(PROBE_USAGE_CYCLES_MORE * result->cycles * width + UOPS_MORE) - computing);
     }
     return fmax(most, 0);
 }
@@ -156,7 +156,8 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
     if (load_is_refuted(subject, ports, others)) {
         return others;
     }
-    double timely = floor(CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
+    double timely =
+        floor(PROBE_USAGE_CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
     double most = fmin(operands_loads(subject, result, map), timely <= 1 ? timely : INFINITY);
     return most + others;
 }

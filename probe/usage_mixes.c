@@ -348,8 +348,8 @@ static enum ip_status readings_add(struct probe_usage_session *session, unsigned
     return status;
 }
 
-/* So many cycles times ports are more than the form's own, and more than one uop. */
-static const double LATE_TIMES = 1.05, LATE_UOPS = 1;
+/* So many uops more than its throughput allows no form has in a set. */
+static const double LATE_UOPS = 1;
 
 /* Blockers that wait for the form's flags for longer than its uops take have nothing to say of these: shifts
  * by zero have theirs after 32 cycles (Zen 4). */
@@ -358,8 +358,11 @@ static void late_drop(struct probe_usage_session *session) {
         struct probe_usage_subject *subject = &session->subjects[i];
         for (unsigned e = 0; e < subject->count; e++) {
             struct probe_usage_experiment *experiment = &subject->experiments[e];
-            double most = LATE_TIMES * subject->result->cycles * ports_in(experiment->target) + LATE_UOPS;
-            if (experiment->reads_flags && experiment->confined > most) {
+            double most =
+                PROBE_USAGE_CYCLES_MORE * subject->result->cycles * ports_in(experiment->target) + LATE_UOPS;
+            bool waits =
+                subject->form->flags_written != 0 && probe_usage_reads_flags(session->map, experiment);
+            if (waits && experiment->confined > most) {
                 experiment->parts = experiment->reading_count = experiment->wanted = 0;
                 experiment->cycles = experiment->confined = NAN;
                 experiment->implied = true; /* what is confined to the set remains unknown, and seems none */

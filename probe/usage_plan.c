@@ -364,8 +364,6 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->delays = !experiment->widest &&
                                  (probe_usage_delays(subject, map, c) || (wide && subject->delays != 0));
             experiment->bounds = experiment->delays || wide || (!experiment->widest && subject->holds_unit);
-            experiment->reads_flags = member >= 0 && map->members[member].form->flags_read != 0 &&
-                                      subject->form->flags_written != 0;
             experiment->based = class->load || width + 1.5 > map->issue_width;
             if (alone && !memory && (class->ports & vectors) == 0) {
                 experiment->implied = true;

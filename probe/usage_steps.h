@@ -28,6 +28,8 @@ enum {
 
 /* uops: of a form that writes memory a store that is seen at all is one. */
 #define PROBE_USAGE_STORE_SEEN 0.25
+/* What a form's own throughput may be wrong by, as a factor, where it bounds uops. */
+#define PROBE_USAGE_CYCLES_MORE 1.05
 
 #define PROBE_USAGE_EARLY_WHY                                                                                \
     "of more than 6 uops no count is certain: this core binds them to ports before it knows which are free"
@@ -71,11 +73,10 @@ struct probe_usage_experiment {
     enum probe_usage_kind kind; /* of the readings */
     bool implied; /* by other readings: nothing is confined to the set beyond what they explain; not read. Or
                      (no parts) by the operands: nothing at all */
-    unsigned wanted;  /* so many readings more, together */
-    bool reads_flags; /* its blockers wait for flags that the form writes */
-    bool rhythms;     /* the form has a load, beside which kernels run in slower rhythms, too */
-    bool delays;      /* beside its blockers what could go elsewhere waits now and then, and */
-    bool bounds;      /* each of its readings is an upper bound: the least that two of them agree on counts */
+    unsigned wanted; /* so many readings more, together */
+    bool rhythms;    /* the form has a load, beside which kernels run in slower rhythms, too */
+    bool delays;     /* beside its blockers what could go elsewhere waits now and then, and */
+    bool bounds;     /* each of its readings is an upper bound: the least that two of them agree on counts */
 };
 
 struct probe_usage_subject {
@@ -311,6 +312,9 @@ void probe_usage_checks_choose(struct probe_usage_subject *subject, const struct
 int probe_usage_class_of(const struct probe_portmap *map, uint32_t ports);
 /* Have these sets of two classes together as many ports in every system of sets that explains the map? */
 bool probe_usage_union_is_known(const struct probe_portmap *map, uint32_t one, uint32_t other);
+/* Do the blockers of the experiment's (first) set wait for flags? */
+bool probe_usage_reads_flags(const struct probe_portmap *map,
+                             const struct probe_usage_experiment *experiment);
 /* Stores that the operands in memory need of a form that is no microcode, each of general registers' size;
  * `slots` that it takes (NaN: not known). NaN where that is not known. */
 double probe_usage_operands_stores(const struct probe_usage_subject *subject, double slots);

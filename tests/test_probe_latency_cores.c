@@ -53,6 +53,16 @@ static void measure_otherwise(struct machine *machine, double (*cycles)(const st
     machine->meter = otherwise.inner;
 }
 
+/* On that core the pair's latency is told exactly: so many cycles. */
+static void check_core(struct machine *machine, double (*core)(const struct gen_kernel *, double),
+                       const char *syntax, const char *src, const char *dst, double cycles) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(machine, core, syntax, &form, &latency);
+    check_exact(&form, &latency, src, dst, cycles);
+    probe_latency_fini(&latency);
+}
+
 /* Instructions of a round for each of the form under test. */
 static uint32_t links_of(const struct gen_kernel *kernel) {
     return kernel->unit_instructions / kernel->forms_per_unit;
@@ -81,11 +91,7 @@ static double flags_late_for_moves(const struct gen_kernel *kernel, double cycle
 }
 
 static void the_form_alone_may_have_its_flags_sooner(void **state) {
-    struct isa_form form;
-    struct probe_latency latency;
-    measure_otherwise(*state, flags_late_for_moves, "adc r64, r64", &form, &latency);
-    check_exact(&form, &latency, "flags", "flags", 1);
-    probe_latency_fini(&latency);
+    check_core(*state, flags_late_for_moves, "adc r64, r64", "flags", "flags", 1);
 }
 
 /* A divider that is a little sooner behind anything else, and takes a whole number of cycles alone. */
@@ -94,11 +100,7 @@ static double sooner_behind_others(const struct gen_kernel *kernel, double cycle
 }
 
 static void a_whole_number_alone_goes_before_a_part_less(void **state) {
-    struct isa_form form;
-    struct probe_latency latency;
-    measure_otherwise(*state, sooner_behind_others, "crc32 r64, r64", &form, &latency);
-    check_exact(&form, &latency, "op2", "op1", 15);
-    probe_latency_fini(&latency);
+    check_core(*state, sooner_behind_others, "crc32 r64, r64", "op2", "op1", 15);
 }
 
 /* Rounds of a few instructions that go in two ways in turn, and take half a cycle more. */
@@ -196,11 +198,7 @@ static double longer_in_short_rounds(const struct gen_kernel *kernel, double cyc
 }
 
 static void where_the_first_chains_say_nothing_the_others_do(void **state) {
-    struct isa_form form;
-    struct probe_latency latency;
-    measure_otherwise(*state, longer_in_short_rounds, "imul r64, r64", &form, &latency);
-    check_exact(&form, &latency, "op2", "op1", 3);
-    probe_latency_fini(&latency);
+    check_core(*state, longer_in_short_rounds, "imul r64, r64", "op2", "op1", 3);
 }
 
 /* A core whose shuffles wait for themselves where nothing else is in their chain. */
@@ -265,14 +263,9 @@ static double later_masks(const struct gen_kernel *kernel, double cycles) {
 }
 
 static void a_late_mask_is_tried_behind_moves(void **state) {
-    double (*const cores[])(const struct gen_kernel *, double) = {late_masks, later_masks};
-    for (size_t i = 0; i < 2; i++) {
-        struct isa_form form;
-        struct probe_latency latency;
-        measure_otherwise(*state, cores[i], "vaddpd xmm{k}, xmm, xmm", &form, &latency);
-        check_exact(&form, &latency, "op2", "op1", 6);
-        probe_latency_fini(&latency);
-    }
+    check_core(*state, late_masks, "vaddpd xmm{k}, xmm, xmm", "op2", "op1", 6);
+    /* A whole number, but later than what goes through the mask. */
+    check_core(*state, later_masks, "vaddpd xmm{k}, xmm, xmm", "op2", "op1", 6);
 }
 
 int main(void) {
