@@ -51,7 +51,7 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
                      const struct probe_pair *pair, struct cli_tally *tally) {
     char words[48], buffer[160];
     bool measured = pair->verdict != HX_VERDICT_FAULT;
-    bool bounded = pair->verdict == HX_VERDICT_OK && pair->a_width > 0 && pair->b_width > 0;
+    bool bounded = pair->verdict == HX_VERDICT_OK && pair->sides[0].width > 0 && pair->sides[1].width > 0;
     cli_tally_add(tally, measured, pair->verdict);
     const char *sharing = !measured                           ? ""
                           : output->format == CLI_FORMAT_TEXT ? cli_pair_sharing(pair, words, sizeof words)
@@ -62,12 +62,12 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
         cli_text(sharing),
         pair->sharing == PROBE_SHARING_UNKNOWN ? cli_text(NULL) : cli_number(pair->shared_width),
         width_value(pair->union_width),
-        width_value(pair->a_width),
-        width_value(pair->b_width),
-        cli_number(measured ? pair->a_cycles : NAN),
-        cli_number(measured ? pair->b_cycles : NAN),
-        cli_integer(pair->a_count),
-        cli_integer(pair->b_count),
+        width_value(pair->sides[0].width),
+        width_value(pair->sides[1].width),
+        cli_number(measured ? pair->sides[0].cycles : NAN),
+        cli_number(measured ? pair->sides[1].cycles : NAN),
+        cli_integer(pair->sides[0].count),
+        cli_integer(pair->sides[1].count),
         cli_number(measured ? pair->together_cycles : NAN),
         cli_number(measured ? pair->expected_disjoint_cycles : NAN),
         cli_number(measured ? pair->expected_shared_cycles : NAN),

@@ -21,7 +21,8 @@ IP_CHECK enum ip_status cli_forms_select(struct cli_forms *forms, const char *qu
 /* Loads, selects every argument of `settings` and derives what was selected. */
 IP_CHECK enum ip_status cli_forms_prepare(struct cli_forms *forms, const struct cli_settings *settings,
                                           struct ip_error *err);
-/* The one form, derived, that `query` names. IP_USAGE when it names several: the text lists some. */
+/* The one form, derived, that `query` names: where it names several the one that is written so. IP_USAGE when
+ * there is none: the text lists some. */
 IP_CHECK enum ip_status cli_forms_single(struct cli_forms *forms, const char *query, struct isa_form **form,
                                          struct ip_error *err);
 

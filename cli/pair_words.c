@@ -9,7 +9,7 @@ static const char *plural(double count) {
 }
 
 static bool widths_known(const struct probe_pair *pair) {
-    return pair->a_width > 0 && pair->b_width > 0;
+    return pair->sides[0].width > 0 && pair->sides[1].width > 0;
 }
 
 static bool bounds_tell(const struct probe_pair *pair) {
@@ -38,18 +38,18 @@ const char *cli_pair_sharing(const struct probe_pair *pair, char *buffer, size_t
 }
 
 static void all_say(struct ip_text *text, const char *a, const char *b, const struct probe_pair *pair) {
-    bool a_narrower = pair->a_width < pair->b_width;
+    bool a_narrower = pair->sides[0].width < pair->sides[1].width;
     if (!widths_known(pair)) {
         ip_text_printf(
             text, "They share what holds them up, ports or a unit: together they take as long as one after "
                   "the other.\n");
-    } else if (pair->a_width == pair->b_width) {
+    } else if (pair->sides[0].width == pair->sides[1].width) {
         ip_text_printf(text, "They share all ports: the %.0f of one %s the %.0f of the other.\n",
-                       pair->a_width, pair->a_width > 1 ? "are" : "is", pair->b_width);
+                       pair->sides[0].width, pair->sides[0].width > 1 ? "are" : "is", pair->sides[1].width);
     } else {
         ip_text_printf(text, "They share all ports that %s has: %.0f of the %.0f of %s.\n",
-                       a_narrower ? a : b, pair->shared_width, a_narrower ? pair->b_width : pair->a_width,
-                       a_narrower ? b : a);
+                       a_narrower ? a : b, pair->shared_width,
+                       a_narrower ? pair->sides[1].width : pair->sides[0].width, a_narrower ? b : a);
     }
 }
 
@@ -105,16 +105,16 @@ static void beside_say(struct ip_text *text, const struct probe_beside *beside, 
 void cli_pair_words(struct ip_text *text, const char *a, const char *b, const struct probe_pair *pair) {
     answer_say(text, a, b, pair);
     ip_text_append(text, "  alone        a = ");
-    alone_say(text, a, pair->a_cycles, pair->a_width);
+    alone_say(text, a, pair->sides[0].cycles, pair->sides[0].width);
     ip_text_append(text, "               b = ");
-    alone_say(text, b, pair->b_cycles, pair->b_width);
+    alone_say(text, b, pair->sides[1].cycles, pair->sides[1].width);
     if (pair->together_cycles > 0) {
-        unsigned count = pair->a_count + pair->b_count;
+        unsigned count = pair->sides[0].count + pair->sides[1].count;
         ip_text_printf(text,
                        "  interleaved  %u a and %u b take %.2f cycles; %.2f without a common port, %.2f with "
                        "all in common\n",
-                       pair->a_count, pair->b_count, pair->together_cycles, pair->expected_disjoint_cycles,
-                       pair->expected_shared_cycles);
+                       pair->sides[0].count, pair->sides[1].count, pair->together_cycles,
+                       pair->expected_disjoint_cycles, pair->expected_shared_cycles);
         ip_text_printf(text, "               %s\n", pair->drawing);
         if (widths_known(pair)) {
             ip_text_printf(text, "               %u / %.2f = %.2f ports in all", count, pair->together_cycles,
@@ -125,6 +125,6 @@ void cli_pair_words(struct ip_text *text, const char *a, const char *b, const st
             ip_text_append(text, "\n");
         }
     }
-    beside_say(text, &pair->a_beside_b, 'a', 'b');
-    beside_say(text, &pair->b_beside_a, 'b', 'a');
+    beside_say(text, &pair->sides[0].beside, 'a', 'b');
+    beside_say(text, &pair->sides[1].beside, 'b', 'a');
 }

@@ -124,7 +124,7 @@ static uint64_t sentinel_take(struct run *run, enum length length, uint32_t iter
  * vectors), then chooses how many iterations make the longer run take about `target` ticks; ticks and cycles
  * are near enough for that. */
 static uint32_t iterations_choose(struct run *run, uint32_t target) {
-    enum { FEW = 2, MORE = 10, TIMES = 2, LONG_PARTS = 8 };
+    enum { FEW = 2, MORE = 10, LONG_PARTS = 8 };
     (void)kernel_take(run, SHORTER, FEW);
     if (run->wreck != 0) {
         return FEW;
@@ -145,15 +145,13 @@ static uint32_t iterations_choose(struct run *run, uint32_t target) {
     if (few >= target) {
         return FEW; /* as few as there can be */
     }
-    double per_iteration = (double)few / FEW; /* and a little more, for the call */
+    double per_iteration = (double)few / FEW; /* and a little more, for the call: no iteration takes longer */
     if (few < target / LONG_PARTS) {
-        /* The first run of so many iterations may still touch new pages, and any may be disturbed. */
-        uint64_t more = UINT64_MAX;
-        for (int i = 0; i < TIMES; i++) {
-            uint64_t now = kernel_take(run, LONGER, MORE);
-            more = now < more ? now : more;
+        if (run->kernel->map_on_demand) {
+            (void)kernel_take(run, LONGER, MORE); /* touches new pages */
         }
-        per_iteration = more > few ? (double)(more - few) / (MORE - FEW) : per_iteration;
+        uint64_t more = kernel_take(run, LONGER, MORE);
+        per_iteration = more > few ? fmin(per_iteration, (double)(more - few) / (MORE - FEW)) : per_iteration;
     }
     double iterations = target / fmax(per_iteration, 1.0);
     return iterations < FEW ? FEW : iterations > ITERATIONS_MAX ? ITERATIONS_MAX : (uint32_t)iterations;

@@ -304,8 +304,14 @@ bool hx_tally_settle(const struct hx_tally *tally, const struct hx_plan *plan, s
         return steady;
     }
     stat->verdict = HX_VERDICT_UNSTABLE;
-    (void)snprintf(stat->why, sizeof stat->why,
-                   "unstable: %u batches spread over %.0f %% (%.3f to %.3f cycles)", tally->accepted,
-                   100.0 * stat->spread, stat->low, stat->high);
+    if (gap > stat->spread / 2) {
+        (void)snprintf(stat->why, sizeof stat->why,
+                       "unstable: its shorter and its longer loop disagree by %.0f %% (%.3f cycles)",
+                       100.0 * gap, stat->cycles);
+    } else {
+        (void)snprintf(stat->why, sizeof stat->why,
+                       "unstable: %u batches spread over %.0f %% (%.3f to %.3f cycles)", tally->accepted,
+                       100.0 * stat->spread, stat->low, stat->high);
+    }
     return false;
 }

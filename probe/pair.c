@@ -6,38 +6,30 @@
 #include <string.h>
 
 #include "generator/shapes.h"
-#include "probe/batch.h"
+#include "probe/portmap_steps.h"
+#include "probe/slots.h"
 #include "probe/throughput.h"
+#include "probe/usage_steps.h"
 
 enum {
-    WIDTH_MAX = 12, /* ports that a form is taken to use at most */
     SLOTS_MAX = 16, /* instances of one form in a round at most */
     ROTATION = 6,   /* instances of each form in the unit at least */
     CHAIN_INSTANCES = 12,
     FEW = 4, /* of one form beside many of the other */
     MANY_LEAST = 24,
     MANY_MAX = 600,
+    WAYS = 3,       /* to renew what an instance reads */
+    LONGER_MAX = 3, /* times as long a unit, where its instances would wait for each other */
 };
 
-/* A width counts as an integer when it is so near to one. */
-#define WIDTH_TOLERANCE 0.05
-/* The unit is issue-limited when it takes so little more than its instances take of the issue width. */
-#define ISSUE_TOLERANCE 0.03
 /* The many take so much longer than the few. */
 #define BESIDE_FACTOR 3
 /* How far the many alone may be from keeping their ports busy. */
 #define BUSY_TOLERANCE 0.06
-
-/* 1/throughput where that is an integer within 5 %, else 0: the number of ports of a one-slot form. */
-static double width_of(double cycles) {
-    if (!(cycles > 0.0)) {
-        return 0.0;
-    }
-    double width = 1.0 / cycles, nearest = round(width);
-    return nearest >= 1.0 && nearest <= WIDTH_MAX && fabs(width - nearest) <= WIDTH_TOLERANCE * nearest
-               ? nearest
-               : 0.0;
-}
+/* A unit takes so many times as long as a chain of one instance, at least. */
+#define UNIT_FACTOR 1.2
+/* So much less time with renewals: what they renew held the instances up. */
+#define RENEWED_FACTOR 0.95
 
 void probe_pair_counts(double a_cycles, double b_cycles, unsigned *a_count, unsigned *b_count) {
     double best = INFINITY;
@@ -63,12 +55,14 @@ void probe_pair_counts(double a_cycles, double b_cycles, unsigned *a_count, unsi
 
 /* -- Kernels ------------------------------------------------------------------------------------------ */
 
-/* The two forms, and how long an instance waits for the one before when both use the same register. */
+/* The two forms, and how an instance of each is made independent in a mix. */
 struct duo {
     const struct hx_meter *meter;
     struct gen_encoder *encoder;
-    const struct isa_form *form[2];
-    double chain_cycles[2]; /* 0: an instance overwrites its register, and waits for none */
+    struct isa_form *form[2];
+    struct gen_independence how[2];
+    double chain_cycles[2]; /* how long an instance waits for the one before when both use the same register;
+                               0: it overwrites its register, and waits for none */
 };
 
 static bool overwrites_what_it_reads(const struct isa_form *form) {
@@ -91,6 +85,7 @@ static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], s
         if (counts[i] > 0) {
             parts[count++] = (struct gen_part){.form = duo->form[i],
                                                .count = counts[i],
+                                               .how = duo->how[i],
                                                .weight = 1 + (unsigned)(counts[i] * duo->chain_cycles[i])};
         }
     }
@@ -106,14 +101,27 @@ static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], s
     return status;
 }
 
+/* `count` instances of form i alone. */
+static enum ip_status part_add(const struct duo *duo, unsigned i, unsigned count, struct probe_batch *batch,
+                               size_t *slot, struct ip_error *err) {
+    unsigned counts[2] = {0};
+    counts[i] = count;
+    return mix_add(duo, counts, batch, slot, NULL, err);
+}
+
 static enum ip_status fillers_add(const struct duo *duo, unsigned count, struct probe_batch *batch,
-                                  struct ip_error *err) {
+                                  size_t *slot, struct ip_error *err) {
     const struct gen_part part = {.filler = duo->meter->filler, .count = count};
     struct gen_program program;
-    size_t slot;
     enum ip_status status = gen_mix_program(&program, &part, 1, err);
-    return status == IP_OK ? probe_batch_add(batch, &program, &slot, err) : status;
+    return status == IP_OK ? probe_batch_add(batch, &program, slot, err) : status;
 }
+
+static enum ip_status batch_run(const struct duo *duo, struct probe_batch *batch, struct ip_error *err) {
+    return batch->count > 0 ? probe_batch_measure(batch, duo->meter, duo->encoder, err) : IP_OK;
+}
+
+/* -- Each alone --------------------------------------------------------------------------------------- */
 
 /* With one register for all instances the form's own latency shows. */
 static enum ip_status chains_measure(struct duo *duo, struct ip_error *err) {
@@ -129,12 +137,72 @@ static enum ip_status chains_measure(struct duo *duo, struct ip_error *err) {
             status = probe_batch_add(&batch, &program, &slots[i], err);
         }
     }
-    if (status == IP_OK && batch.count > 0) {
-        status = probe_batch_measure(&batch, duo->meter, duo->encoder, err);
-    }
+    status = status == IP_OK ? batch_run(duo, &batch, err) : status;
     for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
-        bool known = slots[i] != SIZE_MAX && batch.stats[slots[i]].verdict == HX_VERDICT_OK;
-        duo->chain_cycles[i] = known ? batch.stats[slots[i]].cycles : 0.0;
+        double cycles = probe_mix_cycles(&batch, slots[i]);
+        duo->chain_cycles[i] = cycles > 0.0 ? cycles : 0.0;
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
+static enum ip_status slots_measure(const struct duo *duo, const struct probe_throughput alone[2],
+                                    struct probe_pair *pair, struct ip_error *err) {
+    struct probe_slots slots[2];
+    enum ip_status status = probe_slots_measure(duo->meter, duo->encoder, duo->form, alone, 2, slots, err);
+    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
+        pair->sides[i].slots = slots[i].measured ? slots[i].slots : NAN;
+    }
+    return status;
+}
+
+/* What the unit's instances of either form take alone, and what as many NOPs do. */
+static enum ip_status parts_measure(const struct duo *duo, struct probe_pair *pair, struct ip_error *err) {
+    const unsigned instances = pair->sides[0].count + pair->sides[1].count;
+    struct probe_batch batch = {0};
+    size_t nops, slots[2];
+    enum ip_status status = fillers_add(duo, instances, &batch, &nops, err);
+    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
+        status = part_add(duo, i, pair->sides[i].count, &batch, &slots[i], err);
+    }
+    status = status == IP_OK ? batch_run(duo, &batch, err) : status;
+    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
+        struct probe_side *side = &pair->sides[i];
+        double cycles = probe_mix_cycles(&batch, slots[i]);
+        side->part_cycles = fmax(cycles, side->count * side->cycles); /* NaN: as its throughput says */
+    }
+    if (status == IP_OK) {
+        pair->slot_cycles = probe_mix_cycles(&batch, nops) / instances;
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
+/* Has something else renew what the instances of form i read, in the way that leaves them the fastest. */
+static enum ip_status side_renew(struct duo *duo, struct probe_pair *pair, unsigned i, struct ip_error *err) {
+    static const struct gen_independence ways[WAYS] = {
+        {.break_flags = true}, {.break_registers = true}, {.break_flags = true, .break_registers = true}};
+    struct probe_side *side = &pair->sides[i];
+    struct probe_batch batch = {0};
+    size_t slots[WAYS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    unsigned renewals[WAYS];
+    enum ip_status status = IP_OK;
+    for (unsigned w = 0; w < WAYS && status == IP_OK; w++) {
+        renewals[w] = probe_usage_renewals(duo->form[i], &ways[w]);
+        if (renewals[w] > 0) {
+            duo->how[i] = ways[w];
+            status = part_add(duo, i, side->count, &batch, &slots[w], err);
+        }
+    }
+    duo->how[i] = (struct gen_independence){0};
+    status = status == IP_OK ? batch_run(duo, &batch, err) : status;
+    for (unsigned w = 0; w < WAYS && status == IP_OK; w++) {
+        double cycles = probe_mix_cycles(&batch, slots[w]);
+        if (cycles < RENEWED_FACTOR * side->part_cycles) {
+            duo->how[i] = ways[w];
+            side->part_cycles = fmax(cycles, side->count * side->cycles);
+            side->renewals = renewals[w];
+        }
     }
     probe_batch_fini(&batch);
     return status;
@@ -142,105 +210,135 @@ static enum ip_status chains_measure(struct duo *duo, struct ip_error *err) {
 
 /* -- Interleaved -------------------------------------------------------------------------------------- */
 
-/* The interleaving and, beside it, as many long NOPs: what the issue width alone would take. */
-static enum ip_status together_measure(const struct duo *duo, struct probe_pair *result,
-                                       struct hx_stat stats[2], struct ip_error *err) {
+static enum ip_status interleaved_measure(const struct duo *duo, struct probe_pair *pair,
+                                          struct ip_error *err) {
+    const unsigned counts[2] = {pair->sides[0].count, pair->sides[1].count};
     struct probe_batch batch = {0};
     size_t slot;
-    const unsigned counts[2] = {result->a_count, result->b_count};
-    enum ip_status status = mix_add(duo, counts, &batch, &slot, result->drawing, err);
-    status = status == IP_OK ? fillers_add(duo, result->a_count + result->b_count, &batch, err) : status;
-    status = status == IP_OK ? probe_batch_measure(&batch, duo->meter, duo->encoder, err) : status;
+    enum ip_status status = mix_add(duo, counts, &batch, &slot, pair->drawing, err);
+    status = status == IP_OK ? batch_run(duo, &batch, err) : status;
     if (status == IP_OK) {
-        stats[0] = batch.stats[0];
-        stats[1] = batch.stats[1];
+        const struct hx_stat *stat = &batch.stats[slot];
+        if (stat->verdict != HX_VERDICT_OK) {
+            pair->verdict = stat->verdict;
+            (void)snprintf(pair->why, sizeof pair->why, "%s", stat->why);
+        }
+        pair->together_cycles = stat->cycles;
+        pair->spread = isnan(stat->cycles) ? NAN : stat->spread;
     }
     probe_batch_fini(&batch);
     return status;
 }
 
-static enum ip_status pair_together(const struct duo *duo, struct probe_pair *result, struct ip_error *err) {
-    probe_pair_counts(result->a_cycles, result->b_cycles, &result->a_count, &result->b_count);
-    struct hx_stat stats[2];
-    struct ip_error reason;
-    enum ip_status status = together_measure(duo, result, stats, &reason);
-    if (status == IP_UNSUPPORTED) {
-        snprintf(result->why, sizeof result->why, "%.127s", reason.text);
-        return IP_OK;
-    }
-    if (status != IP_OK) {
-        *err = reason;
-        return status;
-    }
-    if (stats[0].verdict != HX_VERDICT_OK) {
-        result->verdict = stats[0].verdict;
-        snprintf(result->why, sizeof result->why, "%s", stats[0].why);
-        if (isnan(stats[0].cycles)) {
-            return IP_OK;
+/* Units so long that no instance waits for the one of the unit before which had its register. */
+static void counts_choose(const struct duo *duo, struct probe_pair *pair) {
+    struct probe_side *sides = pair->sides;
+    probe_pair_counts(sides[0].cycles, sides[1].cycles, &sides[0].count, &sides[1].count);
+    unsigned times = 1;
+    for (unsigned i = 0; i < 2; i++) {
+        double part = sides[i].count * sides[i].cycles;
+        while (times < LONGER_MAX && times * part < UNIT_FACTOR * duo->chain_cycles[i]) {
+            times++;
         }
     }
-    result->together_cycles = stats[0].cycles;
-    result->spread = stats[0].spread;
-    result->issue_cycles = stats[1].verdict == HX_VERDICT_OK ? stats[1].cycles : NAN;
-    double a_part = result->a_count * result->a_cycles, b_part = result->b_count * result->b_cycles;
-    result->expected_disjoint_cycles = fmax(a_part, b_part);
-    result->expected_shared_cycles = a_part + b_part;
-    result->issue_limited = result->together_cycles <= result->issue_cycles * (1.0 + ISSUE_TOLERANCE);
-    probe_pair_read(result);
-    return IP_OK;
+    sides[0].count *= times;
+    sides[1].count *= times;
+}
+
+static enum ip_status together_measure(struct duo *duo, struct probe_pair *pair, struct ip_error *err) {
+    counts_choose(duo, pair);
+    enum ip_status status = parts_measure(duo, pair, err);
+    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
+        if (probe_pair_hides(pair, i)) {
+            status = side_renew(duo, pair, i, err);
+        }
+    }
+    return status == IP_OK ? interleaved_measure(duo, pair, err) : status;
 }
 
 /* -- A few of one beside many of the other ------------------------------------------------------------ */
 
 /* So many that the ports of the many stay the bottleneck, whatever issue slots the few take. 0: impossible.
  */
-static unsigned many_choose(double many_width, double few_cycles, double issue_width) {
+static unsigned many_choose(double many_width, const struct probe_side *few, double issue_width) {
     double spare = issue_width - many_width;
     if (!(spare > 0.5)) {
         return 0;
     }
-    double most = fmax(1.5 * FEW * many_width / spare, BESIDE_FACTOR * FEW * few_cycles * many_width);
+    double slots = FEW * fmax(few->slots, 1.0);
+    double most = fmax(1.5 * slots * many_width / spare, BESIDE_FACTOR * FEW * few->cycles * many_width);
     unsigned many = (unsigned)(many_width * ceil(fmax(most, MANY_LEAST) / many_width));
     return many <= MANY_MAX ? many : 0;
 }
 
 static enum ip_status beside_measure(const struct duo *duo, struct probe_pair *pair, struct ip_error *err) {
-    struct probe_beside *const besides[2] = {&pair->a_beside_b, &pair->b_beside_a};
-    const double widths[2] = {pair->a_width, pair->b_width}, cycles[2] = {pair->a_cycles, pair->b_cycles};
-    double issue_width = (pair->a_count + pair->b_count) / pair->issue_cycles;
     struct probe_batch batch = {0};
     size_t slots[2] = {SIZE_MAX, SIZE_MAX}, bases[2] = {SIZE_MAX, SIZE_MAX};
     enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
-        struct probe_beside *beside = besides[i]; /* a few of form i beside many of the other */
+    for (unsigned i = 0; i < 2 && status == IP_OK; i++) { /* a few of form i beside many of the other */
+        struct probe_beside *beside = &pair->sides[i].beside;
         beside->few = FEW;
-        beside->many = many_choose(widths[1 - i], cycles[i], issue_width);
+        beside->many = many_choose(pair->sides[1 - i].width, &pair->sides[i], 1.0 / pair->slot_cycles);
         if (beside->many == 0) {
             continue;
         }
         unsigned counts[2] = {beside->many, beside->many};
         counts[i] = FEW;
         status = mix_add(duo, counts, &batch, &slots[i], beside->drawing, err);
-        counts[i] = 0;
-        status = status == IP_OK ? mix_add(duo, counts, &batch, &bases[i], NULL, err) : status;
+        status = status == IP_OK ? part_add(duo, 1 - i, beside->many, &batch, &bases[i], err) : status;
     }
-    if (status == IP_OK && batch.count > 0) {
-        status = probe_batch_measure(&batch, duo->meter, duo->encoder, err);
-    }
-    for (unsigned i = 0; i < 2 && status == IP_OK && batch.count > 0; i++) {
-        struct probe_beside *beside = besides[i];
-        if (slots[i] == SIZE_MAX || batch.stats[slots[i]].verdict != HX_VERDICT_OK ||
-            batch.stats[bases[i]].verdict != HX_VERDICT_OK) {
-            continue;
-        }
-        beside->cycles = batch.stats[slots[i]].cycles;
-        beside->base = batch.stats[bases[i]].cycles;
-        beside->confined = (beside->cycles - beside->base) * widths[1 - i] / beside->few;
+    status = status == IP_OK ? batch_run(duo, &batch, err) : status;
+    for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
+        struct probe_beside *beside = &pair->sides[i].beside;
+        double width = pair->sides[1 - i].width;
+        beside->cycles = probe_mix_cycles(&batch, slots[i]);
+        beside->base = probe_mix_cycles(&batch, bases[i]);
+        beside->confined = (beside->cycles - beside->base) * width / beside->few;
         /* The many must keep their ports busy, or nothing can be said. */
-        double busy = beside->many / widths[1 - i];
-        beside->measured = fabs(beside->base - busy) <= BUSY_TOLERANCE * busy;
+        double busy = beside->many / width;
+        beside->measured = fabs(beside->base - busy) <= BUSY_TOLERANCE * busy && !isnan(beside->cycles);
     }
     probe_batch_fini(&batch);
+    return status;
+}
+
+/* -- All of it ---------------------------------------------------------------------------------------- */
+
+static struct probe_pair pair_begin(const struct isa_form *const forms[2],
+                                    const struct probe_throughput alone[2]) {
+    struct probe_pair pair = {.together_cycles = NAN,
+                              .expected_disjoint_cycles = NAN,
+                              .expected_shared_cycles = NAN,
+                              .issue_cycles = NAN,
+                              .slot_cycles = NAN,
+                              .spread = NAN,
+                              .sharing = PROBE_SHARING_UNKNOWN,
+                              .verdict = HX_VERDICT_OK};
+    for (unsigned i = 0; i < 2; i++) {
+        pair.sides[i] = (struct probe_side){.cycles = alone[i].cycles, .part_cycles = NAN, .slots = NAN};
+        if (alone[i].verdict != HX_VERDICT_OK && pair.verdict == HX_VERDICT_OK) {
+            pair.verdict = alone[i].verdict;
+        }
+        if (pair.why[0] == '\0' && (!alone[i].measured || alone[i].verdict != HX_VERDICT_OK)) {
+            (void)snprintf(pair.why, sizeof pair.why, "%.40s alone: %.75s", forms[i]->syntax, alone[i].why);
+        }
+    }
+    return pair;
+}
+
+/* Both experiments; IP_UNSUPPORTED: the forms cannot share a kernel. */
+static enum ip_status pair_experiment(struct duo *duo, const struct probe_throughput alone[2],
+                                      struct probe_pair *pair, struct ip_error *err) {
+    enum ip_status status = slots_measure(duo, alone, pair, err);
+    status = status == IP_OK ? chains_measure(duo, err) : status;
+    status = status == IP_OK ? together_measure(duo, pair, err) : status;
+    if (status == IP_OK) {
+        probe_pair_read(pair);
+    }
+    if (status == IP_OK && probe_pair_open(pair)) {
+        status = beside_measure(duo, pair, err);
+        probe_pair_read(pair);
+    }
     return status;
 }
 
@@ -249,42 +347,23 @@ enum ip_status probe_pair_measure(const struct hx_meter *meter, struct gen_encod
                                   struct probe_pair *result, struct ip_error *err) {
     /* The probes read forms only; their array is of mutable ones because the table's are. */
     struct isa_form copies[2] = {*form_a, *form_b};
-    struct isa_form *forms[2] = {&copies[0], &copies[1]};
+    struct duo duo = {.meter = meter, .encoder = encoder, .form = {&copies[0], &copies[1]}};
     struct probe_throughput alone[2];
-    enum ip_status status = probe_throughput_measure(meter, encoder, forms, 2, alone, err);
+    enum ip_status status = probe_throughput_measure(meter, encoder, duo.form, 2, alone, err);
     if (status != IP_OK) {
         return status;
     }
-    struct probe_pair found = {.a_cycles = alone[0].cycles,
-                               .b_cycles = alone[1].cycles,
-                               .together_cycles = NAN,
-                               .expected_disjoint_cycles = NAN,
-                               .expected_shared_cycles = NAN,
-                               .issue_cycles = NAN,
-                               .spread = NAN,
-                               .sharing = PROBE_SHARING_UNKNOWN,
-                               .verdict = HX_VERDICT_OK};
-    for (unsigned i = 0; i < 2; i++) {
-        if (alone[i].verdict != HX_VERDICT_OK && found.verdict == HX_VERDICT_OK) {
-            found.verdict = alone[i].verdict;
-        }
-        if (found.why[0] == '\0' && (!alone[i].measured || alone[i].verdict != HX_VERDICT_OK)) {
-            snprintf(found.why, sizeof found.why, "%.40s alone: %.75s", copies[i].syntax, alone[i].why);
-        }
-    }
+    struct probe_pair found = pair_begin((const struct isa_form *const[]){form_a, form_b}, alone);
+    struct ip_error reason;
     if (alone[0].measured && alone[1].measured) {
-        struct duo duo = {.meter = meter, .encoder = encoder, .form = {form_a, form_b}};
-        found.a_width = width_of(found.a_cycles);
-        found.b_width = width_of(found.b_cycles);
-        status = chains_measure(&duo, err);
-        status = status == IP_OK ? pair_together(&duo, &found, err) : status;
-        if (status == IP_OK && probe_pair_open(&found)) {
-            status = beside_measure(&duo, &found, err);
-            probe_pair_read(&found);
-        }
+        status = pair_experiment(&duo, alone, &found, &reason);
     }
-    if (status == IP_OK) {
-        *result = found;
+    if (status == IP_UNSUPPORTED) {
+        (void)snprintf(found.why, sizeof found.why, "%.127s", reason.text);
+    } else if (status != IP_OK) {
+        *err = reason;
+        return status;
     }
-    return status;
+    *result = found;
+    return IP_OK;
 }

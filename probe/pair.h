@@ -27,20 +27,31 @@ struct probe_beside {
     char drawing[PROBE_PAIR_DRAWING]; /* the order: "aabaab" */
 };
 
+/* One of the two forms. */
+struct probe_side {
+    double cycles;  /* throughput alone */
+    double slots;   /* issue slots of an instance; NaN: not measured */
+    double width;   /* ports: 1/throughput where that is an integer within 5 %, and neither renewals nor issue
+                       are   part of it; else 0 */
+    unsigned count; /* instances in the interleaved unit */
+    double part_cycles; /* of these alone, as they stand in the unit */
+    unsigned renewals;  /* instructions before each, which renew what it reads: its instances would wait for
+                           each  other */
+    struct probe_beside beside; /* a few of this beside many of the other */
+};
+
 struct probe_pair {
-    double a_cycles, b_cycles;                               /* throughput of each alone */
-    unsigned a_count, b_count;                               /* instances in the interleaved unit */
+    struct probe_side sides[2];
     double together_cycles;                                  /* cycles of the unit */
-    double expected_disjoint_cycles, expected_shared_cycles; /* max and sum of the parts */
-    double issue_cycles;              /* of as many NOPs: what the issue width alone takes; NaN unknown */
-    double a_width, b_width;          /* 1/throughput where that is an integer within 5 %, else 0 */
+    double expected_disjoint_cycles, expected_shared_cycles; /* the longer part; what both take in turn */
+    double slot_cycles;               /* what an issue slot takes, as a NOP does; NaN unknown */
+    double issue_cycles;              /* of all slots of the unit: what the issue alone takes; NaN unknown */
     double union_width;               /* ports that at least one of them uses, 0 where unknown */
     double shared_width;              /* ports that both use, where the sharing is known */
     double shared_least, shared_most; /* bounds of it, where the widths are known; else 0 */
     enum probe_sharing sharing;
-    bool issue_limited;                         /* the unit runs at the issue width: sharing may be hidden */
-    struct probe_beside a_beside_b, b_beside_a; /* a few of the first named beside many of the second */
-    char drawing[PROBE_PAIR_DRAWING];           /* the order of the interleaved unit */
+    bool issue_limited;               /* the unit runs at the issue width: sharing may be hidden */
+    char drawing[PROBE_PAIR_DRAWING]; /* the order of the interleaved unit */
     enum hx_verdict verdict;
     double spread;
     char why[128];
@@ -54,8 +65,12 @@ IP_CHECK enum ip_status probe_pair_measure(const struct hx_meter *meter, struct 
  * `a` gets x and `b` gets y with x*a_cycles ~ y*b_cycles; several of each. */
 void probe_pair_counts(double a_cycles, double b_cycles, unsigned *a_count, unsigned *b_count);
 
-/* What the measurements say: fills sharing, widths, bounds and why. Pure. probe/pair_read.c. */
+/* What the measurements say: fills what was expected, sharing, widths, bounds and why. Pure.
+ * probe/pair_read.c. */
 void probe_pair_read(struct probe_pair *pair);
+/* Do the instances of one side alone take so long that those of the other would find room beside them in any
+ * case? They wait for each other's results. */
+bool probe_pair_hides(const struct probe_pair *pair, unsigned side);
 /* Would the second experiment tell more? */
 bool probe_pair_open(const struct probe_pair *pair);
 

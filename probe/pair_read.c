@@ -5,41 +5,72 @@
 
 #include "probe/pair.h"
 
+enum { WIDTH_MAX = 12 }; /* ports that a form is taken to use at most */
+/* A width counts as an integer when it is so near to one. */
+static const double WIDTH_TOLERANCE = 0.05;
 /* A union counts as an integer when it is so near to one. */
 static const double UNION_TOLERANCE = 0.15;
 /* So much of what runs beside a busy set, or so little, is confined to it. */
 static const double CONFINED_ALL = 0.7, CONFINED_NONE = 0.3;
+/* The unit is limited by the issue where it takes so little more than that. */
+static const double ISSUE_TOLERANCE = 0.03;
+/* A form of more issue slots than this, which take nearly all of its time, tells nothing of its ports. */
+static const double SLOTS_SEVERAL = 1.5, SLOTS_TOLERANCE = 0.1;
+/* A side that takes more than this part of what the ports of both take leaves room for the other anyway. */
+static const double HIDING_PART = 0.9;
 /* Times that nearly add up, or do not meet, as a part of the difference. */
 static const double TIMES_TOLERANCE = 0.1;
 
+/* 1/throughput where that is an integer, else 0: the number of ports of a one-slot form. */
+static double width_of(double cycles) {
+    if (!(cycles > 0.0)) {
+        return 0.0;
+    }
+    double width = 1.0 / cycles, nearest = round(width);
+    return nearest >= 1.0 && nearest <= WIDTH_MAX && fabs(width - nearest) <= WIDTH_TOLERANCE * nearest
+               ? nearest
+               : 0.0;
+}
+
 static double narrower(const struct probe_pair *pair) {
-    return fmin(pair->a_width, pair->b_width);
+    return fmin(pair->sides[0].width, pair->sides[1].width);
+}
+
+static bool widths_known(const struct probe_pair *pair) {
+    return narrower(pair) > 0;
 }
 
 static void shared_is(struct probe_pair *pair, double shared) {
     pair->shared_width = pair->shared_least = pair->shared_most = shared;
-    pair->union_width = pair->a_width + pair->b_width - shared;
+    pair->union_width = pair->sides[0].width + pair->sides[1].width - shared;
     pair->sharing = shared < 0.5                    ? PROBE_SHARING_NONE
                     : shared > narrower(pair) - 0.5 ? PROBE_SHARING_ALL
                                                     : PROBE_SHARING_SOME;
     pair->why[0] = '\0';
 }
 
-/* The narrower one's ports are all among the other's: a direct reading. */
+/* A few of the one with fewer ports beside many of the other: a direct reading of whether its ports are all
+ * among the other's. */
+static const struct probe_beside *narrower_beside(const struct probe_pair *pair) {
+    return &pair->sides[pair->sides[0].width <= pair->sides[1].width ? 0 : 1].beside;
+}
+
 static bool is_nested(const struct probe_pair *pair) {
-    const struct probe_beside *few = pair->a_width <= pair->b_width ? &pair->a_beside_b : &pair->b_beside_a;
+    const struct probe_beside *few = narrower_beside(pair);
     return few->measured && few->confined > CONFINED_ALL;
 }
 
 static bool is_not_nested(const struct probe_pair *pair) {
-    const struct probe_beside *few = pair->a_width <= pair->b_width ? &pair->a_beside_b : &pair->b_beside_a;
+    const struct probe_beside *few = narrower_beside(pair);
     return few->measured && few->confined < CONFINED_NONE;
 }
 
-/* Both take the same port time, so a round of (a_width of a + b_width of b) takes (a + b)/|A u B|. */
+/* Both take the same port time, so a round of as many instances of each as it has ports takes
+ * (instances)/|A u B|. */
 static void ports_read(struct probe_pair *pair) {
-    double ports = (pair->a_count + pair->b_count) / pair->together_cycles, nearest = round(ports);
-    double least = fmax(pair->a_width, pair->b_width), most = pair->a_width + pair->b_width;
+    const double a_width = pair->sides[0].width, b_width = pair->sides[1].width;
+    double ports = (pair->sides[0].count + pair->sides[1].count) / pair->together_cycles;
+    double nearest = round(ports), least = fmax(a_width, b_width), most = a_width + b_width;
     bool fits = nearest > least - 0.5 && nearest < most + 0.5;
     bool exact =
         fits && fabs(ports - nearest) <= UNION_TOLERANCE && (!pair->issue_limited || nearest > most - 0.5);
@@ -54,7 +85,7 @@ static void ports_read(struct probe_pair *pair) {
         shared_is(pair, narrower(pair));
     } else if (ports > most + 0.5 || (exact && apart)) {
         (void)snprintf(pair->why, sizeof pair->why, "%.2f ports in all do not fit widths of %.0f and %.0f",
-                       ports, pair->a_width, pair->b_width);
+                       ports, a_width, b_width);
     } else {
         if (apart && pair->shared_most > narrower(pair) - 1) {
             pair->shared_most = narrower(pair) - 1;
@@ -76,23 +107,78 @@ static void times_read(struct probe_pair *pair) {
     double position = high > low ? (pair->together_cycles - low) / (high - low) : 0.0;
     if (position < TIMES_TOLERANCE) {
         pair->sharing = PROBE_SHARING_NONE;
-    } else if (position > 1 - TIMES_TOLERANCE) {
-        pair->sharing = PROBE_SHARING_ALL;
-    } else if (!pair->issue_limited) {
-        pair->sharing = PROBE_SHARING_SOME;
-    } else {
+    } else if (pair->issue_limited) {
         (void)snprintf(pair->why, sizeof pair->why, "the issue width is reached first");
+    } else {
+        pair->sharing = position > 1 - TIMES_TOLERANCE ? PROBE_SHARING_ALL : PROBE_SHARING_SOME;
     }
+}
+
+/* Of several issue slots, which take all of its time: nothing shows how many ports it has. */
+static bool waits_for_issue(const struct probe_pair *pair, const struct probe_side *side) {
+    return side->slots > SLOTS_SEVERAL &&
+           side->slots * pair->slot_cycles >= (1 - SLOTS_TOLERANCE) * side->cycles;
+}
+
+/* What the ports of both are busy with, one after the other. */
+static double port_cycles(const struct probe_pair *pair) {
+    return pair->sides[0].count * pair->sides[0].cycles + pair->sides[1].count * pair->sides[1].cycles;
+}
+
+bool probe_pair_hides(const struct probe_pair *pair, unsigned side) {
+    return pair->sides[side].part_cycles > HIDING_PART * port_cycles(pair);
+}
+
+/* Issue slots of the unit; one where they are not known, and for each that renews something. */
+static double slots_in_all(const struct probe_pair *pair) {
+    double slots = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct probe_side *side = &pair->sides[i];
+        slots += side->count * (side->renewals + (side->slots > 1.0 ? side->slots : 1.0));
+    }
+    return slots;
+}
+
+/* Does one of them wait for something else than ports? Then says so. */
+static bool waits(struct probe_pair *pair) {
+    static const char *const names[2] = {"first", "second"};
+    for (unsigned i = 0; i < 2; i++) {
+        const struct probe_side *side = &pair->sides[i];
+        if (waits_for_issue(pair, side)) {
+            (void)snprintf(pair->why, sizeof pair->why,
+                           "the %s alone waits for its %.0f issue slots, not for ports", names[i],
+                           side->slots);
+            return true;
+        }
+        if (probe_pair_hides(pair, i)) {
+            (void)snprintf(pair->why, sizeof pair->why,
+                           "in a mix the instances of the %s wait for each other: %.2f cycles each, not %.2f",
+                           names[i], side->part_cycles / side->count, side->cycles);
+            return true;
+        }
+    }
+    return false;
 }
 
 void probe_pair_read(struct probe_pair *pair) {
     pair->sharing = PROBE_SHARING_UNKNOWN;
-    pair->union_width = pair->shared_width = 0;
+    pair->union_width = pair->shared_width = pair->shared_least = pair->shared_most = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe_side *side = &pair->sides[i];
+        side->width = side->renewals > 0 || waits_for_issue(pair, side) ? 0 : width_of(side->cycles);
+    }
+    pair->expected_disjoint_cycles = fmax(pair->sides[0].part_cycles, pair->sides[1].part_cycles);
+    pair->expected_shared_cycles = fmax(pair->expected_disjoint_cycles, port_cycles(pair));
+    pair->issue_cycles = pair->slot_cycles * slots_in_all(pair);
+    pair->issue_limited = pair->together_cycles <= pair->issue_cycles * (1.0 + ISSUE_TOLERANCE);
     if (pair->verdict != HX_VERDICT_OK || !(pair->together_cycles > 0)) {
         return;
     }
     pair->why[0] = '\0';
-    if (pair->a_width > 0 && pair->b_width > 0) {
+    if (waits(pair)) {
+        return;
+    }
+    if (widths_known(pair)) {
         ports_read(pair);
     } else {
         times_read(pair);
@@ -100,6 +186,5 @@ void probe_pair_read(struct probe_pair *pair) {
 }
 
 bool probe_pair_open(const struct probe_pair *pair) {
-    return pair->verdict == HX_VERDICT_OK && pair->sharing == PROBE_SHARING_UNKNOWN && pair->a_width > 0 &&
-           pair->b_width > 0;
+    return pair->verdict == HX_VERDICT_OK && pair->sharing == PROBE_SHARING_UNKNOWN && widths_known(pair);
 }

@@ -70,7 +70,7 @@ static void ways_choose(struct alone *alone, const struct isa_form *form) {
         alone->how[alone->ways++] = broken;
         alone->how[alone->ways] = broken;
         alone->how[alone->ways++].x87_frees = true;
-    } else if (probe_usage_renews(form, &broken)) {
+    } else if (probe_usage_renewals(form, &broken) > 0) {
         alone->how[alone->ways++] = broken;
     }
 }

@@ -21,17 +21,17 @@ enum ip_status probe_usage_batch_run(const struct probe_usage_session *session, 
 
 /* -- The form alone ----------------------------------------------------------------------------------- */
 
-bool probe_usage_renews(const struct isa_form *form, const struct gen_independence *how) {
+unsigned probe_usage_renewals(const struct isa_form *form, const struct gen_independence *how) {
     struct gen_part part = {.form = form, .count = 1, .how = *how};
     part.how.renewals_only = true;
     struct gen_program program;
     struct ip_error ignored; /* what cannot be mixed is told when it is measured */
     if (gen_mix_program(&program, &part, 1, &ignored) != IP_OK) {
-        return false;
+        return 0;
     }
-    bool renews = program.unit.count > 0;
+    unsigned renewals = (unsigned)program.unit.count;
     gen_program_fini(&program);
-    return renews;
+    return renewals;
 }
 
 /* Does its throughput say how long an instance takes? */
@@ -97,7 +97,7 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
         const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
         const struct gen_part few = {.form = subject->form,
                                      .count = probe_usage_copies(subject->throughput->plain_cycles)};
-        subject->renews = probe_usage_renews(subject->form, &(struct gen_independence){0});
+        subject->renews = probe_usage_renewals(subject->form, &(struct gen_independence){0}) > 0;
         subject->slot = subject->chain_slot = SIZE_MAX;
         if (all_is_known(subject, kind)) {
             continue;

@@ -128,9 +128,9 @@ struct probe_usage_session {
 /* Experiments of a form that are read together; flags. */
 enum probe_usage_stage { PROBE_USAGE_ISSUE = 1, PROBE_USAGE_SETS = 2, PROBE_USAGE_CHECKING = 4 };
 
-/* Does anything stand before an instance in a mix, to renew what it uses up, when it is made independent so?
- * (probe/usage_mixes.c) */
-bool probe_usage_renews(const struct isa_form *form, const struct gen_independence *how);
+/* How many instructions stand before an instance in a mix, to renew what it uses up, when it is made
+ * independent so? (probe/usage_mixes.c) */
+unsigned probe_usage_renewals(const struct isa_form *form, const struct gen_independence *how);
 
 static inline unsigned ports_in(uint32_t set) {
     return (unsigned)__builtin_popcount(set);

@@ -86,6 +86,7 @@ static void a_steady_gap_needs_one_batch_more(void **state) {
     /* Not where it is more than is trusted, nor where it or the cycles change. */
     assert_int_equal(batches_taken(&plan, 0.0, 0.05, 0.0, &stat), plan.max_batches);
     assert_int_equal(stat.verdict, HX_VERDICT_UNSTABLE);
+    assert_string_equal(stat.why, "unstable: its shorter and its longer loop disagree by 5 % (4.000 cycles)");
     assert_int_equal(batches_taken(&plan, 0.0, 0.016, 0.003, &stat), plan.max_batches);
     assert_int_equal(batches_taken(&plan, 0.02, 0.016, 0.0, &stat), plan.max_batches);
 }

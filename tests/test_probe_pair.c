@@ -30,25 +30,45 @@ static const struct cast cast[] = {{"imul r64, r64", "1*p1 latency 3"},
                                    {"vdivpd ymm, ymm, ymm", "1*p0 latency 14 blocking 8 divider"},
                                    {"vsqrtpd ymm, ymm", "1*p0 latency 19 blocking 9 divider"},
                                    {"sbb r64, r64", "06"},
+                                   {"lodsq", "1*p23A latency 1 slots 12"},
+                                   {"mul r64", "1*p1 latency 3"},
+                                   {"vfmadd231pd ymm, ymm, ymm", "1*p01 latency 4"},
+                                   {"mov r32, imm32", "none latency 0"},
+                                   {"xor r32, r32", "1*p0156B latency 1 same-register eliminated"},
                                    {"", ""}};
 
-static struct probe_pair pair_on(const char *core, const char *a, const char *b) {
+struct pair_machine {
     struct machine machine;
-    struct ip_error err = {0};
-    struct probe_pair pair;
     struct isa_form forms[2];
-    machine_open(&machine, core, cast);
+};
+
+static void pair_machine_open(struct pair_machine *machine, const char *core, const char *a, const char *b) {
+    struct ip_error err = {0};
+    machine_open(&machine->machine, core, cast);
     for (unsigned i = 0; i < 2; i++) {
-        struct isa_form *list[1] = {&forms[i]};
-        memset(&forms[i], 0, sizeof forms[i]);
-        assert_int_equal(isa_form_parse(&forms[i], i == 0 ? a : b, &err), IP_OK);
+        struct isa_form *form = &machine->forms[i], *list[1] = {form};
+        memset(form, 0, sizeof *form);
+        assert_int_equal(isa_form_parse(form, i == 0 ? a : b, &err), IP_OK);
         assert_int_equal(isa_forms_derive(list, 1, &err), IP_OK);
     }
-    struct hx_meter meter = hx_bench_meter(&machine.bench);
-    if (probe_pair_measure(&meter, &machine.bench.encoder, &forms[0], &forms[1], &pair, &err) != IP_OK) {
+}
+
+static struct probe_pair pair_machine_measure(struct pair_machine *machine, const struct hx_meter *meter) {
+    struct probe_pair pair;
+    struct ip_error err = {0};
+    if (probe_pair_measure(meter, &machine->machine.bench.encoder, &machine->forms[0], &machine->forms[1],
+                           &pair, &err) != IP_OK) {
         fail_msg("%s", err.text);
     }
-    machine_close(&machine);
+    return pair;
+}
+
+static struct probe_pair pair_on(const char *core, const char *a, const char *b) {
+    struct pair_machine machine;
+    pair_machine_open(&machine, core, a, b);
+    const struct hx_meter meter = hx_bench_meter(&machine.machine.bench);
+    struct probe_pair pair = pair_machine_measure(&machine, &meter);
+    machine_close(&machine.machine);
     return pair;
 }
 
@@ -89,8 +109,8 @@ static void test_bound_badly(void **state) {
     (void)state;
     struct probe_pair pair = pair_on(FIVE "policy uneven 0.4\nseed 3\n", "add r64, r64", "imul r64, r64");
     assert_true(36 / pair.together_cycles < 4.5);
-    assert_true(pair.b_beside_a.measured);
-    assert_true(pair.b_beside_a.confined > 0.7);
+    assert_true(pair.sides[1].beside.measured);
+    assert_true(pair.sides[1].beside.confined > 0.7);
     assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
     assert_string_equal(pair.why, "");
 }
@@ -103,8 +123,8 @@ static void test_hidden_by_the_issue(void **state) {
     assert_true(pair.issue_limited);
     assert_true(pair.shared_least == 0 && pair.shared_most == 2);
     assert_non_null(strstr(pair.why, "issue width"));
-    assert_true(pair.a_beside_b.measured && fabs(pair.a_beside_b.confined) < 0.1);
-    assert_true(pair.b_beside_a.measured && fabs(pair.b_beside_a.confined) < 0.1);
+    assert_true(pair.sides[0].beside.measured && fabs(pair.sides[0].beside.confined) < 0.1);
+    assert_true(pair.sides[1].beside.measured && fabs(pair.sides[1].beside.confined) < 0.1);
     assert_string_equal(pair.drawing, "ababaabaababaaba");
 }
 
@@ -118,11 +138,150 @@ static void test_shared_unit(void **state) {
     assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
 }
 
+/* What is read of measurements: both take so long alone, and in a unit `together` for each instance; with
+ * six issue slots. */
+static struct probe_pair read_of(double a, double b, double together) {
+    struct probe_pair pair = {.sides = {{.cycles = a, .slots = 1}, {.cycles = b, .slots = 1}},
+                              .slot_cycles = 1.0 / 6};
+    probe_pair_counts(a, b, &pair.sides[0].count, &pair.sides[1].count);
+    for (unsigned i = 0; i < 2; i++) {
+        pair.sides[i].part_cycles = pair.sides[i].count * pair.sides[i].cycles;
+    }
+    pair.together_cycles = together * (pair.sides[0].count + pair.sides[1].count);
+    probe_pair_read(&pair);
+    return pair;
+}
+
+static void test_unions(void **state) {
+    (void)state;
+    static const struct {
+        double a, b, together, ports, shared;
+        enum probe_sharing sharing;
+    } cases[] = {
+        {1.0, 1.0, 1.0 / 2, 2, 0, PROBE_SHARING_NONE},
+        {0.5, 0.5, 1.0 / 2, 2, 2, PROBE_SHARING_ALL},
+        {1.0 / 3, 1.0, 1.0 / 3, 3, 1, PROBE_SHARING_ALL}, /* three, and one of them */
+        {0.5, 0.5, 1.0 / 3, 3, 1, PROBE_SHARING_SOME},
+        {1.0, 1.0, 0.65, 2, 0, PROBE_SHARING_NONE}, /* one and a half never come from one port */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct probe_pair pair = read_of(cases[i].a, cases[i].b, cases[i].together);
+        if (pair.sharing != cases[i].sharing || pair.union_width != cases[i].ports ||
+            pair.shared_width != cases[i].shared || pair.issue_limited) {
+            fail_msg("case %zu: sharing %d, %.0f of %.0f ports; %s", i, (int)pair.sharing, pair.shared_width,
+                     pair.union_width, pair.why);
+        }
+    }
+}
+
+static void test_unions_that_are_not_guessed(void **state) {
+    (void)state;
+    struct probe_pair pair = read_of(0.25, 0.25, 0.17);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_true(pair.issue_limited);
+    assert_true(pair.shared_least == 0 && pair.shared_most == 2); /* six ports of eight at least */
+    /* Two and a half ports: three or four of them, one shared or none. */
+    pair = read_of(0.5, 0.5, 1.0 / 2.5);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_true(pair.union_width == 0 && pair.shared_most == 1);
+    assert_non_null(strstr(pair.why, "not near an integer"));
+}
+
+/* Three cycles of all issue slots, whatever its ports: behind them another form's instances wait, too. */
+static void test_forms_that_wait_for_issue(void **state) {
+    (void)state;
+    static const struct {
+        double cycles, slots;
+        bool waits;
+    } cases[] = {
+        {3.0, 17.6, true}, {3.0, 12.0, false}, {0.5, 2.9, true}, {0.25, 1.0, false}, {3.0, NAN, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct probe_pair pair = read_of(1.0, cases[i].cycles, 1.0);
+        pair.sides[1].slots = cases[i].slots;
+        probe_pair_read(&pair);
+        bool waits = strstr(pair.why, "the second alone waits for its") != NULL;
+        if (waits != cases[i].waits || (waits && pair.sharing != PROBE_SHARING_UNKNOWN)) {
+            fail_msg("case %zu: sharing %d; %s", i, (int)pair.sharing, pair.why);
+        }
+    }
+    struct probe_pair pair = pair_on(FIVE, "lodsq", "add r64, r64");
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_true(fabs(pair.sides[0].slots - 12) < 0.3);
+    assert_non_null(strstr(pair.why, "the first alone waits for its 12 issue slots"));
+}
+
+/* MUL reads the RAX that it writes: three cycles each, in which the ports of others are hidden. */
+static void test_instances_that_wait_for_each_other(void **state) {
+    (void)state;
+    struct probe_pair pair = pair_on(FIVE, "mul r64", "vpermd ymm, ymm, ymm");
+    assert_true(fabs(pair.sides[0].cycles - 1) < 0.01 && pair.sides[0].renewals == 1);
+    assert_true(fabs(pair.expected_disjoint_cycles - pair.sides[0].count) < 0.1);
+    assert_true(pair.sides[0].width == 0); /* its throughput holds the renewals, too */
+    assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
+    pair = pair_on(FIVE, "imul r64, r64", "mul r64");
+    assert_true(pair.sides[0].renewals == 0 && pair.sides[1].renewals == 1);
+    assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
+}
+
+/* A unit of six would wait for the one before it: four cycles of latency, three of ports. */
+static void test_units_are_longer_than_a_chain(void **state) {
+    (void)state;
+    struct probe_pair pair = pair_on(FIVE, "vfmadd231pd ymm, ymm, ymm", "shl r64, imm8");
+    assert_true(pair.sides[0].count * pair.sides[0].cycles > 4);
+    assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
+    assert_true(pair.union_width == 3 && pair.shared_width == 1);
+}
+
+/* Where nothing renews what they read nothing is told. */
+static void test_instances_that_wait_in_any_case(void **state) {
+    (void)state;
+    struct probe_pair pair = read_of(1.0, 0.25, 0.5);
+    pair.sides[0].part_cycles = 3.0 * pair.sides[0].count;
+    probe_pair_read(&pair);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_string_equal(
+        pair.why, "in a mix the instances of the first wait for each other: 3.00 cycles each, not 1.00");
+}
+
+/* A meter that finds what it measures alone disturbed, such as the interleaving. */
+static enum ip_status disturbed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    const struct hx_meter *inner = self;
+    enum ip_status status = inner->measure(inner->self, kernels, count, stats, err);
+    if (count == 1 && status == IP_OK) {
+        stats[0].verdict = HX_VERDICT_DISTURBED;
+        (void)snprintf(stats[0].why, sizeof stats[0].why, "neighbours");
+    }
+    return status;
+}
+
+static void test_an_unsteady_mix_is_not_interpreted(void **state) {
+    (void)state;
+    struct pair_machine machine;
+    pair_machine_open(&machine, FIVE, "imul r64, r64", "popcnt r64, r64");
+    struct hx_meter inner = hx_bench_meter(&machine.machine.bench);
+    const struct hx_meter meter = {.measure = disturbed_measure, .self = &inner, .filler = inner.filler};
+    struct probe_pair pair = pair_machine_measure(&machine, &meter);
+    assert_int_equal(pair.verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_string_equal(pair.why, "neighbours");
+    machine_close(&machine.machine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_pairs), cmocka_unit_test(test_noise_and_uneven_binding),
-        cmocka_unit_test(test_bound_badly), cmocka_unit_test(test_hidden_by_the_issue),
+        cmocka_unit_test(test_known_pairs),
+        cmocka_unit_test(test_noise_and_uneven_binding),
+        cmocka_unit_test(test_bound_badly),
+        cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_shared_unit),
+        cmocka_unit_test(test_unions),
+        cmocka_unit_test(test_unions_that_are_not_guessed),
+        cmocka_unit_test(test_forms_that_wait_for_issue),
+        cmocka_unit_test(test_instances_that_wait_for_each_other),
+        cmocka_unit_test(test_instances_that_wait_in_any_case),
+        cmocka_unit_test(test_units_are_longer_than_a_chain),
+        cmocka_unit_test(test_an_unsteady_mix_is_not_interpreted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

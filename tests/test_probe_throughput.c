@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The throughput and pair probes over a scripted meter: it measures nothing and answers from a list, so that
+/* The throughput probe over a scripted meter: it measures nothing and answers from a list, so that
  * what is tested is which answer is taken and what is made of it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 
 #include "isa/decode.h"
 #include "isa/table.h"
-#include "probe/pair.h"
 #include "probe/throughput.h"
 #include "tests/near.h"
 
@@ -29,7 +28,6 @@ struct script {
     unsigned odd_call;
     double odd_cycles, odd_high;
     bool odd;
-    bool per_instruction; /* the answers of the second call are for one instruction of the unit */
     unsigned calls;
     size_t kernels; /* of the last call */
 };
@@ -43,9 +41,6 @@ static enum ip_status script_measure(void *self, const struct gen_kernel *const 
         memset(&stats[i], 0, sizeof stats[i]);
         stats[i].cycles = i < (count + 1) / 2 ? script->answers[script->calls].first
                                               : script->answers[script->calls].second;
-        if (script->per_instruction && script->calls == 1) {
-            stats[i].cycles *= kernels[i]->unit_instructions;
-        }
         if (script->odd && script->odd_call == script->calls && i == script->odd_kernel) {
             stats[i].cycles = script->odd_cycles;
             stats[i].high = script->odd_high;
@@ -412,105 +407,6 @@ static void what_a_kernel_chose_is_told(void **state) {
     assert_non_null(strstr(throughput_of(&frees, "fld m32").how, "stack freed"));
 }
 
-/* The two forms are said to take `a` and `b` cycles alone, and `together` for each instance in the mix. The
- * forms themselves do not matter to the script, but their kernels must exist and be as many for both. */
-static struct probe_pair pair_of(double a, double b, double together, double nops) {
-    struct script script = {.answers = {{a, b}, {together, nops}}, .per_instruction = true};
-    struct isa_form form_a, form_b;
-    form_make(&form_a, "vpaddd ymm, ymm, ymm");
-    form_make(&form_b, "vpermd ymm, ymm, ymm");
-    struct hx_meter meter = {.measure = script_measure, .self = &script};
-    struct gen_encoder encoder = {0};
-    struct probe_pair result;
-    struct ip_error err = {0};
-    assert_int_equal(probe_pair_measure(&meter, &encoder, &form_a, &form_b, &result, &err), IP_OK);
-    assert_true(script.calls == 2 || script.calls == 3); /* a second look where the first leaves a doubt */
-    gen_encoder_fini(&encoder);
-    return result;
-}
-
-static void disjoint_ports(void **state) {
-    (void)state;
-    /* One port each; half a cycle for an instance: two ports in all. */
-    struct probe_pair pair = pair_of(1.0, 1.0, 1.0 / 2, 1.0 / 6);
-    assert_int_equal(pair.a_count, pair.b_count);
-    assert_near(pair.union_width, 2.0, 1e-9);
-    assert_near(pair.shared_width, 0.0, 1e-9);
-    assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
-    assert_false(pair.issue_limited);
-}
-
-static void equal_ports(void **state) {
-    (void)state;
-    struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 2, 1.0 / 6);
-    assert_near(pair.union_width, 2.0, 1e-9);
-    assert_near(pair.shared_width, 2.0, 1e-9);
-    assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
-}
-
-static void nested_ports(void **state) {
-    (void)state;
-    /* Three ports and one of them: three of a for each of b, all of them over three ports. */
-    struct probe_pair pair = pair_of(1.0 / 3, 1.0, 1.0 / 3, 1.0 / 6);
-    assert_int_equal(pair.a_count, 3 * pair.b_count);
-    assert_near(pair.union_width, 3.0, 1e-9);
-    assert_near(pair.shared_width, 1.0, 1e-9);
-    assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
-}
-
-static void overlapping_ports(void **state) {
-    (void)state;
-    /* Two ports each, one in common: three in all. */
-    struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 3, 1.0 / 6);
-    assert_near(pair.union_width, 3.0, 1e-9);
-    assert_near(pair.shared_width, 1.0, 1e-9);
-    assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
-}
-
-static void the_issue_width_can_hide_sharing(void **state) {
-    (void)state;
-    struct probe_pair pair = pair_of(0.25, 0.25, 0.17, 1.0 / 6);
-    assert_true(pair.issue_limited);
-    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
-    assert_near(pair.shared_least, 0.0, 1e-9);
-    assert_near(pair.shared_most, 2.0, 1e-9); /* six ports of eight at least */
-}
-
-static void a_union_that_is_no_integer_is_not_guessed(void **state) {
-    (void)state;
-    /* Two and a half ports: three or four of them, one shared or none. */
-    struct probe_pair pair = pair_of(0.5, 0.5, 1.0 / 2.5, 1.0 / 6);
-    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
-    assert_near(pair.union_width, 0.0, 1e-9);
-    assert_near(pair.shared_most, 1.0, 1e-9);
-    assert_non_null(strstr(pair.why, "not near an integer"));
-    /* One and a half instances a cycle never come from one port. */
-    pair = pair_of(1.0, 1.0, 0.65, 1.0 / 6);
-    assert_int_equal(pair.sharing, PROBE_SHARING_NONE);
-}
-
-static void an_unsteady_mix_is_not_interpreted(void **state) {
-    (void)state;
-    struct script script = {.answers = {{1.0, 1.0}, {1.0, 0.3}},
-                            .odd = true,
-                            .odd_call = 1,
-                            .odd_kernel = 0,
-                            .odd_cycles = 1.0,
-                            .verdict = HX_VERDICT_DISTURBED};
-    struct isa_form form_a, form_b;
-    form_make(&form_a, "vpaddd ymm, ymm, ymm");
-    form_make(&form_b, "vpermd ymm, ymm, ymm");
-    struct hx_meter meter = {.measure = script_measure, .self = &script};
-    struct gen_encoder encoder = {0};
-    struct probe_pair pair;
-    struct ip_error err = {0};
-    assert_int_equal(probe_pair_measure(&meter, &encoder, &form_a, &form_b, &pair, &err), IP_OK);
-    assert_int_equal(pair.verdict, HX_VERDICT_DISTURBED);
-    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
-    assert_string_equal(pair.why, "scripted");
-    gen_encoder_fini(&encoder);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_taken),
@@ -528,13 +424,6 @@ int main(void) {
         cmocka_unit_test(forms_that_read_flags_are_tried_with_flags_broken),
         cmocka_unit_test(slow_operands_stand_for_themselves),
         cmocka_unit_test(what_a_kernel_chose_is_told),
-        cmocka_unit_test(disjoint_ports),
-        cmocka_unit_test(equal_ports),
-        cmocka_unit_test(nested_ports),
-        cmocka_unit_test(overlapping_ports),
-        cmocka_unit_test(the_issue_width_can_hide_sharing),
-        cmocka_unit_test(a_union_that_is_no_integer_is_not_guessed),
-        cmocka_unit_test(an_unsteady_mix_is_not_interpreted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
