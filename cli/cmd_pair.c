@@ -60,7 +60,7 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
         cli_text(a->syntax),
         cli_text(b->syntax),
         cli_text(sharing),
-        pair->sharing == PROBE_SHARING_UNKNOWN ? cli_text(NULL) : cli_number(pair->shared_width),
+        bounded && pair->sharing != PROBE_SHARING_UNKNOWN ? cli_number(pair->shared_width) : cli_text(NULL),
         width_value(pair->union_width),
         width_value(pair->sides[0].width),
         width_value(pair->sides[1].width),
@@ -162,13 +162,13 @@ const struct cli_command cli_cmd_pair = {
     .name = "pair",
     .summary = "find out whether two forms share execution ports",
     .arguments = "FORM FORM",
-    .description =
-        "Runs the two interleaved in proportion to their throughputs, and where that leaves a doubt a few "
-        "of\n"
-        "one beside many of the other, and says whether they share no port, some or all, with the numbers\n"
-        "behind it and the order of the instances. A FORM that names several forms is paired form by form, "
-        "in\n"
-        "a table.\n",
+    .description = "Runs the two interleaved in proportion to their throughputs, and where they seem to "
+                   "share ports a few\n"
+                   "of one beside many of the other, and says whether they share no port, some or all, with "
+                   "the numbers\n"
+                   "behind it and the order of the instances. A FORM that names several forms is paired form "
+                   "by form, in\n"
+                   "a table.\n",
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 2,
     .max_arguments = 2,

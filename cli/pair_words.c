@@ -19,7 +19,7 @@ static bool bounds_tell(const struct probe_pair *pair) {
 const char *cli_pair_sharing(const struct probe_pair *pair, char *buffer, size_t size) {
     switch (pair->sharing) {
     case PROBE_SHARING_NONE:
-        return "no port";
+        return widths_known(pair) ? "no port" : "nothing";
     case PROBE_SHARING_UNKNOWN:
         if (bounds_tell(pair)) {
             (void)snprintf(buffer, size, "at most %.0f port%s", pair->shared_most, plural(pair->shared_most));
@@ -56,7 +56,10 @@ static void all_say(struct ip_text *text, const char *a, const char *b, const st
 static void answer_say(struct ip_text *text, const char *a, const char *b, const struct probe_pair *pair) {
     switch (pair->sharing) {
     case PROBE_SHARING_NONE:
-        ip_text_printf(text, "They share no port.\n");
+        ip_text_printf(text, widths_known(pair)
+                                 ? "They share no port.\n"
+                                 : "They share nothing that holds them up: together they take as "
+                                   "long as the longer alone.\n");
         break;
     case PROBE_SHARING_SOME:
         if (widths_known(pair)) {

@@ -2,9 +2,9 @@
 /* probe/pair.h - do two forms share ports? The interleaving experiment of Putigny 2014, 2.2.3.
  *
  * First both run interleaved in proportion to their rates: if the sets of ports have |A| and |B| ports, the
- * instances run at |A u B| a cycle. Where that leaves a doubt (the issue width is reached first, or the ports
- * are bound unevenly), some of one run beside so many of the other that its ports are always busy: what they
- * add to the time finds no room elsewhere. */
+ * instances run at |A u B| a cycle. Where they seem to share some (which may be because the issue width is
+ * reached first or ports are bound unevenly), some of one run beside so many of the other that its ports are
+ * always busy: what they add to the time finds no room elsewhere. */
 #ifndef ISAPROBE_PROBE_PAIR_H
 #define ISAPROBE_PROBE_PAIR_H
 
@@ -71,7 +71,7 @@ void probe_pair_read(struct probe_pair *pair);
 /* Do the instances of one side alone take so long that those of the other would find room beside them in any
  * case? They wait for each other's results. */
 bool probe_pair_hides(const struct probe_pair *pair, unsigned side);
-/* Would the second experiment tell more? */
+/* Would the second experiment tell more? What looks shared may be bound unevenly. */
 bool probe_pair_open(const struct probe_pair *pair);
 
 #endif

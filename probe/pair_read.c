@@ -16,6 +16,8 @@ static const double CONFINED_ALL = 0.7, CONFINED_NONE = 0.3;
 static const double ISSUE_TOLERANCE = 0.03;
 /* A form of more issue slots than this, which take nearly all of its time, tells nothing of its ports. */
 static const double SLOTS_SEVERAL = 1.5, SLOTS_TOLERANCE = 0.1;
+/* So much longer than its ports are busy is a part whose instances wait for each other. */
+static const double CHAINED_TOLERANCE = 0.05;
 /* A side that takes more than this part of what the ports of both take leaves room for the other anyway. */
 static const double HIDING_PART = 0.9;
 /* Times that nearly add up, or do not meet, as a part of the difference. */
@@ -49,20 +51,37 @@ static void shared_is(struct probe_pair *pair, double shared) {
     pair->why[0] = '\0';
 }
 
-/* A few of the one with fewer ports beside many of the other: a direct reading of whether its ports are all
- * among the other's. */
-static const struct probe_beside *narrower_beside(const struct probe_pair *pair) {
-    return &pair->sides[pair->sides[0].width <= pair->sides[1].width ? 0 : 1].beside;
-}
-
+/* What few of the form with fewer ports among many of the other say: are its ports all among the other's? Of
+ * two with as many ports both must say so: a core that binds uops to ports before it knows which are free has
+ * few of {1, 2} wait among many of {2, 3}, but not the other way round. */
 static bool is_nested(const struct probe_pair *pair) {
-    const struct probe_beside *few = narrower_beside(pair);
-    return few->measured && few->confined > CONFINED_ALL;
+    const struct probe_side *sides = pair->sides;
+    bool nested = true;
+    for (unsigned i = 0; i < 2; i++) {
+        bool narrow = sides[i].width <= sides[1 - i].width;
+        nested = nested && (!narrow || (sides[i].beside.measured && sides[i].beside.confined > CONFINED_ALL));
+    }
+    return nested;
 }
 
 static bool is_not_nested(const struct probe_pair *pair) {
-    const struct probe_beside *few = narrower_beside(pair);
-    return few->measured && few->confined < CONFINED_NONE;
+    const struct probe_side *sides = pair->sides;
+    bool apart = false;
+    for (unsigned i = 0; i < 2; i++) {
+        bool narrow = sides[i].width <= sides[1 - i].width;
+        apart = apart || (narrow && sides[i].beside.measured && sides[i].beside.confined < CONFINED_NONE);
+    }
+    return apart;
+}
+
+/* Does the unit take what the instances of one side take that wait for each other? Then it tells no union,
+ * but only how large that is at least. */
+static bool is_chained(const struct probe_pair *pair) {
+    double part = pair->expected_disjoint_cycles, longest = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        longest = fmax(longest, pair->sides[i].count * pair->sides[i].cycles);
+    }
+    return part > longest * (1 + CHAINED_TOLERANCE) && pair->together_cycles < part * (1 + CHAINED_TOLERANCE);
 }
 
 /* Both take the same port time, so a round of as many instances of each as it has ports takes
@@ -72,18 +91,19 @@ static void ports_read(struct probe_pair *pair) {
     double ports = (pair->sides[0].count + pair->sides[1].count) / pair->together_cycles;
     double nearest = round(ports), least = fmax(a_width, b_width), most = a_width + b_width;
     bool fits = nearest > least - 0.5 && nearest < most + 0.5;
-    bool exact =
-        fits && fabs(ports - nearest) <= UNION_TOLERANCE && (!pair->issue_limited || nearest > most - 0.5);
-    bool nested = is_nested(pair), apart = is_not_nested(pair);
+    bool chained = is_chained(pair);
+    bool exact = fits && fabs(ports - nearest) <= UNION_TOLERANCE && !chained &&
+                 (!pair->issue_limited || nearest > most - 0.5);
+    bool nested = is_nested(pair), apart = is_not_nested(pair), least_ports = nearest < least + 0.5;
     /* Whatever else slows the mix makes the union look smaller: the reading is a lower bound. */
     double union_least = fmin(fmax(ceil(ports - UNION_TOLERANCE), least), most);
     pair->shared_least = 0;
     pair->shared_most = most - union_least;
-    if (exact && !(nearest < least + 0.5 ? apart : nested)) {
+    if (exact && !(least_ports ? apart : nested)) {
         shared_is(pair, most - nearest);
     } else if (nested) {
         shared_is(pair, narrower(pair));
-    } else if (ports > most + 0.5 || (exact && apart)) {
+    } else if (ports > most + 0.5) {
         (void)snprintf(pair->why, sizeof pair->why, "%.2f ports in all do not fit widths of %.0f and %.0f",
                        ports, a_width, b_width);
     } else {
@@ -95,6 +115,11 @@ static void ports_read(struct probe_pair *pair) {
         } else if (pair->issue_limited) {
             (void)snprintf(pair->why, sizeof pair->why, "the issue width is reached before %.0f ports are",
                            most);
+        } else if (chained) {
+            (void)snprintf(pair->why, sizeof pair->why, "the instances of one wait for each other");
+        } else if (exact) {
+            (void)snprintf(pair->why, sizeof pair->why,
+                           "%.2f ports in all, but a few of one find room beside many of the other", ports);
         } else {
             (void)snprintf(pair->why, sizeof pair->why, "%.2f ports in all is not near an integer", ports);
         }
@@ -186,5 +211,5 @@ void probe_pair_read(struct probe_pair *pair) {
 }
 
 bool probe_pair_open(const struct probe_pair *pair) {
-    return pair->verdict == HX_VERDICT_OK && pair->sharing == PROBE_SHARING_UNKNOWN && widths_known(pair);
+    return pair->verdict == HX_VERDICT_OK && pair->sharing != PROBE_SHARING_NONE && widths_known(pair);
 }

@@ -187,6 +187,50 @@ static void test_unions_that_are_not_guessed(void **state) {
     assert_non_null(strstr(pair.why, "not near an integer"));
 }
 
+/* As many ports each, and they look like one set; what a few of one take among many of the other tells. */
+static void test_sets_that_look_alike(void **state) {
+    (void)state;
+    static const struct {
+        double a, b; /* how many of a few are confined */
+        bool measured[2];
+        enum probe_sharing sharing;
+        double most;
+    } cases[] = {
+        {1.0, 1.0, {true, true}, PROBE_SHARING_ALL, 2},
+        {1.0, 0.1, {true, true}, PROBE_SHARING_UNKNOWN, 1}, /* bound before it is known which port is free */
+        {0.1, 1.0, {true, true}, PROBE_SHARING_UNKNOWN, 1},
+        {1.0, 0.5, {true, true}, PROBE_SHARING_ALL, 2}, /* nothing speaks against what the unit says */
+        {0.1, 1.0, {false, true}, PROBE_SHARING_ALL, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct probe_pair pair = read_of(0.5, 0.5, 1.0 / 2);
+        assert_true(probe_pair_open(&pair)); /* it is worth a second experiment */
+        for (unsigned s = 0; s < 2; s++) {
+            pair.sides[s].beside.measured = cases[i].measured[s];
+            pair.sides[s].beside.confined = s == 0 ? cases[i].a : cases[i].b;
+        }
+        probe_pair_read(&pair);
+        if (pair.sharing != cases[i].sharing || pair.shared_most != cases[i].most) {
+            fail_msg("case %zu: sharing %d, at most %.0f; %s", i, (int)pair.sharing, pair.shared_most,
+                     pair.why);
+        }
+    }
+    struct probe_pair pair = read_of(1.0, 1.0, 1.0 / 2);
+    assert_false(probe_pair_open(&pair)); /* no port in common: nothing is left to ask */
+}
+
+/* Five cycles, in which a waits for itself, are no three ports of 15 instances. */
+static void test_chains_tell_no_union(void **state) {
+    (void)state;
+    struct probe_pair pair = read_of(1.0 / 3, 0.5, 1.0 / 3);
+    assert_int_equal(pair.sharing, PROBE_SHARING_ALL);
+    pair.sides[0].part_cycles = pair.together_cycles;
+    probe_pair_read(&pair);
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_true(pair.shared_most == 2);
+    assert_string_equal(pair.why, "the instances of one wait for each other");
+}
+
 /* Three cycles of all issue slots, whatever its ports: behind them another form's instances wait, too. */
 static void test_forms_that_wait_for_issue(void **state) {
     (void)state;
@@ -277,6 +321,8 @@ int main(void) {
         cmocka_unit_test(test_shared_unit),
         cmocka_unit_test(test_unions),
         cmocka_unit_test(test_unions_that_are_not_guessed),
+        cmocka_unit_test(test_sets_that_look_alike),
+        cmocka_unit_test(test_chains_tell_no_union),
         cmocka_unit_test(test_forms_that_wait_for_issue),
         cmocka_unit_test(test_instances_that_wait_for_each_other),
         cmocka_unit_test(test_instances_that_wait_in_any_case),
