@@ -55,7 +55,11 @@ static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *p
     if (has_number(pair) && pair->upper_bound) {
         ip_text_append(&text, utf8 ? "\xe2\x89\xa4" : "<=");
     }
-    cli_number_append(&text, has_number(pair) ? pair->cycles : NAN);
+    if (pair->independent) {
+        ip_text_append(&text, "none");
+    } else {
+        cli_number_append(&text, has_number(pair) ? pair->cycles : NAN);
+    }
     if (pair->measured && pair->verdict != HX_VERDICT_OK) {
         ip_text_append(&text, "?");
     }
@@ -114,7 +118,7 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
         value[1] = cli_text(names[i].dst);
         value[2] = cli_text(probe_path_name(pair->path));
         value[3] = cli_number(has_number(pair) ? pair->cycles : NAN);
-        value[4] = cli_text(!pair->measured ? NULL : pair->upper_bound ? "upper" : "exact");
+        value[4] = cli_text(probe_latency_bound(pair));
         value[5] = cli_number(pair->measured ? pair->spread : NAN);
         value[6] = cli_text(pair->via);
         value[7] = cli_number(pair->chained_cycles);
@@ -199,9 +203,11 @@ const struct cli_command cli_cmd_latency = {
         "FORM is a mnemonic in any case (ADDPD: all its forms), a pattern with * and ?, or a quoted syntax\n"
         "(\"add r64, imm32\"). Each pair src->dst has the core cycles from the source operand to the\n"
         "destination operand; <= marks an upper bound, ? a value that is not to be trusted. Of a memory\n"
-        "operand, op2:address is the way through its address, op2:content through what is stored there; - is "
-        "a\n"
-        "pair that could not be measured (--format json says why).\n",
+        "operand, op2:address is the way through its address, op2:content through what is stored there; "
+        "none\n"
+        "is a pair whose result does not depend on its source, - one that could not be measured (--format "
+        "json\n"
+        "says why).\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,

@@ -186,7 +186,7 @@ static void pair_append(struct ip_text *text, const struct res_pair *pair, bool 
     ip_text_append(text, "  latency     ");
     pair_name_append(text, pair);
     if (isnan(pair->value.cycles)) {
-        ip_text_printf(text, " not measured: %s\n", pair->value.why);
+        ip_text_printf(text, " %s: %s\n", pair->independent ? "none" : "not measured", pair->value.why);
         return;
     }
     ip_text_append(text, !pair->upper_bound ? " " : utf8 ? " \xe2\x89\xa4" : " <=");
@@ -279,7 +279,10 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         *value++ = cli_text(pair->dst);
         *value++ = cli_text(pair->path);
         *value++ = cli_number(pair->value.cycles);
-        *value++ = cli_text(!measured ? NULL : pair->upper_bound ? "upper" : "exact");
+        *value++ = cli_text(pair->independent   ? "none"
+                            : !measured         ? NULL
+                            : pair->upper_bound ? "upper"
+                                                : "exact");
         *value++ = cli_number(pair->value.spread);
         *value++ = cli_number(pair->value.slow_cycles);
         *value++ = cli_text(pair->via);

@@ -142,6 +142,9 @@ static int64_t result_ready(const struct core *c, const struct hx_sim_op *op, co
                             unsigned r) {
     int64_t ready = -1;
     for (unsigned s = 0; s < op->sources_count; s++) {
+        if (op->latency[s][r] == HX_SIM_INDEPENDENT) {
+            continue;
+        }
         int64_t from = 0;
         switch ((enum hx_sim_source_kind)op->sources[s].kind) {
         case HX_SIM_SOURCE_VALUE:

@@ -17,8 +17,9 @@ enum {
     HX_SIM_GROUPS_MAX = 12, /* different port sets of one form */
     HX_SIM_PAIRS_MAX = 16,
     HX_SIM_NAME_MAX = 16,
-    HX_SIM_UOPS_MAX = 100,     /* of one form */
-    HX_SIM_LATENCY_MAX = 1000, /* cycles */
+    HX_SIM_UOPS_MAX = 100,       /* of one form */
+    HX_SIM_LATENCY_MAX = 1000,   /* cycles */
+    HX_SIM_INDEPENDENT = 0xffff, /* in place of a latency: the result does not wait for that source */
     HX_SIM_WIDTH_MAX = 64,
     HX_SIM_ROB_MAX = 4096,
 };
@@ -30,7 +31,7 @@ struct hx_sim_uops {
 
 struct hx_sim_pair {
     char src[HX_SIM_NAME_MAX], dst[HX_SIM_NAME_MAX]; /* "op1", "flags", "rax", "mem" */
-    uint16_t cycles;
+    uint16_t cycles;                                 /* or HX_SIM_INDEPENDENT */
 };
 
 enum hx_sim_same_register {

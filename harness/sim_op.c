@@ -203,7 +203,8 @@ static void latencies_fill(struct maker *m, uint16_t plain) {
                     total = pair->cycles;
                 }
             }
-            if (op->sources[s].kind == HX_SIM_SOURCE_CONTENT) { /* without the load itself */
+            if (op->sources[s].kind == HX_SIM_SOURCE_CONTENT && total != HX_SIM_INDEPENDENT) {
+                /* Without the load itself. */
                 total = total > m->load_latency ? (uint16_t)(total - m->load_latency) : 0;
             }
             op->latency[s][r] = total;

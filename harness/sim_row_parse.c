@@ -49,7 +49,15 @@ static bool operand_name_is_legal(const char *name, size_t length) {
     return true;
 }
 
-/* The current word is "src->dst"; its number of cycles follows. */
+/* The next word, if it is "none". */
+static bool none_take(struct hx_sim_line *line) {
+    struct hx_sim_line ahead = *line;
+    bool none = hx_sim_line_next(&ahead) && hx_sim_line_is(&ahead, "none");
+    *line = none ? ahead : *line;
+    return none;
+}
+
+/* The current word is "src->dst"; its number of cycles follows, or "none". */
 static enum ip_status pair_parse(struct hx_sim_row *row, struct hx_sim_line *line, struct ip_error *err) {
     struct hx_sim_pair pair = {0};
     const char *arrow = memmem(line->word, line->word_length, "->", 2);
@@ -66,9 +74,10 @@ static enum ip_status pair_parse(struct hx_sim_row *row, struct hx_sim_line *lin
     }
     memcpy(pair.src, line->word, before);
     memcpy(pair.dst, arrow + 2, after);
-    uint64_t cycles;
-    enum ip_status status =
-        hx_sim_line_integer(line, "latency of the pair", 0, HX_SIM_LATENCY_MAX, &cycles, err);
+    uint64_t cycles = HX_SIM_INDEPENDENT;
+    enum ip_status status = none_take(line) ? IP_OK
+                                            : hx_sim_line_integer(line, "latency of the pair, if not none,",
+                                                                  0, HX_SIM_LATENCY_MAX, &cycles, err);
     if (status == IP_OK) {
         pair.cycles = (uint16_t)cycles;
         row->pairs[row->pairs_count++] = pair;

@@ -195,8 +195,8 @@ static float cycles_round(float cycles) {
     return fabsf(cycles - whole) < NEARLY_WHOLE ? whole : cycles;
 }
 
-/* Cycles from operand s to operand d; where the pair was not measured, the longest that was, to that operand
- * or at all. `address`: from a register of the address. */
+/* Cycles from operand s to operand d, -INFINITY where d does not wait for s; where the pair was not measured,
+ * the longest that was, to that operand or at all. `address`: from a register of the address. */
 static float pair_cycles(const struct core_cost *cost, int s, int d, bool address, bool index) {
     float to_target = -1.0f, any = -1.0f;
     for (unsigned i = 0; i < cost->latency_count; i++) {
@@ -206,7 +206,7 @@ static float pair_cycles(const struct core_cost *cost, int s, int d, bool addres
             continue;
         }
         if (pair->src == s && pair->dst == d && (!index || pair->index)) {
-            return cycles_round(pair->cycles);
+            return isfinite(pair->cycles) ? cycles_round(pair->cycles) : pair->cycles;
         }
         to_target = pair->dst == d ? fmaxf(to_target, pair->cycles) : to_target;
         any = fmaxf(any, pair->cycles);
@@ -229,6 +229,10 @@ static void latencies_fill(const struct core_block *block, const struct reading 
         for (unsigned s = 0; s < to->source_count; s++) {
             bool address = s < to->address_count;
             float cycles = pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s]);
+            if (cycles == -INFINITY && !reading->merges[s]) {
+                to->latency[t][s] = cycles;
+                continue;
+            }
             if (address && to->loads) {
                 cycles = cycles >= 0.0f ? cycles : load + (to->stores ? DEFAULT_CYCLES : 0.0f);
                 to->through_load[t] = fmaxf(to->through_load[t], cycles);

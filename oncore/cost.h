@@ -26,7 +26,7 @@ struct core_term {
 struct core_latency {
     int8_t src, dst;
     bool address, index; /* from the address register of a memory operand; else from the register itself */
-    float cycles;
+    float cycles;        /* -INFINITY: the destination does not wait for the source */
 };
 
 enum core_source {

@@ -148,8 +148,17 @@ static void latency_fill(struct core_cost *cost, const struct res_form *known) {
         if (content && src >= 0 && src == dst && !isnan(pair->value.cycles)) {
             cost->modifies = pair->value.cycles;
         }
-        if (content || isnan(pair->value.cycles) || src < 0 || dst < 0 ||
-            cost->latency_count == CORE_PAIRS_MAX) {
+        bool tells = pair->independent || !isnan(pair->value.cycles);
+        if (content || !tells || src < 0 || dst < 0 || cost->latency_count == CORE_PAIRS_MAX) {
+            continue;
+        }
+        if (pair->independent) {
+            cost->latencies[cost->latency_count++] =
+                (struct core_latency){.src = (int8_t)src,
+                                      .dst = (int8_t)dst,
+                                      .address = strcmp(pair->path, "address") == 0,
+                                      .index = strcmp(pair->path, "index") == 0,
+                                      .cycles = -INFINITY};
             continue;
         }
         float slower = chained_alone(cost, pair) ? cost->bypass : 0.0f; /* measured with the bypass */

@@ -25,6 +25,13 @@ const char *probe_path_name(enum probe_path path) {
     return "";
 }
 
+const char *probe_latency_bound(const struct probe_latency_pair *pair) {
+    if (pair->independent) {
+        return "none";
+    }
+    return !pair->measured ? NULL : pair->upper_bound ? "upper" : "exact";
+}
+
 void probe_latency_fini(struct probe_latency *latency) {
     free(latency->pairs);
     memset(latency, 0, sizeof *latency);

@@ -19,10 +19,16 @@ enum probe_path {
 /* "register", "address", "index", "content": what output and store call it. Static storage. */
 const char *probe_path_name(enum probe_path path);
 
+struct probe_latency_pair;
+/* What the pair's number is: "exact" or "upper"; "none": there is none since nothing waits; NULL: not
+ * measured. Static. */
+const char *probe_latency_bound(const struct probe_latency_pair *pair);
+
 struct probe_latency_pair {
     int src, dst; /* operand numbers of the form */
     enum probe_path path;
     bool measured;    /* false: see `why` */
+    bool independent; /* not measured since the destination does not wait for the source */
     bool upper_bound; /* `cycles` is an upper bound (only a sum was measurable) */
     double cycles;
     double spread;

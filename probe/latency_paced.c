@@ -16,6 +16,9 @@ static const double LOOK_CYCLES_MOST = 12;
 /* By so much less a longer round tells something else. */
 static const double LESS_CYCLES = 0.3;
 
+/* So much more says the same. */
+static const double NEARLY_CYCLES = 0.1;
+
 static bool is_general(const struct isa_operand *operand) {
     enum probe_file file = probe_operand_file(operand);
     return file == PROBE_FILE_GPR || file == PROBE_FILE_FLAGS;
@@ -42,6 +45,45 @@ static bool is_shown(const struct latency_session *session, const struct latency
            (stat->cycles - told->cycles) / more >= SHOWN_PART;
 }
 
+static bool has_high_bytes(const struct isa_form *form) {
+    bool has = false;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        has = has || form->operands[i].reg_class == ISA_REG_GPR8H;
+    }
+    return has;
+}
+
+static bool goes_through_high_bytes(const struct latency_session *session,
+                                    const struct latency_experiment *experiment) {
+    bool goes = false;
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        goes = goes || has_high_bytes(&session->transfers->items[experiment->via[i]].form);
+    }
+    return goes;
+}
+
+/* The chain to make longer: the teller's. Four registers have a high byte, so few that a longer round through
+ * them waits for what the form itself wrote a few rounds ago: another that says the same, if there is one. */
+static const struct latency_experiment *longer_of(const struct latency_session *session,
+                                                  const struct latency_experiment *teller, size_t begin,
+                                                  size_t end) {
+    const struct probe_latency_pair *pair = &session->results[teller->form].pairs[teller->pair];
+    if (has_high_bytes(session->forms[teller->form]) || !goes_through_high_bytes(session, teller)) {
+        return teller;
+    }
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *other = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[other->slot]; /* a look will do */
+        bool exact;
+        if (other->via_count > 0 && !other->same_register && !other->slow &&
+            !goes_through_high_bytes(session, other) && stat->verdict == HX_VERDICT_OK &&
+            latency_round_rest(session, other, stat->cycles, &exact) <= pair->cycles + NEARLY_CYCLES) {
+            return other;
+        }
+    }
+    return teller;
+}
+
 enum ip_status latency_paced_add(struct latency_session *session, size_t read, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t begin = 0, end; begin < read && status == IP_OK; begin = end) {
@@ -56,7 +98,7 @@ enum ip_status latency_paced_add(struct latency_session *session, size_t read, s
         if (open && pair->cycles > MOST_CYCLES) {
             pair->upper_bound = true;
         } else if (open) {
-            const struct latency_experiment like = *teller; /* which moves when chains are added */
+            const struct latency_experiment like = *longer_of(session, teller, begin, end); /* they move */
             status = latency_delayed_add(session, &like, PROBE_FILE_GPR, 0, err);
         }
     }
@@ -76,8 +118,10 @@ void latency_paced_read(struct latency_session *session, size_t first, size_t en
         bool exact;
         const double rest = latency_round_rest(session, longer, stat->cycles, &exact);
         const double grew = stat->cycles - pair->stat.cycles, less = pair->cycles - rest;
-        if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && rest < LATENCY_INDEPENDENT_CYCLES) {
-            latency_pair_independent(pair);
+        bool flags = form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
+        if (latency_round_is_short(session, longer, stat->cycles) ||
+            (flags && rest < LATENCY_INDEPENDENT_CYCLES)) {
+            latency_pair_independent(form, pair);
             continue;
         }
         if (less > LESS_CYCLES) {

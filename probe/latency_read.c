@@ -52,6 +52,12 @@ double latency_round_rest(const struct latency_session *session, const struct la
     return fmax(round_rest_of(session, experiment, cycles, exact), 0.0);
 }
 
+bool latency_round_is_short(const struct latency_session *session,
+                            const struct latency_experiment *experiment, double cycles) {
+    bool exact;
+    return round_rest_of(session, experiment, cycles, &exact) < BELOW_NOTHING;
+}
+
 /* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
  * wait for a port, values that come now by one bypass and now by another. */
 static bool is_whole(double cycles) {
@@ -109,6 +115,7 @@ static void pair_take(const struct latency_session *session, struct probe_latenc
     }
     if (take) {
         pair->measured = true;
+        pair->independent = false;
         pair->cycles = cycles;
         pair->upper_bound = !exact;
         pair->spread = stat->spread;
@@ -128,12 +135,17 @@ void latency_pair_give(const struct latency_session *session, struct probe_laten
     pair_take(session, pair, experiment);
 }
 
-void latency_pair_independent(struct probe_latency_pair *pair) {
+void latency_pair_independent(const struct isa_form *form, struct probe_latency_pair *pair) {
+    char name[16];
+    bool flags = form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
+    (void)isa_operand_name(form, (unsigned)pair->dst, name);
     pair->measured = false;
+    pair->independent = true;
     pair->cycles = pair->spread = NAN;
     pair->via[0] = '\0';
     pair->verdict = HX_VERDICT_OK;
-    snprintf(pair->why, sizeof pair->why, "the flags do not depend on it");
+    snprintf(pair->why, sizeof pair->why, "%s %s not depend on it", flags ? "the flags" : name,
+             flags ? "do" : "does");
 }
 
 static double least(double a, double b) {
@@ -181,7 +193,7 @@ static void experiment_interpret(struct latency_session *session,
     if (form->operands[pair->dst].kind == ISA_OPERAND_FLAGS && rest < LATENCY_INDEPENDENT_CYCLES) {
         /* Nothing came through: a flag that the form leaves alone (kept by a count of zero). */
         if (!pair->measured) {
-            latency_pair_independent(pair);
+            latency_pair_independent(form, pair);
         }
         return;
     }
@@ -190,6 +202,7 @@ static void experiment_interpret(struct latency_session *session,
         /* The load took the value over at rename, before the store's address was known. */
         if (!pair->measured) {
             snprintf(pair->why, sizeof pair->why, "the value is passed on without the address");
+            pair->independent = true;
         }
         return;
     }
@@ -197,6 +210,7 @@ static void experiment_interpret(struct latency_session *session,
         form->operands[pair->dst].kind == ISA_OPERAND_MEM && rest < LATENCY_INDEPENDENT_CYCLES) {
         if (!pair->measured) {
             snprintf(pair->why, sizeof pair->why, "what is stored does not depend on the flags");
+            pair->independent = true;
         }
         return;
     }
@@ -300,7 +314,7 @@ static void flags_median_take(const struct latency_session *session, struct prob
     if (best != NULL) {
         latency_pair_give(session, pair, best);
     } else if (vetoed && !pair->upper_bound) {
-        latency_pair_independent(pair);
+        latency_pair_independent(session->forms[session->experiments[begin].form], pair);
     }
 }
 

@@ -103,8 +103,12 @@ double latency_round_rest(const struct latency_session *session, const struct la
 void latency_pair_give(const struct latency_session *session, struct probe_latency_pair *pair,
                        const struct latency_experiment *experiment);
 
-/* No flag waits for the pair's source: takes the number from it, and says so. */
-void latency_pair_independent(struct probe_latency_pair *pair);
+/* Does the round take less than its transfers, beyond noise? Then no chain goes through the form. */
+bool latency_round_is_short(const struct latency_session *session,
+                            const struct latency_experiment *experiment, double cycles);
+
+/* The pair's destination does not wait for its source: takes the number from it, and says so. */
+void latency_pair_independent(const struct isa_form *form, struct probe_latency_pair *pair);
 
 /* Does the chain tell what the pair was given, `least_cycles`, to within noise? Chains of different exactness
  * do not compare. *rest: what it tells. */

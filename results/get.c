@@ -134,6 +134,7 @@ static enum ip_status pairs_get(struct res_store *store, int64_t form_id, struct
         char bound[8];
         res_column_text(at, FACT_COLUMNS + 3, bound, sizeof bound);
         pair->upper_bound = strcmp(bound, "upper") == 0;
+        pair->independent = strcmp(bound, "none") == 0;
         res_column_text(at, FACT_COLUMNS + 4, pair->via, sizeof pair->via);
         pair->chained_cycles = res_column_real(at, FACT_COLUMNS + 5);
         pair->same_register_cycles = res_column_real(at, FACT_COLUMNS + 6);

@@ -184,7 +184,7 @@ static enum ip_status pair_put(struct put *put, const struct probe_latency_pair 
     res_bind_text(&binder, isa_operand_name(form, (unsigned)pair->dst, dst));
     res_bind_text(&binder, probe_path_name(pair->path));
     res_bind_real(&binder, pair->measured ? pair->cycles : NAN);
-    res_bind_text(&binder, !pair->measured ? NULL : pair->upper_bound ? "upper" : "exact");
+    res_bind_text(&binder, probe_latency_bound(pair));
     res_bind_real(&binder, pair->measured ? pair->spread : NAN);
     res_bind_text(&binder, verdict_name(pair->measured, pair->verdict));
     res_bind_text(&binder, pair->via);

@@ -128,6 +128,7 @@ struct res_value {
 
 struct res_pair {
     char src[16], dst[16], path[12];
+    bool independent; /* the destination does not wait for the source: there is no number */
     bool upper_bound;
     char via[64];
     double chained_cycles, same_register_cycles;

@@ -66,6 +66,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"pdep r64, r64, r64\" ports 5*p1 latency 1 op3->op1 0\n"
                           "form \"pext r64, r64, r64\" ports 14*p1 latency 1\n"
                           "form \"crc32 r32, r32\" ports 60*p1 latency 50\n"
+                          "form \"xadd r64, r64\" ports 2*p015 latency 1 op2->op2 none\n"
                           "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
 
 struct machine {

@@ -142,6 +142,7 @@ static inline struct res_facts sample_facts(struct sample *sample, unsigned numb
                                                    .slow_cycles = base + 9.0};
     sample->pairs[2] = (struct probe_latency_pair){.src = 0,
                                                    .dst = 2,
+                                                   .independent = true,
                                                    .cycles = NAN,
                                                    .spread = NAN,
                                                    .chained_cycles = NAN,

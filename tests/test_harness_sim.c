@@ -274,6 +274,14 @@ static void other_flags_carry_dependences(void **state) {
     machine_fini(&machine);
 }
 
+static void what_does_not_depend_does_not_wait(void **state) {
+    (void)state;
+    struct machine machine;
+    machine_init(&machine, CORE "form \"imul r64, r64\" ports 1*p1 latency 3 op1->op1 none\n");
+    assert_cycles(&machine, IMUL_RAX_RBX, 8, 8);
+    machine_fini(&machine);
+}
+
 static void partial_writes_merge(void **state) {
     (void)state;
     struct machine machine;
@@ -504,6 +512,7 @@ int main(void) {
         cmocka_unit_test(elimination_and_idioms),
         cmocka_unit_test(contention_lengthens_chains),
         cmocka_unit_test(other_flags_carry_dependences),
+        cmocka_unit_test(what_does_not_depend_does_not_wait),
         cmocka_unit_test(partial_writes_merge),
         cmocka_unit_test(memory_forwards),
         cmocka_unit_test(unpipelined_units),

@@ -250,14 +250,15 @@ static void an_unsteady_chain_is_not_passed_off_as_steady(void **state) {
     gen_encoder_fini(&machine.bench.encoder);
 }
 
-/* A meter by which chains of the form alone, the first of each pair, are disturbed. */
+/* A meter by which each instruction of a round takes three cycles, and chains of the form alone, the first of
+ * each pair, are disturbed. */
 static enum ip_status direct_disturbed_measure(void *self, const struct gen_kernel *const *kernels,
                                                size_t count, struct hx_stat *stats, struct ip_error *err) {
-    (void)kernels;
     (void)err;
     for (size_t i = 0; i < count; i++) {
         bool disturbed = i == *(const size_t *)self;
-        stats[i] = (struct hx_stat){.cycles = disturbed ? NAN : 3.0,
+        double cycles = 3.0 * kernels[i]->unit_instructions / kernels[i]->forms_per_unit;
+        stats[i] = (struct hx_stat){.cycles = disturbed ? NAN : cycles,
                                     .verdict = disturbed ? HX_VERDICT_DISTURBED : HX_VERDICT_OK};
     }
     return IP_OK;
@@ -307,6 +308,20 @@ static void what_a_form_takes_anyway_is_no_latency(void **state) {
     probe_latency_fini(&latency);
 }
 
+static void what_does_not_depend_has_no_latency(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "xadd r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op1", "op2", 1);
+    check_exact(&form, &latency, "op2", "op1", 1);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "op2");
+    assert_true(!pair->measured && pair->independent);
+    assert_string_equal(pair->why, "op2 does not depend on it");
+    assert_string_equal(probe_latency_bound(pair), "none");
+    assert_string_equal(probe_latency_bound(pair_find(&form, &latency, "op1", "op2")), "exact");
+    probe_latency_fini(&latency);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(general_purpose_and_flags),
@@ -315,6 +330,7 @@ int main(void) {
         cmocka_unit_test(a_round_is_longer_than_what_changes_memory_takes),
         cmocka_unit_test(implicit_registers),
         cmocka_unit_test(what_a_form_takes_anyway_is_no_latency),
+        cmocka_unit_test(what_does_not_depend_has_no_latency),
         cmocka_unit_test(an_idiom_is_a_fact_of_its_own),
         cmocka_unit_test(what_a_form_says_itself_is_not_measured_through_others),
         cmocka_unit_test(only_pairs_that_are_asked_are_measured),

@@ -236,14 +236,30 @@ static double two_a_round(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) > 1 ? 2 : cycles;
 }
 
-static void a_short_round_makes_no_latency_of_none(void **state) {
+static void a_round_shorter_than_its_transfers_is_no_latency(void **state) {
     struct isa_form form;
     struct probe_latency latency;
     measure_otherwise(*state, two_a_round, "imul r64, r64", &form, &latency);
-    check_exact(&form, &latency, "op2", "op1", 0);
     const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "flags");
     assert_false(pair->measured);
     assert_string_equal(pair->why, "the flags do not depend on it");
+    /* Nine extensions in two cycles are no zero latency. */
+    pair = pair_find(&form, &latency, "op2", "op1");
+    assert_false(pair->measured);
+    assert_string_equal(pair->why, "op1 does not depend on it");
+    probe_latency_fini(&latency);
+}
+
+/* A core on which the form passes its source on at rename, but is done no sooner than after five cycles. */
+static double renamed(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) > 1 ? fmax(links_of(kernel) - 1.0, 5.0) : cycles;
+}
+
+static void a_round_of_its_transfers_alone_is_a_latency_of_none(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, renamed, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op2", "op1", 0);
     probe_latency_fini(&latency);
 }
 
@@ -280,7 +296,8 @@ int main(void) {
         cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(what_is_merged_into_was_just_written),
-        cmocka_unit_test(a_short_round_makes_no_latency_of_none),
+        cmocka_unit_test(a_round_shorter_than_its_transfers_is_no_latency),
+        cmocka_unit_test(a_round_of_its_transfers_alone_is_a_latency_of_none),
         cmocka_unit_test(the_form_alone_may_have_its_flags_sooner),
         cmocka_unit_test(a_late_mask_is_tried_behind_moves),
     };

@@ -72,6 +72,7 @@ static void test_round_trip(void **state) {
     assert_string_equal(form.pairs[2].value.verdict, "none");
     assert_string_equal(form.pairs[2].value.why, "nothing reads these flags");
     assert_true(isnan(form.pairs[2].value.cycles));
+    assert_true(form.pairs[2].independent && !form.pairs[1].independent);
     assert_false(form.pairs[2].value.evidence.known);
     res_form_fini(&form);
 

@@ -28,3 +28,8 @@ isaprobe predict -q -S "$T/cpu.db" -t $sim --measure 'popcnt rax, rbx; add rcx, 
 echo "--- a picture"
 isaprobe predict -S "$T/cpu.db" --svg "$T/block.svg" 'imul rax, rbx; add rax, rcx' >/dev/null
 python3 -c 'import sys, xml.dom.minidom as m; print(m.parse(sys.argv[1]).documentElement.tagName)' "$T/block.svg"
+echo "--- what does not depend makes no chain"
+sed '/^form "xchg r64, r64"/s/$/ op1->op1 none op2->op2 none/' tests/data/skl.sim >"$T/xchg.sim"
+isaprobe scan -q -t "sim:$T/xchg.sim" -S "$T/xchg.db" --parts latency,throughput "xchg r64, r64" "add r64, imm8"
+isaprobe show -S "$T/xchg.db" "xchg r64, r64" | grep latency | cut -d, -f1
+isaprobe predict -S "$T/xchg.db" 'xchg rcx, rbx; add rbx, 1' | sed -n '2p;/^chain/p' | rounded
