@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generator/control.h"
 #include "generator/shapes.h"
 #include "probe/portmap_steps.h"
 #include "probe/slots.h"
@@ -75,6 +76,10 @@ static bool overwrites_what_it_reads(const struct isa_form *form) {
     return false;
 }
 
+static bool jumps_on_flags(const struct isa_form *form) {
+    return gen_form_branches(form) && form->flags_read != 0;
+}
+
 /* A mix of both. The registers go to the form whose instances wait for each other longer: few registers would
  * hold it up, whatever its ports. */
 static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], struct probe_batch *batch,
@@ -86,6 +91,7 @@ static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], s
             parts[count++] = (struct gen_part){.form = duo->form[i],
                                                .count = counts[i],
                                                .how = duo->how[i],
+                                               .not_taken = jumps_on_flags(duo->form[i]),
                                                .weight = 1 + (unsigned)(counts[i] * duo->chain_cycles[i])};
         }
     }
@@ -329,6 +335,13 @@ static struct probe_pair pair_begin(const struct isa_form *const forms[2],
 /* Both experiments; IP_UNSUPPORTED: the forms cannot share a kernel. */
 static enum ip_status pair_experiment(struct duo *duo, const struct probe_throughput alone[2],
                                       struct probe_pair *pair, struct ip_error *err) {
+    for (unsigned i = 0; i < 2; i++) {
+        if (jumps_on_flags(duo->form[i]) && duo->form[1 - i]->flags_written != 0) {
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "'%s' may fuse with '%s', whose flags it would follow: see isaprobe core",
+                           duo->form[i]->syntax, duo->form[1 - i]->syntax);
+        }
+    }
     enum ip_status status = slots_measure(duo, alone, pair, err);
     status = status == IP_OK ? chains_measure(duo, err) : status;
     status = status == IP_OK ? together_measure(duo, pair, err) : status;

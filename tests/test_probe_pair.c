@@ -34,6 +34,8 @@ static const struct cast cast[] = {{"imul r64, r64", "1*p1 latency 3"},
                                    {"mul r64", "1*p1 latency 3"},
                                    {"vfmadd231pd ymm, ymm, ymm", "1*p01 latency 4"},
                                    {"mov r32, imm32", "none latency 0"},
+                                   {"test r64, r64", "none latency 1"},
+                                   {"cmp r64, r64", "none latency 1"},
                                    {"xor r32, r32", "1*p0156B latency 1 same-register eliminated"},
                                    {"", ""}};
 
@@ -287,6 +289,37 @@ static void test_instances_that_wait_in_any_case(void **state) {
         pair.why, "in a mix the instances of the first wait for each other: 3.00 cycles each, not 1.00");
 }
 
+/* A meter that notes how many instructions the unit has that it measures alone, such as the interleaving. */
+struct noting {
+    struct hx_meter inner;
+    uint32_t instructions;
+};
+
+static enum ip_status noting_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                     struct hx_stat *stats, struct ip_error *err) {
+    struct noting *noting = self;
+    noting->instructions = count == 1 ? kernels[0]->unit_instructions : noting->instructions;
+    return noting->inner.measure(noting->inner.self, kernels, count, stats, err);
+}
+
+/* A conditional jump is not taken, by a comparison in each unit and a NOP that keeps the two apart; beside
+ * what writes flags it would fuse, and follow them. */
+static void test_conditional_jumps(void **state) {
+    (void)state;
+    struct pair_machine machine;
+    pair_machine_open(&machine, FIVE, "jnz rel8", "vpaddd ymm, ymm, ymm");
+    struct noting noting = {.inner = hx_bench_meter(&machine.machine.bench)};
+    const struct hx_meter meter = {.measure = noting_measure, .self = &noting, .filler = noting.inner.filler};
+    struct probe_pair pair = pair_machine_measure(&machine, &meter);
+    assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
+    assert_true(pair.union_width == 4 && pair.shared_width == 1);
+    assert_int_equal(noting.instructions, pair.sides[0].count + pair.sides[1].count + 2);
+    machine_close(&machine.machine);
+    pair = pair_on(FIVE, "add r64, r64", "jnz rel8");
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_non_null(strstr(pair.why, "'jnz rel8' may fuse with 'add r64, r64'"));
+}
+
 /* A meter that finds what it measures alone disturbed, such as the interleaving. */
 static enum ip_status disturbed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                         struct hx_stat *stats, struct ip_error *err) {
@@ -327,6 +360,7 @@ int main(void) {
         cmocka_unit_test(test_instances_that_wait_for_each_other),
         cmocka_unit_test(test_instances_that_wait_in_any_case),
         cmocka_unit_test(test_units_are_longer_than_a_chain),
+        cmocka_unit_test(test_conditional_jumps),
         cmocka_unit_test(test_an_unsteady_mix_is_not_interpreted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
