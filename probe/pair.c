@@ -20,6 +20,7 @@ enum {
     MANY_LEAST = 24,
     MANY_MAX = 600,
     WAYS = 3,       /* to renew what an instance reads */
+    RETRIES = 3,    /* of what noise spoils: each kernel here counts */
     LONGER_MAX = 3, /* times as long a unit, where its instances would wait for each other */
 };
 
@@ -131,7 +132,7 @@ static enum ip_status batch_run(const struct duo *duo, struct probe_batch *batch
 
 /* With one register for all instances the form's own latency shows. */
 static enum ip_status chains_measure(struct duo *duo, struct ip_error *err) {
-    struct probe_batch batch = {0};
+    struct probe_batch batch = {.retries = RETRIES};
     size_t slots[2] = {SIZE_MAX, SIZE_MAX};
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
@@ -165,7 +166,7 @@ static enum ip_status slots_measure(const struct duo *duo, const struct probe_th
 /* What the unit's instances of either form take alone, and what as many NOPs do. */
 static enum ip_status parts_measure(const struct duo *duo, struct probe_pair *pair, struct ip_error *err) {
     const unsigned instances = pair->sides[0].count + pair->sides[1].count;
-    struct probe_batch batch = {0};
+    struct probe_batch batch = {.retries = RETRIES};
     size_t nops, slots[2];
     enum ip_status status = fillers_add(duo, instances, &batch, &nops, err);
     for (unsigned i = 0; i < 2 && status == IP_OK; i++) {
@@ -189,7 +190,7 @@ static enum ip_status side_renew(struct duo *duo, struct probe_pair *pair, unsig
     static const struct gen_independence ways[WAYS] = {
         {.break_flags = true}, {.break_registers = true}, {.break_flags = true, .break_registers = true}};
     struct probe_side *side = &pair->sides[i];
-    struct probe_batch batch = {0};
+    struct probe_batch batch = {.retries = RETRIES};
     size_t slots[WAYS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     unsigned renewals[WAYS];
     enum ip_status status = IP_OK;
@@ -219,7 +220,7 @@ static enum ip_status side_renew(struct duo *duo, struct probe_pair *pair, unsig
 static enum ip_status interleaved_measure(const struct duo *duo, struct probe_pair *pair,
                                           struct ip_error *err) {
     const unsigned counts[2] = {pair->sides[0].count, pair->sides[1].count};
-    struct probe_batch batch = {0};
+    struct probe_batch batch = {.retries = RETRIES};
     size_t slot;
     enum ip_status status = mix_add(duo, counts, &batch, &slot, pair->drawing, err);
     status = status == IP_OK ? batch_run(duo, &batch, err) : status;
@@ -278,7 +279,7 @@ static unsigned many_choose(double many_width, const struct probe_side *few, dou
 }
 
 static enum ip_status beside_measure(const struct duo *duo, struct probe_pair *pair, struct ip_error *err) {
-    struct probe_batch batch = {0};
+    struct probe_batch batch = {.retries = RETRIES};
     size_t slots[2] = {SIZE_MAX, SIZE_MAX}, bases[2] = {SIZE_MAX, SIZE_MAX};
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < 2 && status == IP_OK; i++) { /* a few of form i beside many of the other */
