@@ -51,7 +51,7 @@ static void pair_row(struct cli_output *output, const struct isa_form *a, const 
                      const struct probe_pair *pair, struct cli_tally *tally) {
     char words[48], buffer[160];
     bool measured = pair->verdict != HX_VERDICT_FAULT;
-    bool bounded = pair->verdict == HX_VERDICT_OK && pair->sides[0].width > 0 && pair->sides[1].width > 0;
+    bool bounded = pair->verdict == HX_VERDICT_OK && probe_pair_widths_known(pair);
     cli_tally_add(tally, measured, pair->verdict);
     const char *sharing = !measured                           ? ""
                           : output->format == CLI_FORMAT_TEXT ? cli_pair_sharing(pair, words, sizeof words)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "isa/decode.h"
 
@@ -69,16 +68,6 @@ enum ip_status cli_forms_prepare(struct cli_forms *forms, const struct cli_setti
     return status == IP_OK ? isa_forms_derive(forms->items, forms->count, err) : status;
 }
 
-/* `lodsq` is a form, and the mnemonic of `rep lodsq`, too. Returns count where `query` is none of them. */
-static size_t exact_find(const struct isa_table *table, const size_t *positions, size_t count,
-                         const char *query) {
-    size_t i = 0;
-    while (i < count && strcasecmp(table->forms[positions[i]].syntax, query) != 0) {
-        i++;
-    }
-    return i;
-}
-
 enum ip_status cli_forms_single(struct cli_forms *forms, const char *query, struct isa_form **form,
                                 struct ip_error *err) {
     size_t *positions = NULL;
@@ -88,8 +77,10 @@ enum ip_status cli_forms_single(struct cli_forms *forms, const char *query, stru
         free(positions);
         return status;
     }
-    size_t chosen = count == 1 ? 0 : exact_find(&forms->table, positions, count, query);
-    if (chosen == count) {
+    /* `lodsq` is a form, and the mnemonic of `rep lodsq`, too. */
+    struct isa_form *found =
+        count == 1 ? &forms->table.forms[positions[0]] : isa_table_find(&forms->table, query);
+    if (found == NULL) {
         struct ip_text names = {0};
         for (size_t i = 0; i < count && i < 6; i++) {
             ip_text_printf(&names, "%s'%s'", i > 0 ? " or " : "", forms->table.forms[positions[i]].syntax);
@@ -100,7 +91,6 @@ enum ip_status cli_forms_single(struct cli_forms *forms, const char *query, stru
         free(positions);
         return status;
     }
-    struct isa_form *found = &forms->table.forms[positions[chosen]];
     free(positions);
     status = isa_forms_derive(&found, 1, err);
     if (status == IP_OK) {

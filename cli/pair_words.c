@@ -8,18 +8,14 @@ static const char *plural(double count) {
     return count > 1.5 ? "s" : "";
 }
 
-static bool widths_known(const struct probe_pair *pair) {
-    return pair->sides[0].width > 0 && pair->sides[1].width > 0;
-}
-
 static bool bounds_tell(const struct probe_pair *pair) {
-    return pair->verdict == HX_VERDICT_OK && widths_known(pair) && pair->shared_most > 0;
+    return pair->verdict == HX_VERDICT_OK && probe_pair_widths_known(pair) && pair->shared_most > 0;
 }
 
 const char *cli_pair_sharing(const struct probe_pair *pair, char *buffer, size_t size) {
     switch (pair->sharing) {
     case PROBE_SHARING_NONE:
-        return widths_known(pair) ? "no port" : "nothing";
+        return probe_pair_widths_known(pair) ? "no port" : "nothing";
     case PROBE_SHARING_UNKNOWN:
         if (bounds_tell(pair)) {
             (void)snprintf(buffer, size, "at most %.0f port%s", pair->shared_most, plural(pair->shared_most));
@@ -30,7 +26,7 @@ const char *cli_pair_sharing(const struct probe_pair *pair, char *buffer, size_t
     case PROBE_SHARING_ALL:
         break;
     }
-    if (widths_known(pair) && pair->shared_width < pair->union_width) {
+    if (probe_pair_widths_known(pair) && pair->shared_width < pair->union_width) {
         (void)snprintf(buffer, size, "%.0f of %.0f ports", pair->shared_width, pair->union_width);
         return buffer;
     }
@@ -39,7 +35,7 @@ const char *cli_pair_sharing(const struct probe_pair *pair, char *buffer, size_t
 
 static void all_say(struct ip_text *text, const char *a, const char *b, const struct probe_pair *pair) {
     bool a_narrower = pair->sides[0].width < pair->sides[1].width;
-    if (!widths_known(pair)) {
+    if (!probe_pair_widths_known(pair)) {
         ip_text_printf(
             text, "They share what holds them up, ports or a unit: together they take as long as one after "
                   "the other.\n");
@@ -56,13 +52,13 @@ static void all_say(struct ip_text *text, const char *a, const char *b, const st
 static void answer_say(struct ip_text *text, const char *a, const char *b, const struct probe_pair *pair) {
     switch (pair->sharing) {
     case PROBE_SHARING_NONE:
-        ip_text_printf(text, widths_known(pair)
+        ip_text_printf(text, probe_pair_widths_known(pair)
                                  ? "They share no port.\n"
                                  : "They share nothing that holds them up: together they take as "
                                    "long as the longer alone.\n");
         break;
     case PROBE_SHARING_SOME:
-        if (widths_known(pair)) {
+        if (probe_pair_widths_known(pair)) {
             ip_text_printf(text, "They share %.0f port%s, of %.0f that one or the other has.\n",
                            pair->shared_width, plural(pair->shared_width), pair->union_width);
         } else {
@@ -119,7 +115,7 @@ void cli_pair_words(struct ip_text *text, const char *a, const char *b, const st
                        pair->sides[0].count, pair->sides[1].count, pair->together_cycles,
                        pair->expected_disjoint_cycles, pair->expected_shared_cycles);
         ip_text_printf(text, "               %s\n", pair->drawing);
-        if (widths_known(pair)) {
+        if (probe_pair_widths_known(pair)) {
             ip_text_printf(text, "               %u / %.2f = %.2f ports in all", count, pair->together_cycles,
                            count / pair->together_cycles);
             if (pair->issue_limited) {

@@ -206,7 +206,7 @@ static float pair_cycles(const struct core_cost *cost, int s, int d, bool addres
             continue;
         }
         if (pair->src == s && pair->dst == d && (!index || pair->index)) {
-            return isfinite(pair->cycles) ? cycles_round(pair->cycles) : pair->cycles;
+            return cycles_round(pair->cycles);
         }
         to_target = pair->dst == d ? fmaxf(to_target, pair->cycles) : to_target;
         any = fmaxf(any, pair->cycles);

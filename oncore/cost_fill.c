@@ -152,23 +152,14 @@ static void latency_fill(struct core_cost *cost, const struct res_form *known) {
         if (content || !tells || src < 0 || dst < 0 || cost->latency_count == CORE_PAIRS_MAX) {
             continue;
         }
-        if (pair->independent) {
-            cost->latencies[cost->latency_count++] =
-                (struct core_latency){.src = (int8_t)src,
-                                      .dst = (int8_t)dst,
-                                      .address = strcmp(pair->path, "address") == 0,
-                                      .index = strcmp(pair->path, "index") == 0,
-                                      .cycles = -INFINITY};
-            continue;
-        }
         float slower = chained_alone(cost, pair) ? cost->bypass : 0.0f; /* measured with the bypass */
-        cost->latencies[cost->latency_count++] =
-            (struct core_latency){.src = (int8_t)src,
-                                  .dst = (int8_t)dst,
-                                  .address = strcmp(pair->path, "address") == 0,
-                                  .index = strcmp(pair->path, "index") == 0,
-                                  .cycles = (float)fmax(0.0, pair->value.cycles) + slower};
-        bool data = cost->form.operands[dst].kind == ISA_OPERAND_REG &&
+        cost->latencies[cost->latency_count++] = (struct core_latency){
+            .src = (int8_t)src,
+            .dst = (int8_t)dst,
+            .address = strcmp(pair->path, "address") == 0,
+            .index = strcmp(pair->path, "index") == 0,
+            .cycles = pair->independent ? -INFINITY : (float)fmax(0.0, pair->value.cycles) + slower};
+        bool data = !pair->independent && cost->form.operands[dst].kind == ISA_OPERAND_REG &&
                     cost->form.operands[src].kind == ISA_OPERAND_REG;
         if (data) {
             /* A chain of the form through itself tells elimination better than what is left after a

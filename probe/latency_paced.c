@@ -2,6 +2,7 @@
 /* Pairs of general-purpose registers and flags whose round takes what the form takes anyway. */
 #include <math.h>
 
+#include "generator/pool.h"
 #include "probe/latency_session.h"
 
 /* Of two rounds the longer one takes this part of what it has more, at least, if the shorter one takes longer
@@ -15,7 +16,6 @@ static const double MOST_CYCLES = 40;
 static const double LOOK_CYCLES_MOST = 12;
 /* By so much less a longer round tells something else. */
 static const double LESS_CYCLES = 0.3;
-
 /* So much more says the same. */
 static const double NEARLY_CYCLES = 0.1;
 
@@ -45,19 +45,11 @@ static bool is_shown(const struct latency_session *session, const struct latency
            (stat->cycles - told->cycles) / more >= SHOWN_PART;
 }
 
-static bool has_high_bytes(const struct isa_form *form) {
-    bool has = false;
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        has = has || form->operands[i].reg_class == ISA_REG_GPR8H;
-    }
-    return has;
-}
-
 static bool goes_through_high_bytes(const struct latency_session *session,
                                     const struct latency_experiment *experiment) {
     bool goes = false;
     for (unsigned i = 0; i < experiment->via_count; i++) {
-        goes = goes || has_high_bytes(&session->transfers->items[experiment->via[i]].form);
+        goes = goes || gen_form_has_high_byte(&session->transfers->items[experiment->via[i]].form);
     }
     return goes;
 }
@@ -68,7 +60,7 @@ static const struct latency_experiment *longer_of(const struct latency_session *
                                                   const struct latency_experiment *teller, size_t begin,
                                                   size_t end) {
     const struct probe_latency_pair *pair = &session->results[teller->form].pairs[teller->pair];
-    if (has_high_bytes(session->forms[teller->form]) || !goes_through_high_bytes(session, teller)) {
+    if (gen_form_has_high_byte(session->forms[teller->form]) || !goes_through_high_bytes(session, teller)) {
         return teller;
     }
     for (size_t i = begin; i < end; i++) {

@@ -135,17 +135,21 @@ void latency_pair_give(const struct latency_session *session, struct probe_laten
     pair_take(session, pair, experiment);
 }
 
-void latency_pair_independent(const struct isa_form *form, struct probe_latency_pair *pair) {
-    char name[16];
-    bool flags = form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
-    (void)isa_operand_name(form, (unsigned)pair->dst, name);
+static void independent_say(struct probe_latency_pair *pair, const char *why) {
     pair->measured = false;
     pair->independent = true;
     pair->cycles = pair->spread = NAN;
     pair->via[0] = '\0';
     pair->verdict = HX_VERDICT_OK;
-    snprintf(pair->why, sizeof pair->why, "%s %s not depend on it", flags ? "the flags" : name,
-             flags ? "do" : "does");
+    snprintf(pair->why, sizeof pair->why, "%s", why);
+}
+
+void latency_pair_independent(const struct isa_form *form, struct probe_latency_pair *pair) {
+    char name[16], why[48];
+    bool flags = form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
+    (void)isa_operand_name(form, (unsigned)pair->dst, name);
+    snprintf(why, sizeof why, "%s %s not depend on it", flags ? "the flags" : name, flags ? "do" : "does");
+    independent_say(pair, why);
 }
 
 static double least(double a, double b) {
@@ -201,16 +205,14 @@ static void experiment_interpret(struct latency_session *session,
         rest < LATENCY_INDEPENDENT_CYCLES) {
         /* The load took the value over at rename, before the store's address was known. */
         if (!pair->measured) {
-            snprintf(pair->why, sizeof pair->why, "the value is passed on without the address");
-            pair->independent = true;
+            independent_say(pair, "the value is passed on without the address");
         }
         return;
     }
     if (form->operands[pair->src].kind == ISA_OPERAND_FLAGS &&
         form->operands[pair->dst].kind == ISA_OPERAND_MEM && rest < LATENCY_INDEPENDENT_CYCLES) {
         if (!pair->measured) {
-            snprintf(pair->why, sizeof pair->why, "what is stored does not depend on the flags");
-            pair->independent = true;
+            independent_say(pair, "what is stored does not depend on the flags");
         }
         return;
     }

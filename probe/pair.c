@@ -81,6 +81,14 @@ static bool jumps_on_flags(const struct isa_form *form) {
     return gen_form_branches(form) && form->flags_read != 0;
 }
 
+static enum ip_status parts_add(const struct gen_part *parts, unsigned count, struct probe_batch *batch,
+                                size_t *slot, struct ip_error *err) {
+    struct gen_program program;
+    *slot = SIZE_MAX;
+    enum ip_status status = gen_mix_program(&program, parts, count, err);
+    return status == IP_OK ? probe_batch_add(batch, &program, slot, err) : status;
+}
+
 /* A mix of both. The registers go to the form whose instances wait for each other longer: few registers would
  * hold it up, whatever its ports. */
 static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], struct probe_batch *batch,
@@ -96,14 +104,9 @@ static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], s
                                                .weight = 1 + (unsigned)(counts[i] * duo->chain_cycles[i])};
         }
     }
-    struct gen_program program;
-    *slot = SIZE_MAX;
-    enum ip_status status = gen_mix_program(&program, parts, count, err);
-    if (status == IP_OK) {
-        if (drawing != NULL) {
-            gen_mix_draw(parts, count, drawing, PROBE_PAIR_DRAWING);
-        }
-        status = probe_batch_add(batch, &program, slot, err);
+    enum ip_status status = parts_add(parts, count, batch, slot, err);
+    if (status == IP_OK && drawing != NULL) {
+        gen_mix_draw(parts, count, drawing, PROBE_PAIR_DRAWING);
     }
     return status;
 }
@@ -119,9 +122,7 @@ static enum ip_status part_add(const struct duo *duo, unsigned i, unsigned count
 static enum ip_status fillers_add(const struct duo *duo, unsigned count, struct probe_batch *batch,
                                   size_t *slot, struct ip_error *err) {
     const struct gen_part part = {.filler = duo->meter->filler, .count = count};
-    struct gen_program program;
-    enum ip_status status = gen_mix_program(&program, &part, 1, err);
-    return status == IP_OK ? probe_batch_add(batch, &program, slot, err) : status;
+    return parts_add(&part, 1, batch, slot, err);
 }
 
 static enum ip_status batch_run(const struct duo *duo, struct probe_batch *batch, struct ip_error *err) {
@@ -311,8 +312,7 @@ static enum ip_status beside_measure(const struct duo *duo, struct probe_pair *p
 
 /* -- All of it ---------------------------------------------------------------------------------------- */
 
-static struct probe_pair pair_begin(const struct isa_form *const forms[2],
-                                    const struct probe_throughput alone[2]) {
+static struct probe_pair pair_begin(struct isa_form *const forms[2], const struct probe_throughput alone[2]) {
     struct probe_pair pair = {.together_cycles = NAN,
                               .expected_disjoint_cycles = NAN,
                               .expected_shared_cycles = NAN,
@@ -367,7 +367,7 @@ enum ip_status probe_pair_measure(const struct hx_meter *meter, struct gen_encod
     if (status != IP_OK) {
         return status;
     }
-    struct probe_pair found = pair_begin((const struct isa_form *const[]){form_a, form_b}, alone);
+    struct probe_pair found = pair_begin(duo.form, alone);
     struct ip_error reason;
     if (alone[0].measured && alone[1].measured) {
         status = pair_experiment(&duo, alone, &found, &reason);

@@ -71,6 +71,8 @@ void probe_pair_read(struct probe_pair *pair);
 /* Do the instances of one side alone take so long that those of the other would find room beside them in any
  * case? They wait for each other's results. */
 bool probe_pair_hides(const struct probe_pair *pair, unsigned side);
+/* Are the ports of both known by number? Else only their times say something. */
+bool probe_pair_widths_known(const struct probe_pair *pair);
 /* Would the second experiment tell more? What looks shared may be bound unevenly. */
 bool probe_pair_open(const struct probe_pair *pair);
 

@@ -38,7 +38,7 @@ static double narrower(const struct probe_pair *pair) {
     return fmin(pair->sides[0].width, pair->sides[1].width);
 }
 
-static bool widths_known(const struct probe_pair *pair) {
+bool probe_pair_widths_known(const struct probe_pair *pair) {
     return narrower(pair) > 0;
 }
 
@@ -159,7 +159,7 @@ static double slots_in_all(const struct probe_pair *pair) {
     double slots = 0;
     for (unsigned i = 0; i < 2; i++) {
         const struct probe_side *side = &pair->sides[i];
-        slots += side->count * (side->renewals + (side->slots > 1.0 ? side->slots : 1.0));
+        slots += side->count * (side->renewals + fmax(side->slots, 1.0));
     }
     return slots;
 }
@@ -203,7 +203,7 @@ void probe_pair_read(struct probe_pair *pair) {
     if (waits(pair)) {
         return;
     }
-    if (widths_known(pair)) {
+    if (probe_pair_widths_known(pair)) {
         ports_read(pair);
     } else {
         times_read(pair);
@@ -211,5 +211,6 @@ void probe_pair_read(struct probe_pair *pair) {
 }
 
 bool probe_pair_open(const struct probe_pair *pair) {
-    return pair->verdict == HX_VERDICT_OK && pair->sharing != PROBE_SHARING_NONE && widths_known(pair);
+    return pair->verdict == HX_VERDICT_OK && pair->sharing != PROBE_SHARING_NONE &&
+           probe_pair_widths_known(pair);
 }

@@ -289,65 +289,56 @@ static void test_instances_that_wait_in_any_case(void **state) {
         pair.why, "in a mix the instances of the first wait for each other: 3.00 cycles each, not 1.00");
 }
 
-/* A meter that notes how many instructions the unit has that it measures alone, such as the interleaving. */
-struct noting {
+/* A meter that notes how many instructions a mix has that it measures alone, which is the interleaving, and
+ * finds it disturbed so many times. */
+struct watching {
     struct hx_meter inner;
+    unsigned disturbed;
     uint32_t instructions;
 };
 
-static enum ip_status noting_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                     struct hx_stat *stats, struct ip_error *err) {
-    struct noting *noting = self;
-    noting->instructions = count == 1 ? kernels[0]->unit_instructions : noting->instructions;
-    return noting->inner.measure(noting->inner.self, kernels, count, stats, err);
-}
-
-/* A conditional jump is not taken, by a comparison in each unit and a NOP that keeps the two apart; beside
- * what writes flags it would fuse, and follow them. */
-static void test_conditional_jumps(void **state) {
-    (void)state;
-    struct pair_machine machine;
-    pair_machine_open(&machine, FIVE, "jnz rel8", "vpaddd ymm, ymm, ymm");
-    struct noting noting = {.inner = hx_bench_meter(&machine.machine.bench)};
-    const struct hx_meter meter = {.measure = noting_measure, .self = &noting, .filler = noting.inner.filler};
-    struct probe_pair pair = pair_machine_measure(&machine, &meter);
-    assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
-    assert_true(pair.union_width == 4 && pair.shared_width == 1);
-    assert_int_equal(noting.instructions, pair.sides[0].count + pair.sides[1].count + 2);
-    machine_close(&machine.machine);
-    pair = pair_on(FIVE, "add r64, r64", "jnz rel8");
-    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
-    assert_non_null(strstr(pair.why, "'jnz rel8' may fuse with 'add r64, r64'"));
-}
-
-/* A meter that finds a mix that it measures alone, which is the interleaving, disturbed so many times. */
-struct disturbing {
-    struct hx_meter inner;
-    unsigned times;
-};
-
-static enum ip_status disturbing_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                         struct hx_stat *stats, struct ip_error *err) {
-    struct disturbing *disturbing = self;
-    enum ip_status status = disturbing->inner.measure(disturbing->inner.self, kernels, count, stats, err);
+static enum ip_status watching_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    struct watching *watching = self;
+    enum ip_status status = watching->inner.measure(watching->inner.self, kernels, count, stats, err);
     bool mix = count == 1 && kernels[0]->forms_per_unit == 1 && !kernels[0]->fills_issue;
-    if (mix && status == IP_OK && disturbing->times > 0) {
-        disturbing->times--;
+    watching->instructions = mix ? kernels[0]->unit_instructions : watching->instructions;
+    if (mix && status == IP_OK && watching->disturbed > 0) {
+        watching->disturbed--;
         stats[0].verdict = HX_VERDICT_DISTURBED;
         (void)snprintf(stats[0].why, sizeof stats[0].why, "neighbours");
     }
     return status;
 }
 
-static struct probe_pair disturbed_pair(unsigned times) {
+static struct probe_pair pair_watched(struct watching *watching, const char *a, const char *b) {
     struct pair_machine machine;
-    pair_machine_open(&machine, FIVE, "vpaddd ymm, ymm, ymm", "vpermd ymm, ymm, ymm");
-    struct disturbing disturbing = {.inner = hx_bench_meter(&machine.machine.bench), .times = times};
+    pair_machine_open(&machine, FIVE, a, b);
+    watching->inner = hx_bench_meter(&machine.machine.bench);
     const struct hx_meter meter = {
-        .measure = disturbing_measure, .self = &disturbing, .filler = disturbing.inner.filler};
+        .measure = watching_measure, .self = watching, .filler = watching->inner.filler};
     struct probe_pair pair = pair_machine_measure(&machine, &meter);
     machine_close(&machine.machine);
     return pair;
+}
+
+/* A conditional jump is not taken, by a comparison in each unit and a NOP that keeps the two apart; beside
+ * what writes flags it would fuse, and follow them. */
+static void test_conditional_jumps(void **state) {
+    (void)state;
+    struct watching watching = {.disturbed = 0};
+    struct probe_pair pair = pair_watched(&watching, "jnz rel8", "vpaddd ymm, ymm, ymm");
+    assert_int_equal(pair.sharing, PROBE_SHARING_SOME);
+    assert_true(pair.union_width == 4 && pair.shared_width == 1);
+    assert_int_equal(watching.instructions, pair.sides[0].count + pair.sides[1].count + 2);
+    pair = pair_on(FIVE, "add r64, r64", "jnz rel8");
+    assert_int_equal(pair.sharing, PROBE_SHARING_UNKNOWN);
+    assert_non_null(strstr(pair.why, "'jnz rel8' may fuse with 'add r64, r64'"));
+}
+
+static struct probe_pair disturbed_pair(unsigned times) {
+    struct watching watching = {.disturbed = times};
+    return pair_watched(&watching, "vpaddd ymm, ymm, ymm", "vpermd ymm, ymm, ymm");
 }
 
 static void test_a_disturbed_mix_is_not_interpreted(void **state) {
