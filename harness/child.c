@@ -36,10 +36,9 @@ static void maps_make(struct hx_child *child, int code_fd) {
     /* A page fault inside a sample would spoil it. Where the limit forbids locking, MAP_POPULATE has to do.
      */
     (void)mlock(arena, GEN_ARENA_BYTES);
-    child->pages = mmap(NULL, HX_PAGES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                        child->common->page_fd, 0);
-    if (child->pages == MAP_FAILED) {
-        setup_failed(child, "map the data pages", errno);
+    int error = hx_pages_open(child);
+    if (error != 0) {
+        setup_failed(child, "list the data pages", error);
     }
 }
 

@@ -19,24 +19,14 @@ enum {
     SENTINEL_WARM_PART = 4,
 };
 
-/* Writing 64 KiB takes several times as long as reading them, and most kernels leave them as they were. */
-static void pattern_fill(uint8_t *to, size_t bytes, const uint8_t pattern[64]) {
-    if (memcmp(to, pattern, 64) == 0 && memcmp(to, to + 64, bytes - 64) == 0) {
-        return; /* it is there */
-    }
-    for (size_t at = 0; at < bytes; at += 64) {
-        memcpy(to + at, pattern, 64);
-    }
-}
-
 static void data_fill(const struct hx_child *child, const struct gen_kernel *kernel) {
     const uint32_t fast_fp = 0x9fc0; /* all exceptions masked, flush to zero, denormals are zero */
     memcpy(hx_low_address(GEN_ARENA_FAST_FP), &fast_fp, sizeof fast_fp);
     memcpy(hx_low_address(GEN_ARENA_VECTOR), kernel->vector_fill, 64);
     if (kernel->map_on_demand) {
-        pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
+        hx_pages_fill(child, kernel->memory_fill);
     } else if (kernel->reaches_data) {
-        pattern_fill(hx_low_address(GEN_DATA_ADDRESS), GEN_DATA_BYTES, kernel->memory_fill);
+        hx_pattern_fill(hx_low_address(GEN_DATA_ADDRESS), GEN_DATA_BYTES, kernel->memory_fill);
     }
 }
 
@@ -65,12 +55,12 @@ static void step_dither(struct hx_child *child) {
     }
 }
 
-/* One sample. A block that stores changes the memory that its next run reads: renew it, so that every run is
- * the same run. */
-static uint64_t sample_take(struct hx_child *child, uintptr_t entry, uint32_t iterations,
-                            const struct gen_kernel *kernel, uint32_t *wreck) {
+/* One call of a kernel. A block that stores changes the memory that its next run reads: renew it, so that
+ * every run is the same run. */
+static uint64_t call_take(struct hx_child *child, uintptr_t entry, uint32_t iterations,
+                          const struct gen_kernel *kernel, uint32_t *wreck) {
     if (kernel->map_on_demand) {
-        pattern_fill(child->pages, HX_PAGES_BYTES, kernel->memory_fill);
+        hx_pages_fill(child, kernel->memory_fill);
     }
     if (child->shared->avx && kernel->extended_state) { /* a Zen 4 takes 330 cycles for it */
         vectors_reset();
@@ -91,6 +81,7 @@ struct run {
     const struct hx_placed *placed, *beside; /* of the kernel, of its sentinel */
     struct hx_job_result *result;
     uint64_t *row[HX_TICK_KINDS];
+    uint32_t calls;    /* into which the kernel's iterations are divided */
     uint32_t every;    /* rounds for which one sample of the references stands */
     bool shares_chain; /* with the jobs before and after it */
     bool keeps_chain;  /* does not run the chain */
@@ -99,25 +90,30 @@ struct run {
 
 enum length { SHORTER, LONGER };
 
-/* One sample of one length of a kernel. */
+/* One sample of one length of a kernel: its iterations, in so many calls. */
 static uint64_t length_take(struct run *run, const struct gen_kernel *kernel, const struct hx_placed *placed,
-                            enum length length, uint32_t iterations) {
+                            enum length length, uint32_t iterations, uint32_t calls) {
     const struct gen_code *code = length == LONGER ? &kernel->longer : &kernel->shorter;
     uintptr_t entry = length == LONGER ? placed->longer : placed->shorter;
-    return sample_take(run->child, entry, gen_code_iterations(code, iterations), kernel, &run->wreck);
+    uint32_t each = iterations > calls ? iterations / calls : 1;
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < calls; i++) {
+        ticks += call_take(run->child, entry, gen_code_iterations(code, each), kernel, &run->wreck);
+    }
+    return ticks;
 }
 
 static uint64_t kernel_take(struct run *run, enum length length, uint32_t iterations) {
-    return length_take(run, run->kernel, run->placed, length, iterations);
+    return length_take(run, run->kernel, run->placed, length, iterations, run->calls);
 }
 
 static uint64_t chain_take(struct run *run, enum length length, uint32_t iterations) {
     const struct hx_child *child = run->child;
-    return length_take(run, &child->shared->references.chain, &child->shared->chain, length, iterations);
+    return length_take(run, &child->shared->references.chain, &child->shared->chain, length, iterations, 1);
 }
 
 static uint64_t sentinel_take(struct run *run, enum length length, uint32_t iterations) {
-    return length_take(run, run->sentinel, run->beside, length, iterations);
+    return length_take(run, run->sentinel, run->beside, length, iterations, 1);
 }
 
 /* Runs the kernel until two runs in a row agree (caches, branch predictors, the power licence of wide
@@ -155,6 +151,33 @@ static uint32_t iterations_choose(struct run *run, uint32_t target) {
     }
     double iterations = target / fmax(per_iteration, 1.0);
     return iterations < FEW ? FEW : iterations > ITERATIONS_MAX ? ITERATIONS_MAX : (uint32_t)iterations;
+}
+
+/* A block whose addresses move on touches a page after the other; calls that are over before it needs more of
+ * them than there are frames find all of its lines where they were. One that goes to another page in each
+ * pass has no such calls. */
+static void calls_choose(struct run *run, struct hx_pace *pace) {
+    enum { CALLS_MAX = 64 };
+    const uint32_t *pages = &run->child->pages_count;
+    uint32_t fitting = 0;
+    pace->calls = 1;
+    if (!run->kernel->map_on_demand) {
+        return;
+    }
+    hx_pages_clear(run->child);
+    for (uint32_t n = 1; fitting < pace->iterations; n = 2 * n) {
+        n = n < pace->iterations ? n : pace->iterations;
+        (void)kernel_take(run, LONGER, n);
+        if (run->wreck != 0 || *pages > HX_FRAMES) {
+            break;
+        }
+        fitting = n;
+    }
+    if (fitting == 0 || fitting == pace->iterations) {
+        return;
+    }
+    pace->calls = pace->iterations / fitting < CALLS_MAX ? pace->iterations / fitting : CALLS_MAX;
+    pace->iterations = pace->calls * fitting;
 }
 
 /* A kernel as large as the caches of code drives the references out of them, and it takes some passes until
@@ -336,8 +359,10 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
     for (size_t kind = 0; kind < HX_TICK_KINDS; kind++) {
         run.row[kind] = ticks + kind * child->shared->rounds_max;
     }
+    if (kernel->map_on_demand) {
+        hx_pages_begin(child, job->held);
+    }
     data_fill(child, kernel);
-    child->shared->pages = 0;
     uint32_t target = job->target_cycles != 0 ? job->target_cycles : TARGET_CYCLES;
     if (kernel->map_on_demand && target > BLOCK_CYCLES_MAX) {
         target = BLOCK_CYCLES_MAX;
@@ -357,10 +382,13 @@ void hx_child_job_run(struct hx_child *child, uint32_t number) {
         runs / (cycles_per_run[beside] * sentinel->longer.copies * sentinel->forms_per_unit) + 1;
     struct hx_pace *pace = &child->paces[job->held];
     if (pace->target != target) {
+        run.calls = 1;
         pace->iterations = iterations_choose(&run, target);
+        calls_choose(&run, pace);
         pace->target = target;
     }
     result->iterations = job->iterations != 0 ? job->iterations : pace->iterations;
+    run.calls = job->iterations != 0 ? 1 : pace->calls;
     if (run.wreck == 0) {
         warm(&run);
         rounds_take(&run);

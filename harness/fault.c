@@ -14,8 +14,6 @@
 #include "harness/child.h"
 
 enum {
-    PAGE_BYTES = 4096,
-    PAGES_MAX = 16384,            /* 64 MiB of addresses for one block */
     CHILD_POINTER_OFFSET = 0xf00, /* in the arena's control page: a handler has no other argument */
     HANDLER_STACK_BYTES = 65536,
 };
@@ -31,16 +29,6 @@ static void fault_end(struct hx_child *child, enum hx_outcome outcome, uint64_t 
     child->shared->fault_errno = error;
     child->shared->outcome = outcome;
     hx_sandbox_exit();
-}
-
-/* A page that the block touches becomes a view of one of the few shared ones: all of them stay in the L1
- * cache, and what lies next to each other in the block's memory does so in the cache. */
-static bool page_map(struct hx_child *child, uint64_t address) {
-    void *page =
-        (void *)(uintptr_t)(address & ~(uint64_t)(PAGE_BYTES - 1)); /* NOLINT(performance-no-int-to-ptr) */
-    void *mapped = mmap(page, PAGE_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_POPULATE, child->common->page_fd, 0);
-    return mapped != MAP_FAILED;
 }
 
 /* An instruction that the CPU lacks did nothing: the process can go on, without the kernel. Thousands of
@@ -95,13 +83,10 @@ static void fault_handle(int signal_number, siginfo_t *info, void *context) {
     if (info->si_code != SEGV_MAPERR) {
         fault_end(child, HX_OUTCOME_PAGES, address, 0); /* SI_KERNEL: a non-canonical or misaligned access */
     }
-    if (child->shared->pages >= PAGES_MAX) {
-        fault_end(child, HX_OUTCOME_PAGES, address, E2BIG);
+    int error = hx_pages_map(child, address);
+    if (error != 0) {
+        fault_end(child, HX_OUTCOME_PAGES, address, error);
     }
-    if (!page_map(child, address)) {
-        fault_end(child, HX_OUTCOME_PAGES, address, errno);
-    }
-    child->shared->pages++;
     errno = saved_errno;
 }
 

@@ -43,7 +43,6 @@ struct hx_shared {
     volatile uint64_t fault_address;
     volatile int fault_errno;
     volatile int tiles_errno; /* why the system lets nobody use tiles; 0: it does, or nobody asked */
-    volatile uint32_t pages;  /* mapped on demand for the current job */
 };
 
 /* The parts behind it, one behind the other. */

@@ -277,6 +277,23 @@ static void test_stop_ends_the_run(void **state) {
     hx_timer_close(&fixture.timer);
 }
 
+static enum hx_outcome block_outcome(const void *bytes, size_t count) {
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    static struct raw_kernel block;
+    kernel_once(&block, bytes, count);
+    block.kernel.map_on_demand = true;
+    struct hx_job job = {.kernel = &block.kernel, .rounds = ROUNDS};
+    static double values[VALUES];
+    struct hx_samples samples;
+    memset(&samples, 0, sizeof samples);
+    hx_samples_place(&samples, values, ROUNDS);
+    struct ip_error err;
+    assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_OK);
+    hx_timer_close(&fixture.timer);
+    return samples.outcome;
+}
+
 /* Pages that a block touches appear; what cannot be mapped is reported. */
 static void test_pages_on_demand(void **state) {
     (void)state;
@@ -302,6 +319,28 @@ static void test_pages_on_demand(void **state) {
     assert_int_equal(samples[1].outcome, HX_OUTCOME_PAGES);
     assert_true(samples[2].outcome == HX_OUTCOME_PAGES || samples[2].outcome == HX_OUTCOME_OK);
     hx_timer_close(&fixture.timer);
+}
+
+/* What a block stores in one page does not appear in another one. */
+static void test_pages_have_memory_of_their_own(void **state) {
+    (void)state;
+    static const char code[] = "\xb8\x00\x56\x34\x12"          /* mov eax, 0x12345600 */
+                               "\xc7\x00\x07\x00\x00\x00"      /* mov dword [rax], 7 */
+                               "\x8b\x88\x00\x10\x00\x00"      /* mov ecx, [rax+0x1000] */
+                               "\x83\xf9\x07\x75\x02\x0f\x0b"; /* cmp ecx, 7; jne over; ud2; over: */
+    assert_int_equal(block_outcome(code, sizeof code - 1), HX_OUTCOME_OK);
+}
+
+/* A block that goes 64 bytes further in each pass: its calls end before it needs 16 pages, which one call of
+ * 6000 cycles would pass on any CPU that takes less than six cycles for it. */
+static void test_block_that_walks_is_called_often(void **state) {
+    (void)state;
+    static const char code[] = "\x48\x89\xf9"                  /* mov rcx, rdi */
+                               "\xb8\x00\x56\x34\x12"          /* mov eax, 0x12345600 */
+                               "\x8b\x10\x83\xc0\x40"          /* pass: mov edx, [rax]; add eax, 64 */
+                               "\x3d\x00\x56\x35\x12\x72\x02"  /* cmp eax, 0x12355600; jb on */
+                               "\x0f\x0b\x48\xff\xc9\x75\xed"; /* ud2; on: dec rcx; jnz pass */
+    assert_int_equal(block_outcome(code, sizeof code - 1), HX_OUTCOME_OK);
 }
 
 /* A software event needs no PMU: the whole PAPI path runs on a virtual machine too. TASK-CLOCK counts
@@ -482,6 +521,8 @@ int main(void) {
         cmocka_unit_test(test_time_grows_with_length),
         cmocka_unit_test(test_stop_ends_the_run),
         cmocka_unit_test(test_pages_on_demand),
+        cmocka_unit_test(test_pages_have_memory_of_their_own),
+        cmocka_unit_test(test_block_that_walks_is_called_often),
         cmocka_unit_test(test_papi_software_event),
         cmocka_unit_test(test_papi_absence_is_explained),
     };
