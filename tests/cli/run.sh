@@ -4,7 +4,8 @@
 #   tests/cli/run.sh PROGRAM [NAME...]
 # A case is NAME.sh, run by bash with `isaprobe` on PATH and an empty directory in $T; NAME.out and NAME.err are
 # what it prints (nothing where there is no file), NAME.rc its exit status (0). $T is shown as @T@. After each
-# case no process and no temporary file may be left. UPDATE=1 writes the expectations instead: read the diff.
+# case no process and no temporary file may be left. The store of this CPU is a case's own, not the user's: what is
+# measured beside other tests is of no use to anybody. UPDATE=1 writes the expectations instead: read the diff.
 set -uo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -41,7 +42,7 @@ expect() {
 # run_case NAME: 0 if it passes; says what differs.
 run_case() {
     local name=$1 bad=0 status running left
-    export T=$work/$name TMPDIR=$work/$name.tmp
+    export T=$work/$name TMPDIR=$work/$name.tmp XDG_DATA_HOME=$work/$name.data
     mkdir "$T" "$TMPDIR"
     # A session of its own, so that what it leaves behind is found. The limit is for what hangs: beside busy
     # neighbours the manual's examples wait for a minute and more.
