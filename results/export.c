@@ -44,7 +44,7 @@ double res_row_latency(const struct res_row *row) {
     for (size_t i = 0; i < row->pair_count; i++) {
         const struct res_sheet_pair *pair = &row->pairs[i];
         double *kind = &best[2 * (strcmp(pair->path, "content") == 0) + pair->upper_bound];
-        *kind = fmax(*kind, pair->cycles);
+        *kind = fmax(*kind, pair->upper_bound && !isnan(pair->share) ? pair->share : pair->cycles);
     }
     for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
         if (!isnan(best[i])) {

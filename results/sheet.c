@@ -40,7 +40,7 @@ struct res_sheet_pair *res_row_pair_add(struct res_row *row) {
     row->pairs = pairs;
     struct res_sheet_pair *pair = &pairs[row->pair_count++];
     memset(pair, 0, sizeof *pair);
-    pair->cycles = pair->same_register_cycles = pair->slow_cycles = NAN;
+    pair->cycles = pair->same_register_cycles = pair->slow_cycles = pair->share = NAN;
     return pair;
 }
 

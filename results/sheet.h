@@ -23,6 +23,7 @@ struct res_sheet_pair {
     double same_register_cycles; /* with one register for all sources; NaN: not measured */
     double slow_cycles;          /* with operands that take long (division); NaN: not measured */
     bool upper_bound;
+    double share; /* of an upper bound: what adds up with the way back (results/transfer.h); NaN: not known */
 };
 
 /* The least and the greatest latency over all pairs. */

@@ -7,6 +7,7 @@
 
 #include "results/sheet.h"
 #include "results/sql.h"
+#include "results/transfer.h"
 
 /* A value may be used: it was measured, and is trusted or asked for all the same. */
 static bool usable(const struct res_value *value, bool doubtful, struct res_sheet *sheet) {
@@ -23,10 +24,37 @@ static bool runs_here(const struct res_form *form) {
            strcmp(form->status, "fault") != 0;
 }
 
-static bool row_add(struct res_sheet *sheet, const struct res_form *form, bool doubtful) {
+/* Where the rows come from. */
+struct source {
+    struct res_store *store;
+    struct res_transfers transfers;
+    bool doubtful;
+};
+
+static enum ip_status pair_add(struct res_row *row, const struct res_pair *from, struct source *source,
+                               struct ip_error *err) {
+    struct res_sheet_pair *pair = res_row_pair_add(row);
+    if (pair == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for form '%s'", row->form);
+    }
+    memcpy(pair->src, from->src, sizeof pair->src);
+    memcpy(pair->dst, from->dst, sizeof pair->dst);
+    memcpy(pair->path, from->path, sizeof pair->path);
+    pair->cycles = from->value.cycles;
+    pair->upper_bound = from->upper_bound;
+    pair->same_register_cycles = from->same_register_cycles;
+    pair->slow_cycles = from->value.slow_cycles;
+    return from->upper_bound ? res_transfer_cycles(source->store, &source->transfers, from->via, pair->cycles,
+                                                   &pair->share, err)
+                             : IP_OK;
+}
+
+static enum ip_status row_add(struct res_sheet *sheet, const struct res_form *form, struct source *source,
+                              struct ip_error *err) {
+    bool doubtful = source->doubtful;
     struct res_row *row = res_sheet_row_add(sheet);
     if (row == NULL) {
-        return false;
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for form '%s'", form->syntax);
     }
     (void)snprintf(row->form, sizeof row->form, "%s", form->syntax);
     (void)snprintf(row->extension, sizeof row->extension, "%s", form->extension);
@@ -43,25 +71,15 @@ static bool row_add(struct res_sheet *sheet, const struct res_form *form, bool d
     } else {
         sheet->doubtful += form->ports.known;
     }
-    for (size_t i = 0; i < form->pair_count; i++) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < form->pair_count && status == IP_OK; i++) {
         const struct res_pair *from = &form->pairs[i];
-        if (!usable(&from->value, doubtful, sheet)) {
-            continue;
+        if (usable(&from->value, doubtful, sheet)) {
+            status = pair_add(row, from, source, err);
         }
-        struct res_sheet_pair *pair = res_row_pair_add(row);
-        if (pair == NULL) {
-            return false;
-        }
-        memcpy(pair->src, from->src, sizeof pair->src);
-        memcpy(pair->dst, from->dst, sizeof pair->dst);
-        memcpy(pair->path, from->path, sizeof pair->path);
-        pair->cycles = from->value.cycles;
-        pair->upper_bound = from->upper_bound;
-        pair->same_register_cycles = from->same_register_cycles;
-        pair->slow_cycles = from->value.slow_cycles;
     }
     res_row_range_find(row);
-    return true;
+    return status;
 }
 
 static enum ip_status forms_select(const struct isa_table *table, const char *path, char *const *queries,
@@ -94,11 +112,12 @@ static enum ip_status rows_read(struct res_sheet *sheet, struct res_store *store
                                 const struct isa_table *table, const size_t *positions, size_t count,
                                 bool doubtful, struct ip_error *err) {
     enum ip_status status = IP_OK;
+    struct source source = {.store = store, .doubtful = doubtful};
     for (size_t i = 0; status == IP_OK && i < count; i++) {
         struct res_form form = {0};
         status = res_form_get(store, table->forms[positions[i]].syntax, &form, err);
-        if (status == IP_OK && runs_here(&form) && !row_add(sheet, &form, doubtful)) {
-            status = ip_fail(err, IP_NO_MEMORY, "out of memory for form '%s'", form.syntax);
+        if (status == IP_OK && runs_here(&form)) {
+            status = row_add(sheet, &form, &source, err);
         }
         res_form_fini(&form);
     }
