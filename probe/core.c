@@ -13,15 +13,17 @@ static const struct {
     const char *covers; /* parameters (or how they begin) and kinds of facts, separated by blanks */
     enum ip_status (*measure)(struct core_session *session, struct ip_error *err);
 } groups[] = {
-    {"issue", "issue width", "issue_width retire_width", core_width_measure},
+    {"issue", "issue width", "issue_width retire_width nop_slots ports_in_turn", core_width_measure},
     {"eliminate", "what rename removes from dependent chains", "eliminate", core_eliminate_measure},
     {"after", "instructions that wait for an addition that rename did", "after", core_after_measure},
     {"idiom", "instructions that do not wait for their operand", "idiom", core_idiom_measure},
     {"micro", "issue slots of memory operands, by address", "micro micro_index apart_slots",
      core_micro_measure},
     {"fuse", "pairs with a conditional jump that fuse", "fuse", core_fuse_measure},
-    {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate",
+    {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate stack_sync",
      core_memory_measure},
+    {"commit", "how stores enter the first-level cache", "store_pair_bytes store_row store_read",
+     core_commit_measure},
     {"branch", "taken branches and small loops", "taken_branch loop_buffer uop_cache_width branch",
      core_branch_measure},
     {"front", "decoders, µop cache, instruction cache", "predecode decode lcp uop_cache l1i",

@@ -29,17 +29,19 @@ static const double FIT_MAX = 0.03, FIT_GAIN = 2.0;
 static const double SHARED_MIN = 0.25;
 
 static void loop_write(const void *self, unsigned x, struct gen_program *program) {
-    (void)self;
     core_program_init(program, "core: a loop of %u NOPs", x);
-    core_nops(&program->unit, 8, x);
+    core_fillers(self, &program->unit, 8, x);
     program->one_loop = true;
     program->copies = 1;
 }
 
 static void short_write(const void *self, unsigned x, struct gen_program *program) {
-    (void)self;
-    core_program_init(program, "core: a loop of %u short NOPs", x);
-    core_nops(&program->unit, 3, x);
+    core_program_init(program, "core: a loop of %u short fillers", x);
+    if (core_nops_ride(self)) {
+        core_fillers(self, &program->unit, 3, x);
+    } else {
+        core_nops(&program->unit, 3, x);
+    }
     program->one_loop = true;
     program->copies = 1;
 }
@@ -136,8 +138,8 @@ static enum ip_status width_learn(struct core_session *session, const struct cor
                           best, 100 * least);
     }
     return core_learn(session, "uop_cache_width", best, least, err,
-                      "loops of 1 to %d NOPs take whole fetches of so many, within %.1f %%", SHORT_MAX,
-                      100 * least);
+                      "loops of 1 to %d %s take whole fetches of so many, within %.1f %%", SHORT_MAX,
+                      core_nops_ride(session) ? "moves" : "NOPs", 100 * least);
 }
 
 /* Instructions of which eight are independent, "%s" their register. */
@@ -219,8 +221,8 @@ static enum ip_status jumps_learn(struct core_session *session, const struct cor
 }
 
 enum ip_status core_branch_measure(struct core_session *session, struct ip_error *err) {
-    const struct core_sweep loops = {.write = loop_write}, shorts = {.write = short_write},
-                            jumps = {.write = jumps_write};
+    const struct core_sweep loops = {.write = loop_write, .self = session},
+                            shorts = {.write = short_write, .self = session}, jumps = {.write = jumps_write};
     struct core_curve *curve = malloc(sizeof *curve);
     if (curve == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a sweep");

@@ -57,10 +57,19 @@ static const struct {
     [PROBE_CORE_VECTOR_FILE] = {"vector_file", "results"},
     [PROBE_CORE_BRANCH_BUFFER] = {"branch_buffer", "branches"},
     [PROBE_CORE_APART_SLOTS] = {"apart_slots", "slots"},
+    [PROBE_CORE_STORE_PAIR_BYTES] = {"store_pair_bytes", "bytes"},
+    [PROBE_CORE_STORE_ROW] = {"store_row", ""},
+    [PROBE_CORE_STORE_READ] = {"store_read", ""},
+    [PROBE_CORE_PORTS_IN_TURN] = {"ports_in_turn", ""},
+    [PROBE_CORE_NOP_SLOTS] = {"nop_slots", "slots"},
+    [PROBE_CORE_LEA_DISPLACEMENT] = {"lea_displacement", "cycles"},
+    [PROBE_CORE_LEA_THREE] = {"lea_three", "cycles"},
+    [PROBE_CORE_LEA_THREE_RATE] = {"lea_three_rate", "LEAs a cycle"},
+    [PROBE_CORE_STACK_SYNC] = {"stack_sync", "cycles more"},
 };
 
-static const char *const kinds[] = {"fuse ",        "eliminate ", "idiom ", "micro ",
-                                    "micro_index ", "after ",     "branch "};
+static const char *const kinds[] = {"fuse ",        "eliminate ", "idiom ",  "micro ",
+                                    "micro_index ", "after ",     "branch ", "output "};
 
 void probe_core_fini(struct probe_core *core) {
     free(core->facts);

@@ -27,15 +27,17 @@
 #include "isa/form.h"
 
 enum probe_core_key {
-    PROBE_CORE_ISSUE_WIDTH,       /* slots a cycle */
-    PROBE_CORE_RETIRE_WIDTH,      /* slots a cycle */
-    PROBE_CORE_PREDECODE_BYTES,   /* bytes of code a cycle, when neither µop cache nor loop buffer serves */
-    PROBE_CORE_DECODE_WIDTH,      /* one-slot instructions a cycle, from the decoders */
-    PROBE_CORE_DECODE_COMPLEX,    /* instructions of several slots a cycle, from the decoders */
-    PROBE_CORE_LCP_STALL,         /* cycles that a length-changing prefix costs the predecoder */
-    PROBE_CORE_UOP_CACHE_WIDTH,   /* slots a cycle from the µop cache */
-    PROBE_CORE_UOP_CACHE_SLOTS,   /* its capacity */
-    PROBE_CORE_UOP_CACHE_BYTES,   /* bytes of code beyond which a loop leaves it */
+    PROBE_CORE_ISSUE_WIDTH,  /* slots a cycle */
+    PROBE_CORE_RETIRE_WIDTH, /* slots a cycle */
+    PROBE_CORE_NOP_SLOTS, /* issue slots of a NOP behind another instruction: 0 where it shares that one's */
+    PROBE_CORE_PORTS_IN_TURN,   /* 1: ports are given to µops in turn, whatever waits for them; 0: not so */
+    PROBE_CORE_PREDECODE_BYTES, /* bytes of code a cycle, when neither µop cache nor loop buffer serves */
+    PROBE_CORE_DECODE_WIDTH,    /* one-slot instructions a cycle, from the decoders */
+    PROBE_CORE_DECODE_COMPLEX,  /* instructions of several slots a cycle, from the decoders */
+    PROBE_CORE_LCP_STALL,       /* cycles that a length-changing prefix costs the predecoder */
+    PROBE_CORE_UOP_CACHE_WIDTH, /* slots a cycle from the µop cache */
+    PROBE_CORE_UOP_CACHE_SLOTS, /* its capacity */
+    PROBE_CORE_UOP_CACHE_BYTES, /* bytes of code beyond which a loop leaves it */
     PROBE_CORE_LOOP_BUFFER_SLOTS, /* capacity of the loop buffer; 0: there is none, or it gains nothing */
     PROBE_CORE_TAKEN_BRANCH,      /* cycles between two taken branches, at best: of the smallest loop */
     PROBE_CORE_LOAD_BASE,         /* L1 load to use, general-purpose register, [base] */
@@ -44,7 +46,11 @@ enum probe_core_key {
     PROBE_CORE_LOAD_VECTOR,       /* to a vector register */
     PROBE_CORE_LEA_INDEX,         /* address computed, not accessed: base + index */
     PROBE_CORE_LEA_SCALED,        /* base + index * scale */
-    PROBE_CORE_STORE_FORWARD,     /* store and load of one address by the same registers: data to data */
+    PROBE_CORE_LEA_DISPLACEMENT,  /* base + number */
+    PROBE_CORE_LEA_THREE,         /* base + index + number */
+    PROBE_CORE_LEA_THREE_RATE,    /* such LEAs a cycle */
+    PROBE_CORE_STACK_SYNC,    /* cycles that RSP comes later to what names it, after PUSH or POP moved it */
+    PROBE_CORE_STORE_FORWARD, /* store and load of one address by the same registers: data to data */
     PROBE_CORE_STORE_FORWARD_FAR, /* ... when the address is computed anew, so that it is not predicted */
     PROBE_CORE_STORE_FORWARD_VECTOR,
     PROBE_CORE_STORE_FORWARD_BLOCKED, /* a load wider than the store before it */
@@ -71,6 +77,10 @@ enum probe_core_key {
     PROBE_CORE_STORE_RATE_256,
     PROBE_CORE_STORE_RATE_512,
     PROBE_CORE_STORE_RATE_STRIDE, /* ... to different cache lines */
+    PROBE_CORE_STORE_PAIR_BYTES,  /* two stores enter the cache in one cycle if both lie in one aligned block
+                                     of so  many bytes ... */
+    PROBE_CORE_STORE_ROW,         /* ... 1: and all that follow each other into one */
+    PROBE_CORE_STORE_READ,        /* ... 1: but not where a load takes its data from one of them */
     PROBE_CORE_GPR_FILE,          /* results that general-purpose registers can hold for unretired µops */
     PROBE_CORE_VECTOR_FILE,
     PROBE_CORE_BRANCH_BUFFER, /* unretired conditional jumps */
@@ -89,7 +99,7 @@ struct probe_core_value {
 enum { PROBE_CORE_FACT_MAX = 2 * ISA_SYNTAX_MAX + 24 };
 
 struct probe_core_fact {
-    char key[PROBE_CORE_FACT_MAX]; /* "fuse cmp r64, r64 + jz rel8", "eliminate mov r64, r64" */
+    char key[PROBE_CORE_FACT_MAX]; /* "fuse cmp r64, r64 + jz rel8", "output popcnt r64, r64" */
     struct probe_core_value value;
 };
 

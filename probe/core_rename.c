@@ -4,11 +4,49 @@
 #include <stdio.h>
 
 #include "probe/core_groups.h"
+#include "probe/core_readings.h"
 
 /* A rate this near to the issue width is the issue width. */
 static const double AT_WIDTH = 1.08;
 
 /* --- issue width --------------------------------------------------------------------------------------- */
+
+static const char *const turns[PROBE_TURNS] = {
+    [PROBE_TURNS_RATE] = "lea r8, [rax+rcx]; lea r9, [rax+rcx]; lea r10, [rax+rcx]; lea r11, [rax+rcx]",
+    [PROBE_TURNS_TWO] = "add rax, rcx; lea r8, [rax+rcx]; lea r9, [r8+rcx]",
+    [PROBE_TURNS_THREE] = "add rax, rcx; lea r8, [rax+rcx]; lea r9, [r8+rcx]; lea r10, [r8+rcx]",
+};
+
+static enum ip_status turns_add(struct core_session *session, size_t slots[PROBE_TURNS],
+                                struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < PROBE_TURNS && status == IP_OK; i++) {
+        struct gen_program program;
+        core_program_init(&program, "core: ports in turn, %u", i);
+        core_lines(&program.unit, turns[i], 1);
+        status = core_add(session, &program, &slots[i], err);
+    }
+    return status;
+}
+
+static enum ip_status turns_learn(struct core_session *session, const size_t slots[PROBE_TURNS],
+                                  struct ip_error *err) {
+    double cycles[PROBE_TURNS];
+    for (unsigned i = 0; i < PROBE_TURNS; i++) {
+        cycles[i] = core_cycles(session, slots[i]);
+    }
+    enum probe_turns read = probe_turns_read(cycles);
+    if (read == PROBE_TURNS_UNKNOWN) {
+        return core_learn(session, "ports_in_turn", NAN, NAN, err, "not known: the kernels were not steady");
+    }
+    if (read == PROBE_TURNS_NOT_ASKED) {
+        return core_learn(session, "ports_in_turn", NAN, NAN, err,
+                          "not asked: only cores with four ports for LEA can tell");
+    }
+    return core_learn(session, "ports_in_turn", read == PROBE_TURNS_YES, 0, err,
+                      "a chain that feeds two operations a link: %.2f cycles, three: %.2f",
+                      cycles[PROBE_TURNS_TWO], cycles[PROBE_TURNS_THREE]);
+}
 
 enum ip_status core_width_measure(struct core_session *session, struct ip_error *err) {
     static const unsigned lengths[] = {4, 5, 8};
@@ -24,7 +62,9 @@ enum ip_status core_width_measure(struct core_session *session, struct ip_error 
             return status;
         }
     }
-    enum ip_status status = core_run(session, err);
+    size_t turn_slots[PROBE_TURNS];
+    enum ip_status status = turns_add(session, turn_slots, err);
+    status = status == IP_OK ? core_run(session, err) : status;
     if (status != IP_OK) {
         return status;
     }
@@ -47,9 +87,18 @@ enum ip_status core_width_measure(struct core_session *session, struct ip_error 
         core_nops_ride(session) ? "NOPs share slots; moves of a register to itself" : "long NOPs";
     status =
         core_learn(session, "issue_width", session->width, spread, err, "%s: %.3f cycles each", what, least);
-    return status == IP_OK ? core_learn(session, "retire_width", NAN, NAN, err,
-                                        "not seen: no less than issue, and no faster stream can be made")
-                           : status;
+    if (status == IP_OK) {
+        status = core_learn(session, "retire_width", NAN, NAN, err,
+                            "not seen: no less than issue, and no faster stream can be made");
+    }
+    if (status == IP_OK) {
+        status = turns_learn(session, turn_slots, err);
+    }
+    bool rides = core_nops_ride(session);
+    return status == IP_OK
+               ? core_learn(session, "nop_slots", rides ? 0 : 1, 0, err,
+                            rides ? "more of them a cycle than of anything else" : "as of long NOPs")
+               : status;
 }
 
 /* --- elimination --------------------------------------------------------------------------------------- */

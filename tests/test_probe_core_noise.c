@@ -40,8 +40,9 @@ static void one_pass_disturbed(void **state) {
 static void all_passes_disturbed(void **state) {
     (void)state;
     size_t unknown = 0;
-    for (unsigned seed = 2; seed <= 3; seed++) {
-        struct disturbed disturbed = {.random = {seed}, .to = UINT_MAX, .share = 0.01 * seed, .factor = 1.6};
+    for (unsigned percent = 2; percent <= 3; percent++) {
+        struct disturbed disturbed = {
+            .random = {percent + 3}, .to = UINT_MAX, .share = 0.01 * percent, .factor = 1.6};
         struct probe_core core;
         struct probe_core_tally tally;
         core_measure(as_described, most, &disturbed, &core, &tally);

@@ -6,7 +6,7 @@ isaprobe core -t $sim -S "$T/cpu.db"
 sqlite3 "$T/cpu.db" "SELECT key, value FROM core WHERE key LIKE '%_slots' OR key LIKE 'fuse dec r64%' ORDER BY key;
     SELECT outcome, selection FROM runs"
 isaprobe core -t $sim --no-store --only issue_width --only idiom --format csv | rounded
-isaprobe core -t $sim --no-store --only store_rate_512 --format json | tail -n 2 | rounded
+isaprobe core -t $sim --no-store --only store_rate_512 --format json | grep -E 'store_rate_(512|stride)' | rounded
 isaprobe core -t $sim --no-store --only frob || echo "exit $?"
 isaprobe core -t $sim --no-store frob || echo "exit $?"
 isaprobe core -t sim:tests/data/hopeless.sim --no-store --only micro || echo "exit $?"

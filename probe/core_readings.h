@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe/core_readings.h - what the times of a few kernels say together. Pure. */
+#ifndef ISAPROBE_PROBE_CORE_READINGS_H
+#define ISAPROBE_PROBE_CORE_READINGS_H
+
+/* How stores enter the cache. Kernels: stores to two places so many bytes apart, the first at a multiple of
+ * 64; three stores to a block of 32 bytes and one to the next; two stores to one such block and a load of the
+ * first. */
+enum probe_commit_kernel {
+    PROBE_COMMIT_8,
+    PROBE_COMMIT_16,
+    PROBE_COMMIT_32,
+    PROBE_COMMIT_ROW,
+    PROBE_COMMIT_READ,
+    PROBE_COMMITS
+};
+
+/* NaN: cannot be told. */
+struct probe_commit {
+    double pair_bytes; /* two stores share a cycle if both lie in one aligned block of so many bytes */
+    double row;        /* 1: so do all that follow each other into it; 0: not more than two */
+    double read;       /* 1: not where a load takes its data from one of them; 0: there, too */
+};
+
+/* `cycles` of each kernel; NaN: not measured. */
+struct probe_commit probe_commit_read(const double cycles[PROBE_COMMITS]);
+
+/* Are ports given to µops in turn, or by what waits for each? Kernels: four independent LEA; a chain of one
+ * cycle a link, and two operations one behind the other that each link feeds; three operations, two of them
+ * behind the first. On four ports that are given in turn the second of two has the port of the chain in the
+ * cycle in which both could begin, and is older; the third moves them apart, though there is more to do then.
+ */
+enum probe_turns_kernel { PROBE_TURNS_RATE, PROBE_TURNS_TWO, PROBE_TURNS_THREE, PROBE_TURNS };
+enum probe_turns { PROBE_TURNS_UNKNOWN, PROBE_TURNS_NOT_ASKED, PROBE_TURNS_NO, PROBE_TURNS_YES };
+
+/* `cycles` of each kernel; NaN: not measured. NOT_ASKED: not four ports. */
+enum probe_turns probe_turns_read(const double cycles[PROBE_TURNS]);
+
+#endif

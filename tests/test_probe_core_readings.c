@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the times of a few kernels say together; the first ones of each test are those of a Zen 4. */
+#include "probe/core_readings.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct probe_commit commit(double at_8, double at_16, double at_32, double row, double read) {
+    return probe_commit_read((const double[]){at_8, at_16, at_32, row, read});
+}
+
+static void test_commit(void **state) {
+    (void)state;
+    struct probe_commit found = commit(1.34, 1.32, 2.0, 2.0, 2.0);
+    assert_true(found.pair_bytes == 32 && found.row == 1 && found.read == 1);
+    found = commit(1.0, 1.0, 2.0, 3.0, 1.0);
+    assert_true(found.pair_bytes == 32 && found.row == 0 && found.read == 0);
+    found = commit(1.0, 1.0, 1.0, 2.0, 1.0); /* whole lines: a row of 32 bytes says nothing */
+    assert_true(found.pair_bytes == 64 && isnan(found.row) && found.read == 0);
+    found = commit(1.0, 2.0, 2.0, 4.0, 2.0);
+    assert_true(found.pair_bytes == 16 && isnan(found.row) && found.read == 1);
+    found = commit(2.0, 2.0, 2.0, 4.0, 2.0); /* one store a cycle */
+    assert_true(isnan(found.pair_bytes) && isnan(found.row) && isnan(found.read));
+    found = commit(1.0, NAN, 2.0, 2.0, 2.0);
+    assert_true(isnan(found.pair_bytes));
+    found = commit(1.0, 1.0, 2.0, NAN, NAN);
+    assert_true(found.pair_bytes == 32 && isnan(found.row) && isnan(found.read));
+}
+
+static void test_turns(void **state) {
+    (void)state;
+    assert_int_equal(probe_turns_read((const double[]){1.0, 1.5, 1.0}), PROBE_TURNS_YES);
+    assert_int_equal(probe_turns_read((const double[]){1.0, 1.57, 1.68}), PROBE_TURNS_NO); /* by count */
+    assert_int_equal(probe_turns_read((const double[]){1.0, 1.0, 1.0}),
+                     PROBE_TURNS_NO); /* at the last moment */
+    assert_int_equal(probe_turns_read((const double[]){1.0, 1.6, 1.2}), PROBE_TURNS_NO);
+    assert_int_equal(probe_turns_read((const double[]){1.0, 1.2, 1.05}), PROBE_TURNS_NO);
+    assert_int_equal(probe_turns_read((const double[]){0.8, 1.5, 1.0}), PROBE_TURNS_NOT_ASKED);
+    assert_int_equal(probe_turns_read((const double[]){1.0, NAN, 1.0}), PROBE_TURNS_UNKNOWN);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_commit), cmocka_unit_test(test_turns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
