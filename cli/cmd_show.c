@@ -46,6 +46,7 @@ static const struct cli_column columns[] = {
     {.name = "eliminated"},
     {.name = "same_register"},
     {.name = "fuses_with"},
+    {.name = "output_cycles"},
     {.name = NULL},
 };
 
@@ -172,6 +173,22 @@ static void ports_append(struct ip_text *text, const struct res_ports *ports) {
     unit_held_append(text, ports);
 }
 
+/* A link of the chain with one destination, of a form that waits for what it only writes; NaN: it does not,
+ * or nobody asked. */
+static double output_cycles(const struct probe_core *core, const char *syntax) {
+    const struct probe_core_value *fact = probe_core_fact_get(core, "output", syntax, NULL);
+    return fact != NULL && fact->known ? fact->value : NAN;
+}
+
+static void output_append(struct ip_text *text, const struct probe_core *core, const char *syntax) {
+    double cycles = output_cycles(core, syntax);
+    if (!isnan(cycles)) {
+        ip_text_append(text, "  output      waits for the register that it only writes, ");
+        cli_number_append(text, cycles);
+        ip_text_append(text, " cycles\n");
+    }
+}
+
 static void rename_append(struct ip_text *text, const struct probe_core *core, const char *syntax) {
     struct probe_rename renamed;
     struct probe_fusion fusion;
@@ -250,6 +267,7 @@ static enum ip_status paragraph_print(struct show *show, const struct res_form *
     slots_append(&text, &form->slots);
     ports_append(&text, &form->ports);
     rename_append(&text, &show->core, form->syntax);
+    output_append(&text, &show->core, form->syntax);
     for (size_t i = 0; i < form->pair_count; i++) {
         pair_append(&text, &form->pairs[i], show->output.utf8);
     }
@@ -323,6 +341,7 @@ static enum ip_status row_print(struct show *show, const struct res_form *form, 
         renamed.eliminated != PROBE_NOT_MEASURED ? cli_bool(true) : cli_text(NULL),
         cli_text(cli_same_register_words(&renamed)),
         cli_text(cli_fusion_jumps(&fusion, jumps)),
+        cli_number(output_cycles(&show->core, form->syntax)),
     };
     cli_output_row(&show->output, row, NULL);
     enum ip_status status =

@@ -6,6 +6,7 @@
 #include "cli/bench.h"
 #include "cli/scan_readings.h"
 #include "cli/selection.h"
+#include "probe/output.h"
 #include "probe/rename.h"
 #include "probe/slots.h"
 #include "probe/transfer.h"
@@ -103,6 +104,10 @@ void scan_progress_show(struct scan *scan);
 /* The ports of the forms that were put off, from late[first] on, `count` of them. */
 IP_CHECK enum ip_status scan_late_run(struct scan *scan, size_t first, size_t count, struct ip_error *err);
 
+/* Stores which of forms[0..count) wait for the register that they only write, as facts about the core. */
+IP_CHECK enum ip_status scan_outputs_store(struct res_store *store, struct isa_form *const *forms,
+                                           size_t count, const struct probe_output *outputs,
+                                           struct ip_error *err);
 /* Stores what forms[0..count) do at rename, as facts about the core (cli/scan_rename.c). */
 IP_CHECK enum ip_status scan_rename_store(struct res_store *store, struct isa_form *const *forms,
                                           size_t count, const struct probe_rename *renamed,

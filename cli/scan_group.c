@@ -25,6 +25,7 @@ struct group {
     struct probe_usage suggested[SCAN_GROUP_MAX]; /* by glances */
     bool glanced;                                 /* before this group was made: `suggested` is theirs */
     struct probe_rename renamed[SCAN_GROUP_MAX];
+    struct probe_output outputs[SCAN_GROUP_MAX];
 };
 
 /* Does the throughput say that this CPU lacks the form? */
@@ -103,6 +104,10 @@ static enum ip_status group_measure(struct scan *scan, struct group *group, bool
     if ((group->parts & (RES_PART_THROUGHPUT | RES_PART_SLOTS)) != 0) {
         status = probe_throughput_measure(&meter, encoder, group->chosen, group->chosen_count,
                                           group->throughput, err);
+    }
+    if (status == IP_OK && (group->parts & RES_PART_THROUGHPUT) != 0) {
+        status = probe_outputs_measure(&meter, encoder, group->chosen, group->throughput, group->chosen_count,
+                                       group->outputs, err);
     }
     if (status == IP_OK && (group->parts & RES_PART_SLOTS) != 0) {
         status = probe_slots_measure(&meter, encoder, group->chosen, group->throughput, group->chosen_count,
@@ -261,6 +266,9 @@ static enum ip_status group_end(struct scan *scan, struct group *group, enum ip_
                                 struct ip_error *err) {
     if (status == IP_OK && (group->parts & RES_PART_PORTS) != 0) {
         status = scan_rename_store(scan->store, group->chosen, group->chosen_count, group->renamed, err);
+    }
+    if (status == IP_OK && (group->parts & RES_PART_THROUGHPUT) != 0) {
+        status = scan_outputs_store(scan->store, group->chosen, group->chosen_count, group->outputs, err);
     }
     if (status == IP_OK) {
         status = res_pending_clear(&scan->pending, false, err);

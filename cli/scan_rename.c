@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/scan_rename.c - what a scan of ports sees of rename by the way becomes facts about the core. */
+/* cli/scan_rename.c - what a scan sees of rename by the way becomes facts about the core. */
 #include "cli/scan.h"
 
 #include <math.h>
@@ -11,6 +11,23 @@ static enum ip_status fact_add(struct probe_core *core, const char *kind, const 
     char key[PROBE_CORE_FACT_MAX];
     probe_core_fact_key(kind, form->syntax, NULL, key);
     return probe_core_set(core, key, value, NAN, how, err);
+}
+
+enum ip_status scan_outputs_store(struct res_store *store, struct isa_form *const *forms, size_t count,
+                                  const struct probe_output *outputs, struct ip_error *err) {
+    struct probe_core core = {0};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (outputs[i].waits) {
+            status = fact_add(&core, "output", forms[i], outputs[i].cycles,
+                              RES_CORE_OF_SCAN "chain with one destination, cycles for each link", err);
+        }
+    }
+    if (status == IP_OK && core.fact_count > 0) {
+        status = res_core_add(store, &core, err);
+    }
+    probe_core_fini(&core);
+    return status;
 }
 
 enum ip_status scan_rename_store(struct res_store *store, struct isa_form *const *forms, size_t count,
