@@ -180,7 +180,7 @@ static void operands_read(struct reading *reading) {
         bool partial = op->write && !op->read &&
                        (op->reg_class == ISA_REG_GPR8 || op->reg_class == ISA_REG_GPR8H ||
                         op->reg_class == ISA_REG_GPR16);
-        if (op->read || partial) {
+        if (op->read || partial || to->cost->output == (int)i) {
             source_add(reading, resource, (int)i, partial, false);
         }
         if (op->write) {
@@ -257,9 +257,9 @@ static void latencies_fill(const struct core_block *block, const struct reading 
     /* The stack pointer is moved at decode, by an adder of its own. */
     for (unsigned t = 0; t < to->target_count && to->stack; t++) {
         for (unsigned s = 0; s < to->source_count; s++) {
-            if (to->targets[t] == CORE_RESOURCE_GPR + 4) {
-                to->latency[t][s] = to->sources[s] == CORE_RESOURCE_GPR + 4 ? 0.0f : -INFINITY;
-            } else if (to->sources[s] == CORE_RESOURCE_GPR + 4 && to->loads) {
+            if (to->targets[t] == CORE_RESOURCE_RSP) {
+                to->latency[t][s] = to->sources[s] == CORE_RESOURCE_RSP ? 0.0f : -INFINITY;
+            } else if (to->sources[s] == CORE_RESOURCE_RSP && to->loads) {
                 to->latency[t][s] = load;
             }
         }
@@ -305,30 +305,75 @@ static bool fuses(const struct core_costs *costs, const struct core_instruction 
     return !fuse_known(&costs->core) && fuses_by_default(first);
 }
 
-/* Does the core take anything apart for an index? As far as it was measured. */
-static bool takes_apart(const struct probe_core *core) {
-    const struct probe_core_value *plain = probe_core_fact_get(core, "micro", "cmp r64, m64", NULL);
-    const struct probe_core_value *index = probe_core_fact_get(core, "micro_index", "cmp r64, m64", NULL);
-    return plain != NULL && index != NULL && index->value > plain->value + 0.5;
+/* The form of its kind of which the core was asked whether an index takes it apart; NULL: none. */
+static const char *apart_kind(const struct isa_form *form, const struct core_instruction *instruction) {
+    unsigned bits = isa_form_vector_bits(form);
+    const struct isa_operand *first = &form->operands[0], *last = &form->operands[form->explicit_count - 1];
+    bool number = last->kind == ISA_OPERAND_IMM && form->explicit_count == 2;
+    bool modifies = first->kind == ISA_OPERAND_REG && first->read && first->write;
+    if (instruction->stores && instruction->loads) {
+        return number || form->explicit_count == 1 ? "inc m64" : "add m64, r64";
+    }
+    if (instruction->stores) {
+        return bits == 512   ? "vmovdqa64 m512, zmm"
+               : bits == 256 ? "vmovdqa m256, ymm"
+               : bits != 0   ? "movaps m128, xmm"
+               : number      ? "mov m64, imm32"
+                             : "mov m64, r64";
+    }
+    if (form->explicit_count < 2) {
+        return NULL;
+    }
+    if (bits == 0) {
+        return modifies && form->explicit_count == 2 ? "add r64, m64"
+               : number && !modifies                 ? "cmp m64, imm8"
+                                                     : "cmp r64, m64";
+    }
+    return modifies && form->explicit_count == 2 ? "paddd xmm, m128"
+           : modifies                            ? "vfmadd231ps ymm, ymm, m256"
+           : bits == 512                         ? "vpaddd zmm, zmm, m512"
+                                                 : "vpaddd ymm, ymm, m256";
 }
 
-/* An operation with a load keeps its slot with an index only where its register is source and destination,
- * and it has no other operand. One that stores too has a slot more, where it has a register. */
+/* A load keeps the slot of its operation, and a store that of its data, with an index, too; or not, as far as
+ * that was measured of a form of its kind: on a Golden Cove loads of comparisons and of VEX forms of three
+ * operands do not, on a Zen 4 loads and stores of general registers. */
 static bool apart_check(const struct core_costs *costs, const struct core_instruction *instruction) {
     const struct isa_form *form = &instruction->cost->form;
-    bool operates = false;
+    bool operates = instruction->stores;
     for (unsigned t = 0; t < instruction->cost->term_count; t++) {
         operates =
             operates || (instruction->cost->terms[t].ports & (costs->load_ports | costs->store_ports)) == 0;
     }
-    if (instruction->stack || !instruction->loads || instruction->binding.address.index < 0 || !operates ||
-        form->explicit_count < 2 || !takes_apart(&costs->core)) {
+    bool accesses = instruction->loads || instruction->stores;
+    if (instruction->stack || !accesses || !operates || instruction->binding.address.index < 0) {
         return false;
     }
-    bool modifies = form->explicit_count == 2 && form->operands[0].kind == ISA_OPERAND_REG &&
-                    form->operands[0].read && form->operands[0].write;
-    bool number = instruction->stores && form->operands[1].kind == ISA_OPERAND_IMM;
-    return !modifies && !number;
+    const char *kind = apart_kind(form, instruction);
+    const struct probe_core_value *plain = NULL, *index = NULL;
+    if (kind != NULL) {
+        plain = probe_core_fact_get(&costs->core, "micro", kind, NULL);
+        index = probe_core_fact_get(&costs->core, "micro_index", kind, NULL);
+    }
+    return plain != NULL && index != NULL && index->value > plain->value + 0.5;
+}
+
+/* A form that waits for flags does so with one register, too: SBB of it with itself. */
+static void idiom_cut(struct core_instruction *to) {
+    unsigned kept = 0;
+    for (unsigned s = 0; s < to->source_count; s++) {
+        if (to->sources[s] < CORE_RESOURCE_CARRY) {
+            continue;
+        }
+        to->sources[kept] = to->sources[s];
+        for (unsigned t = 0; t < to->target_count; t++) {
+            to->latency[t][kept] = to->latency[t][s];
+        }
+        kept++;
+    }
+    to->source_count = (uint8_t)kept;
+    to->address_count = 0;
+    to->idiom = kept == 0;
 }
 
 static enum ip_status instruction_read(struct core_block *block, struct core_costs *costs, size_t offset,
@@ -347,7 +392,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
         return ip_fail(err, status, "the block's bytes at offset %zu are no instruction: %s", offset,
                        reason.text);
     }
-    core_lea_name(&form, &to->binding);
+    core_lea_name(costs, &form, &to->binding);
     status = core_costs_get(costs, &form, &to->cost, err);
     status = status == IP_OK ? core_zero_get(costs, &to->binding, &to->cost, err) : status;
     if (status != IP_OK) {
@@ -359,12 +404,12 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     operands_read(&reading);
     latencies_fill(block, &reading);
     to->idiom = idiom_check(to);
+    if (to->idiom) {
+        idiom_cut(to);
+    }
     to->renamed = to->idiom ? to->cost->same_eliminated
                             : to->cost->known && to->cost->unit < 0 &&
                                   (to->cost->term_count == 0 || to->cost->at_rename);
-    if (to->idiom) {
-        to->source_count = to->address_count = 0;
-    }
     to->apart = apart_check(costs, to);
     to->slots = (to->cost->known ? to->cost->slots : 1.0) + (to->apart ? 1.0 : 0.0);
     block->count++;
@@ -434,6 +479,43 @@ static void neighbours_fill(struct core_block *block) {
     }
 }
 
+/* NOPs that take no slot behind another instruction share its own; what has one already takes no second. */
+static void nops_place(struct core_block *block, double slots) {
+    bool shared = block->items[block->count - 1].fused;
+    for (size_t i = 0; i < block->count; i++) {
+        struct core_instruction *to = &block->items[i];
+        if (strcmp(to->cost->form.mnemonic, "nop") != 0) {
+            shared = false;
+        } else {
+            to->slots = shared ? to->slots : slots;
+            shared = !shared;
+        }
+    }
+}
+
+static bool uses(const uint8_t *resources, unsigned count, uint8_t resource) {
+    return memchr(resources, resource, count) != NULL;
+}
+
+/* PUSH and POP move RSP by an adder at decode; what names RSP then needs the sum, which takes a µop. Not so
+ * MOV and LEA between registers: seen on a Zen 4, where PUSH and `lea rax, [rsp+8]` in turns form no chain.
+ */
+static void stack_syncs_find(struct core_block *block) {
+    bool moved = false;
+    for (size_t pass = 0; pass < 2; pass++) { /* the first finds out how the block ends */
+        for (size_t i = 0; i < block->count; i++) {
+            struct core_instruction *to = &block->items[i];
+            enum core_action action = to->cost->action;
+            bool copies =
+                (action == CORE_ACTION_MOVE || action == CORE_ACTION_LEA) && !to->loads && !to->stores;
+            to->syncs =
+                moved && !to->stack && !copies && uses(to->sources, to->source_count, CORE_RESOURCE_RSP);
+            moved =
+                to->stack || (moved && !to->syncs && !uses(to->targets, to->target_count, CORE_RESOURCE_RSP));
+        }
+    }
+}
+
 enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, size_t code_bytes,
                                  struct core_costs *costs, struct ip_error *err) {
     struct core_block made = {.code = code, .code_bytes = code_bytes};
@@ -457,6 +539,13 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
         return status;
     }
     neighbours_fill(&made);
+    double sync = probe_core_get(&costs->core, PROBE_CORE_STACK_SYNC);
+    made.stack_sync = isnan(sync) ? 0.0 : round(sync);
+    stack_syncs_find(&made);
+    double nop = probe_core_get(&costs->core, PROBE_CORE_NOP_SLOTS);
+    if (nop < 1.0) { /* not where it is not known */
+        nops_place(&made, nop);
+    }
     *block = made;
     return IP_OK;
 }

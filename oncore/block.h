@@ -10,6 +10,7 @@
  * are the register), the carry flag, and all other flags as one. Memory is told apart by address. */
 enum core_resource {
     CORE_RESOURCE_GPR = 0,
+    CORE_RESOURCE_RSP = 4,
     CORE_RESOURCE_VECTOR = 16,
     CORE_RESOURCE_MASK = 48,
     CORE_RESOURCE_X87 = 56,
@@ -41,13 +42,15 @@ struct core_instruction {
     bool general;       /* it writes a general register */
     bool loads, stores; /* explicit or implicit memory */
     bool stack;         /* through RSP: PUSH, POP */
-    uint16_t bytes;     /* of the access */
-    bool renamed;       /* takes a slot and no port */
-    bool apart;         /* an index makes two slots of a load and its operation */
-    double slots;       /* issue slots, when it is not fused with the one before */
-    bool idiom;         /* same register for both sources: its result waits for nothing */
-    bool fused;         /* with the instruction before it: no slot, no port of its own */
-    bool taken;         /* a branch that closes the loop */
+    bool syncs;     /* names RSP after such an instruction moved it: RSP comes stack_sync later, to it and to
+                       all that follow */
+    uint16_t bytes; /* of the access */
+    bool renamed;   /* takes a slot and no port */
+    bool apart;     /* an index makes two slots of a load and its operation */
+    double slots;   /* issue slots, when it is not fused with the one before */
+    bool idiom;     /* same register for both sources: its result waits for nothing */
+    bool fused;     /* with the instruction before it: no slot, no port of its own */
+    bool taken;     /* a branch that closes the loop */
     uint32_t
         ports; /* of its operation, where a branch that is fused with it decides them; 0: as the form's */
 };
@@ -58,6 +61,7 @@ struct core_block {
     const uint8_t *code; /* borrowed */
     size_t code_bytes;
     double load_cycles; /* of a plain load from its address; NaN: unknown */
+    double stack_sync;  /* cycles; 0 where it is not known */
 };
 
 /* The ports of its cost's t-th term. */

@@ -17,6 +17,9 @@ enum {
     NODES_MAX = CORE_RESOURCES + STORES_MAX,
     CARRIED_MAX = 48,
     NONE = -1,
+    STEP_STORE = CORE_TARGETS_MAX, /* of an instruction's steps, which begin with its targets */
+    STEP_SYNC,
+    STEPS,
     WARM_PASSES = 3,
     LINE = 64,
     PAGE = 4096
@@ -152,9 +155,9 @@ struct step {
 };
 
 /* The longest ways from `origin` to all nodes, over the block from its start to its end. `steps` (may be
- * NULL): one for each instruction and target, and one for its store. */
+ * NULL): one for each instruction and target, one for its store, and one for RSP. */
 static void ways_find(const struct chains *chains, int origin, double distance[NODES_MAX],
-                      struct step (*steps)[CORE_TARGETS_MAX + 1]) {
+                      struct step (*steps)[STEPS]) {
     const struct core_block *block = chains->block;
     for (int node = 0; node < NODES_MAX; node++) {
         distance[node] = -INFINITY;
@@ -164,18 +167,26 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
         const struct core_instruction *instruction = &block->items[i];
         double result[CORE_TARGETS_MAX + 1];
         int memory = chains->memory.from[i];
+        bool foretold =
+            memory != NONE && core_forward_foretold(&chains->forwarding, chains->memory.cycles[i]);
         for (unsigned t = 0; t <= instruction->target_count; t++) {
             bool store = t == instruction->target_count;
+            /* PUSH and POP move RSP without looking at the data. */
+            bool pointer = !store && instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP;
             struct step best = {.instruction = NONE, .from = NONE};
             result[t] = -INFINITY;
             for (unsigned s = 0; s < instruction->source_count; s++) {
                 /* An address that is there does not make the data of a store. */
-                if (store && s < instruction->address_count && !instruction->loads) {
+                bool address = s < instruction->address_count;
+                if (address && ((store && !instruction->loads) || (foretold && !pointer))) {
                     continue;
                 }
                 double cycles =
                     store ? instruction->to_store + (s < instruction->address_count ? chains->load : 0.0)
                           : instruction->latency[t][s];
+                cycles += instruction->syncs && instruction->sources[s] == CORE_RESOURCE_RSP
+                              ? block->stack_sync
+                              : 0.0;
                 double way = distance[instruction->sources[s]] + cycles;
                 if (way > result[t]) {
                     result[t] = way;
@@ -183,8 +194,6 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
                         .instruction = (int)i, .from = instruction->sources[s], .cycles = cycles};
                 }
             }
-            /* PUSH and POP move RSP without looking at the data. */
-            bool pointer = !store && instruction->stack && instruction->targets[t] == CORE_RESOURCE_GPR + 4;
             if (memory != NONE && !pointer) {
                 double cycles =
                     chains->memory.cycles[i] +
@@ -196,7 +205,14 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
                 }
             }
             if (steps != NULL) {
-                steps[i][store ? CORE_TARGETS_MAX : t] = best;
+                steps[i][store ? STEP_STORE : t] = best;
+            }
+        }
+        if (instruction->syncs) {
+            distance[CORE_RESOURCE_RSP] += block->stack_sync;
+            if (steps != NULL) {
+                steps[i][STEP_SYNC] = (struct step){
+                    .instruction = (int)i, .from = CORE_RESOURCE_RSP, .cycles = block->stack_sync};
             }
         }
         for (unsigned t = 0; t < instruction->target_count; t++) {
@@ -275,7 +291,7 @@ static double mean_largest(const struct chains *chains, unsigned cycle[CARRIED_M
 static enum ip_status links_write(const struct chains *chains, const unsigned *cycle, unsigned length,
                                   struct core_prediction *prediction, struct ip_error *err) {
     const struct core_block *block = chains->block;
-    struct step(*steps)[CORE_TARGETS_MAX + 1] = calloc(block->count, sizeof *steps);
+    struct step(*steps)[STEPS] = calloc(block->count, sizeof *steps);
     if (steps == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the critical chain of a block");
     }
@@ -292,7 +308,8 @@ static enum ip_status links_write(const struct chains *chains, const unsigned *c
             for (unsigned t = 0; t < instruction->target_count; t++) {
                 target = instruction->targets[t] == node ? (int)t : target;
             }
-            target = chains->memory.node[i] == node ? CORE_TARGETS_MAX : target;
+            target = chains->memory.node[i] == node ? STEP_STORE : target;
+            target = target == NONE && instruction->syncs && node == CORE_RESOURCE_RSP ? STEP_SYNC : target;
             if (target == NONE || prediction->chain_count == CORE_CHAIN_MAX) {
                 continue;
             }

@@ -12,8 +12,10 @@
 #include "isa/form.h"
 #include "probe/core_params.h"
 #include "results/store.h"
+#include "results/transfer.h"
 
-enum { CORE_UNITS_SHARED = 2 }; /* units that forms share come first */
+/* Units that forms share come first. */
+enum { CORE_UNIT_SCALAR, CORE_UNIT_VECTOR, CORE_UNIT_LOADS, CORE_UNITS_SHARED };
 enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 12, CORE_PAIRS_MAX = 48 };
 
 /* µops that may go to any of `ports`; bit p is the port whose name is core_costs.port_names[p]. */
@@ -78,6 +80,7 @@ struct core_cost {
     bool at_rename;    /* ... and it takes its ports only where a branch is fused with it */
     bool same_breaks;  /* with one register for both sources the result does not wait for it */
     bool same_eliminated; /* ... and takes no port */
+    int8_t output;        /* operand that it only writes, and waits for all the same; -1: none */
     bool zero_apart;      /* the store has a row for an immediate of zero */
     char why[128];        /* what is missing or composed; "" */
 };
@@ -96,6 +99,7 @@ struct core_costs {
     uint32_t branch_ports; /* of a branch that is taken; 0: not known */
     struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
     unsigned load_term_count, store_term_count;
+    struct res_transfers transfers;
     struct probe_core core; /* owned */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "oncore/cost_steps.h"
+#include "probe/output.h"
 #include "results/core.h"
 
 /* A link of a chain that takes less than this is not executed: it is done at rename. */
@@ -55,6 +56,7 @@ void core_cost_describe(struct core_cost *cost) {
     cost->slots = cost->cycles = cost->unit_cycles = cost->modifies = cost->forwarded = NAN;
     cost->eliminated = -1.0;
     cost->unit = -1;
+    cost->output = -1;
 }
 
 enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err) {
@@ -139,7 +141,8 @@ static enum ip_status bypass_fill(struct core_costs *costs, struct core_cost *co
     return status;
 }
 
-static void latency_fill(struct core_cost *cost, const struct res_form *known) {
+static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *cost,
+                                   const struct res_form *known, struct ip_error *err) {
     double least = INFINITY, same_most = -1.0;
     for (size_t i = 0; i < known->pair_count; i++) {
         const struct res_pair *pair = &known->pairs[i];
@@ -152,13 +155,21 @@ static void latency_fill(struct core_cost *cost, const struct res_form *known) {
         if (content || !tells || src < 0 || dst < 0 || cost->latency_count == CORE_PAIRS_MAX) {
             continue;
         }
+        double cycles = pair->value.cycles;
+        if (pair->upper_bound && !isnan(cycles)) {
+            enum ip_status status =
+                res_transfer_cycles(costs->store, &costs->transfers, pair->via, cycles, &cycles, err);
+            if (status != IP_OK) {
+                return status;
+            }
+        }
         float slower = chained_alone(cost, pair) ? cost->bypass : 0.0f; /* measured with the bypass */
         cost->latencies[cost->latency_count++] = (struct core_latency){
             .src = (int8_t)src,
             .dst = (int8_t)dst,
             .address = strcmp(pair->path, "address") == 0,
             .index = strcmp(pair->path, "index") == 0,
-            .cycles = pair->independent ? -INFINITY : (float)fmax(0.0, pair->value.cycles) + slower};
+            .cycles = pair->independent ? -INFINITY : (float)fmax(0.0, cycles) + slower};
         bool data = !pair->independent && cost->form.operands[dst].kind == ISA_OPERAND_REG &&
                     cost->form.operands[src].kind == ISA_OPERAND_REG;
         if (data) {
@@ -176,6 +187,7 @@ static void latency_fill(struct core_cost *cost, const struct res_form *known) {
     }
     cost->same_breaks = cost->eliminated < 0.0 && same_most >= 0.0 && same_most < RENAMED;
     cost->same_eliminated = cost->same_breaks;
+    return IP_OK;
 }
 
 /* Issue slots when they were not measured: a load goes with the operation that it feeds, a store's address
@@ -301,6 +313,14 @@ static bool changes_length(const struct isa_form *form) {
     return immediate && !form->vex && !form->evex;
 }
 
+double core_terms_cycles(const struct core_cost *cost) {
+    double most = 0.0;
+    for (unsigned t = 0; t < cost->term_count; t++) {
+        most = fmax(most, cost->terms[t].uops / __builtin_popcount(cost->terms[t].ports));
+    }
+    return most;
+}
+
 static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cost,
                                  const struct res_form *known, struct ip_error *err) {
     const struct res_ports *ports = &known->ports;
@@ -333,10 +353,12 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
         cost->source = CORE_SOURCE_MEASURED;
     }
     cost->at_rename = usable && cost->eliminated >= 0.0 && ports->cycles < FASTER * ports->expected_cycles;
-    double slower = ports->expected_cycles * SLOWER + SLOWER_CYCLES;
-    if (usable && !cost->stores && cost->term_count > 0 && ports->cycles > slower && cost->eliminated < 0.0 &&
-        !changes_length(&cost->form)) {
-        cost->unit_cycles = isnan(ports->unit_cycles) ? ports->cycles : ports->unit_cycles;
+    /* Ports that are not its own may still be held up by the unit that it waits for. */
+    double expected = usable ? ports->expected_cycles : core_terms_cycles(cost);
+    double cycles = isnan(ports->cycles) ? cost->cycles : ports->cycles;
+    if (cost->known && !cost->stores && cost->term_count > 0 && cycles > expected * SLOWER + SLOWER_CYCLES &&
+        cost->eliminated < 0.0 && !changes_length(&cost->form)) {
+        cost->unit_cycles = isnan(ports->unit_cycles) ? cycles : ports->unit_cycles;
     }
     if (!cost->known && cost->branch && !cost->loads && !cost->stores) {
         cost->known = true; /* a slot, and the port that taken ones were seen to need */
@@ -371,7 +393,7 @@ static enum ip_status latency_compose(struct core_costs *costs, struct core_cost
     if (status != IP_OK || !there) {
         return status;
     }
-    latency_fill(cost, &twin);
+    status = latency_fill(costs, cost, &twin, err);
     cost->eliminated = -1.0;
     cost->same_breaks = cost->same_eliminated = false;
     for (unsigned i = 0; i < cost->latency_count; i++) {
@@ -382,11 +404,19 @@ static enum ip_status latency_compose(struct core_costs *costs, struct core_cost
         }
     }
     res_form_fini(&twin);
-    return IP_OK;
+    return status;
 }
 
-/* Which unpipelined unit: vector forms that are slower than their ports share one, scalar ones another; a
- * form of which only the throughput is known has one of its own. */
+static bool only_loads(const struct core_costs *costs, const struct core_cost *cost) {
+    uint32_t ports = 0;
+    for (unsigned i = 0; i < cost->term_count; i++) {
+        ports |= cost->terms[i].ports;
+    }
+    return cost->loads && (ports & ~costs->load_ports) == 0;
+}
+
+/* Which unpipelined unit: loads that are slower than their ports share one, other vector forms that are
+ * another, scalar ones a third; a form of which only the throughput is known has one of its own. */
 static int unit_find(const struct core_costs *costs, const struct core_cost *cost) {
     if (isnan(cost->unit_cycles)) {
         return -1;
@@ -394,7 +424,32 @@ static int unit_find(const struct core_costs *costs, const struct core_cost *cos
     if (cost->source == CORE_SOURCE_ASSUMED) {
         return (int)(CORE_UNITS_SHARED + costs->count); /* as many as there are costs at most */
     }
-    return isa_form_vector_bits(&cost->form) != 0 ? 1 : 0;
+    if (only_loads(costs, cost)) {
+        return CORE_UNIT_LOADS;
+    }
+    return isa_form_vector_bits(&cost->form) != 0 ? CORE_UNIT_VECTOR : CORE_UNIT_SCALAR;
+}
+
+/* What the core was asked, or a scan of ports saw, tells more than the latencies: whether a port is needed,
+ * too. */
+static void idiom_fill(const struct core_costs *costs, struct core_cost *cost) {
+    const struct probe_core_value *fact = probe_core_fact_get(&costs->core, "idiom", cost->form.syntax, NULL);
+    if (fact != NULL && fact->known && cost->eliminated < 0.0) {
+        cost->same_breaks = fact->value >= 1.0;
+        cost->same_eliminated = fact->value >= 2.0;
+    }
+}
+
+/* A register that the form only writes, where a chain through it was seen to wait. */
+static void output_fill(const struct core_costs *costs, struct core_cost *cost) {
+    const struct probe_core_value *fact =
+        probe_core_fact_get(&costs->core, "output", cost->form.syntax, NULL);
+    int output = probe_output_operand(&cost->form);
+    if (fact != NULL && fact->known && output >= 0 && cost->latency_count < CORE_PAIRS_MAX) {
+        cost->output = (int8_t)output;
+        cost->latencies[cost->latency_count++] =
+            (struct core_latency){.src = (int8_t)output, .dst = (int8_t)output, .cycles = (float)fact->value};
+    }
 }
 
 /* Measured for one form of a mnemonic. */
@@ -431,7 +486,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     status = bypass_fill(costs, cost, there ? &known : NULL, err);
     if (there) {
         cost->cycles = known.throughput.cycles;
-        latency_fill(cost, &known);
+        status = status == IP_OK ? latency_fill(costs, cost, &known, err) : status;
         forwarded_fill(cost, &known, costs->load_cycles);
     } else {
         known.throughput.cycles = known.slots.cycles = NAN;
@@ -441,6 +496,8 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (status == IP_OK) {
         status = latency_compose(costs, cost, err);
     }
+    idiom_fill(costs, cost);
+    output_fill(costs, cost);
     if (status == IP_OK) {
         status = ports_fill(costs, cost, &known, err);
     }

@@ -16,6 +16,9 @@ IP_CHECK enum ip_status core_cost_fill(struct core_costs *costs, struct core_cos
 IP_CHECK enum ip_status core_form_read(struct res_store *store, const char *syntax, struct res_form *form,
                                        bool *there, struct ip_error *err);
 
+/* Cycles an instance that each of its terms needs by itself; the most. */
+double core_terms_cycles(const struct core_cost *cost);
+
 /* Does the store have a usage of ports that can be right? Not one of more µops than its slots hold. */
 bool core_ports_usable(const struct res_form *form);
 
@@ -45,7 +48,7 @@ bool core_costs_has(const struct core_costs *costs, const char *syntax);
 
 /* oncore/lea.c: an address computation costs what its address is made of: other than "base + number" it gets
  * a name of its own, such as "lea r64, agen [scaled]". */
-void core_lea_name(struct isa_form *form, const struct isa_binding *binding);
+void core_lea_name(const struct core_costs *costs, struct isa_form *form, const struct isa_binding *binding);
 /* The cost of such a name; false when it is none. */
 IP_CHECK enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                                       struct ip_error *err);

@@ -8,20 +8,32 @@
 #include "oncore/cost_steps.h"
 #include "results/core.h"
 
-static const char scaled[] = " [scaled]", indexed[] = " [index]", based[] = " [number]";
+static const char scaled[] = " [scaled]", indexed[] = " [index]", based[] = " [number]",
+                  displaced[] = " [displaced]", three[] = " [three]";
 
-void core_lea_name(struct isa_form *form, const struct isa_binding *binding) {
+static bool known(const struct core_costs *costs, enum probe_core_key key) {
+    return !isnan(probe_core_get(&costs->core, key));
+}
+
+void core_lea_name(const struct core_costs *costs, struct isa_form *form, const struct isa_binding *binding) {
     bool agen = form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_AGEN;
     if (!agen || strcmp(form->mnemonic, "lea") != 0) {
         return;
     }
     const struct isa_address *address = &binding->address;
-    const char *kind = address->index >= 0 ? address->scale > 1 ? scaled : indexed
-                       : address->base < 0 ? based
-                                           : "";
+    bool all = address->index >= 0 && address->disp != 0 && (address->base >= 0 || address->scale > 1);
+    bool number = address->index < 0 && address->disp != 0;
+    const char *kind = all && known(costs, PROBE_CORE_LEA_THREE) ? three
+                       : address->index >= 0                     ? address->scale > 1 ? scaled : indexed
+                       : address->base < 0                       ? based
+                       : number && known(costs, PROBE_CORE_LEA_DISPLACEMENT) ? displaced
+                                                                             : "";
     size_t length = strlen(form->syntax);
     (void)snprintf(form->syntax + length, sizeof form->syntax - length, "%s", kind);
 }
+
+/* A link of a chain that takes less was not executed. */
+static const double AT_RENAME = 0.9;
 
 static bool ends(const char *text, const char *end) {
     size_t length = strlen(text), tail = strlen(end);
@@ -51,9 +63,20 @@ static enum ip_status addition_ports(struct core_costs *costs, struct core_cost 
 enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                              struct ip_error *err) {
     const char *syntax = cost->form.syntax;
-    bool scales = ends(syntax, scaled);
-    *done = scales || ends(syntax, indexed) || ends(syntax, based);
+    bool scales = ends(syntax, scaled), all = ends(syntax, three), number = ends(syntax, displaced);
+    double cycles = probe_core_get(&costs->core, scales   ? PROBE_CORE_LEA_SCALED
+                                                 : all    ? PROBE_CORE_LEA_THREE
+                                                 : number ? PROBE_CORE_LEA_DISPLACEMENT
+                                                          : PROBE_CORE_LEA_INDEX);
+    *done = scales || all || number || ends(syntax, indexed) || ends(syntax, based);
     if (!*done) {
+        return IP_OK;
+    }
+    cost->slots = 1.0;
+    cost->known = true;
+    if (number && cycles < AT_RENAME) {
+        cost->source = CORE_SOURCE_MEASURED;
+        cost->eliminated = cycles;
         return IP_OK;
     }
     char ports[CORE_PORTS_MAX + 8] = "";
@@ -67,10 +90,6 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     if (status != IP_OK) {
         return status;
     }
-    double cycles = scales ? probe_core_get(&costs->core, PROBE_CORE_LEA_SCALED)
-                           : probe_core_get(&costs->core, PROBE_CORE_LEA_INDEX);
-    cost->slots = 1.0;
-    cost->known = true;
     cost->source = CORE_SOURCE_COMPOSED;
     (void)snprintf(cost->why, sizeof cost->why, "ports of %s",
                    scales && ports[0] != '\0' ? "the map's scaled LEA" : "an addition");
@@ -78,5 +97,10 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
         .src = 1, .dst = 0, .address = true, .cycles = isnan(cycles) ? 1.0f : (float)cycles};
     cost->latency_count = 1;
     cost->latency_known = !isnan(cycles);
+    double rate = all ? probe_core_get(&costs->core, PROBE_CORE_LEA_THREE_RATE) : NAN;
+    if (rate < 1.0 / core_terms_cycles(cost) - 0.5) { /* not all of the ports can */
+        cost->unit_cycles = 1.0 / round(rate);
+        cost->unit = CORE_UNIT_SCALAR;
+    }
     return IP_OK;
 }

@@ -16,7 +16,9 @@ enum {
     NAMES = 128,          /* a port's name is a character */
     CYCLES_CLEARED = 512, /* so many more at a time */
     DISPATCH = 5,         /* cycles from issue to the first in which a µop may begin, as in uiCA */
-    LINE = 64
+    LINE = 64,
+    QUEUE = 24, /* µops that wait for a port, where ports are given in turn: as AMD says of Zen 3 and 4 */
+    GAPS = 16   /* so many are remembered of each unit */
 };
 
 /* Fractions of a cycle come from latencies that vary; a µop starts so much early rather than a cycle late. */
@@ -37,9 +39,38 @@ struct plan {
     double credits[CORE_TERMS_MAX]; /* fractions of µops that are due */
 };
 
+/* When an unpipelined unit is idle: from `free` on, and in some gaps before, for what is issued earlier may
+ * have to wait for its operands longer. */
+struct unit {
+    double free;
+    struct {
+        double begin, end;
+    } gaps[GAPS];
+    unsigned next; /* gap to be given up */
+};
+
 /* Not fmax: that is a call, and no time is NaN. */
 static double later(double a, double b) {
     return b > a ? b : a;
+}
+
+/* Takes the unit for so many cycles, from `from` on or as soon as it can; returns when it begins. */
+static double unit_take(struct unit *unit, double from, double cycles) {
+    for (unsigned i = 0; i < GAPS; i++) {
+        double start = later(from, unit->gaps[i].begin);
+        if (start + cycles <= unit->gaps[i].end) {
+            unit->gaps[i].begin = start + cycles; /* what is left before it is lost */
+            return start;
+        }
+    }
+    double start = later(from, unit->free);
+    if (start > unit->free) {
+        unit->gaps[unit->next].begin = unit->free;
+        unit->gaps[unit->next].end = start;
+        unit->next = (unit->next + 1) % GAPS;
+    }
+    unit->free = start + cycles;
+    return start;
 }
 
 struct sim {
@@ -47,20 +78,31 @@ struct sim {
     const struct core_block *block;
     const struct core_options *options;
     double width, load;
-    double apart_slots; /* an instruction that is taken apart begins in the first so many slots */
+    unsigned bank_loads; /* loads a cycle that begin in the same place of a cache line */
+    double apart_slots;  /* an instruction that is taken apart begins in the first so many slots */
     struct core_forwarding forwarding;
     struct cycle *cycles; /* owned; CYCLES_MAX, of which only the first `cleared` hold something */
     size_t cleared;
     double ready[CORE_RESOURCES];
-    double *unit_free; /* owned: by unit */
-    double issued;     /* cycle in which slots are being issued */
-    double slots;      /* issued in it */
-    double retired;    /* when the youngest instruction so far retires */
+    struct unit *units; /* owned */
+    double issued;      /* cycle in which slots are being issued */
+    double slots;       /* issued in it */
+    double retired;     /* when the youngest instruction so far retires */
     double committed;
-    uint64_t last_line;
-    uint32_t last_symbol;
-    bool pair_open;              /* a store to the same line may still share the last one's cycle */
+    uint64_t merge_bytes; /* stores into one aligned block of so many bytes may share a cycle ... */
+    unsigned merge_more;  /* ... so many more than the first */
+    bool merge_unread;    /* ... unless a load took its data from one of them */
+    struct {
+        bool open, read; /* there was a store; a load took its data from one */
+        unsigned more;   /* stores that share the last one's cycle with it */
+        uint64_t block;
+        uint32_t symbol;
+    } run;                       /* of stores into one block */
     int load_of[CORE_PORTS_MAX]; /* µops bound to each port */
+    bool in_turn;                /* ports are given to µops in turn, else by what waits for each */
+    int given[CORE_PORTS_MAX];   /* when each port was last given to a µop, in the order in which they were
+                                    given */
+    int givens;
     int waiting[CORE_PORTS_MAX]; /* µops that were given each port and have not begun */
     size_t begun;                /* the cycle up to which those that have begun were taken off */
     bool full;                   /* out of simulated time */
@@ -89,8 +131,8 @@ static struct cycle *cycle_at(struct sim *sim, size_t number) {
     return &sim->cycles[number];
 }
 
-/* The first cycle, at or after `from`, in which one of the ports is free, and that port. Loads that begin in
- * one bank come two a cycle. */
+/* The first cycle, at or after `from`, in which one of the ports is free, and that port. So many loads a
+ * cycle may begin in one bank. */
 static double place(struct sim *sim, uint32_t ports, double from, int bank) {
     for (size_t number = cycle_from(from - EARLY); number < CYCLES_MAX; number++) {
         struct cycle *cycle = cycle_at(sim, number);
@@ -103,7 +145,7 @@ static double place(struct sim *sim, uint32_t ports, double from, int bank) {
             for (; used < 4 && cycle->banks[used] != 0; used++) {
                 same += cycle->banks[used] == bank + 1;
             }
-            if (same >= 2) {
+            if (same >= sim->bank_loads) {
                 continue;
             }
             if (used < 4) {
@@ -124,15 +166,18 @@ static double place(struct sim *sim, uint32_t ports, double from, int bank) {
     return from;
 }
 
-/* An operation is given its port when it issues, and waits for that one: the one for which fewest wait. That
- * is not always the one that is free first. */
-static uint32_t port_choose(struct sim *sim, uint32_t ports) {
+/* Those that have begun wait no longer. */
+static void begun_take_off(struct sim *sim) {
     double now = sim->issued - DISPATCH;
     for (; (double)sim->begun < now && sim->begun < CYCLES_MAX; sim->begun++) {
         for (uint32_t left = cycle_at(sim, sim->begun)->busy; left != 0; left &= left - 1) {
             sim->waiting[__builtin_ctz(left)]--;
         }
     }
+}
+
+/* The one for which fewest wait (Abel and Reineke 2022, of Intel's cores). */
+static uint32_t port_by_count(const struct sim *sim, uint32_t ports) {
     int best = 0, least = INT_MAX;
     for (uint32_t left = ports; left != 0; left &= left - 1) {
         int port = __builtin_ctz(left);
@@ -141,6 +186,37 @@ static uint32_t port_choose(struct sim *sim, uint32_t ports) {
         least = rank < least ? rank : least;
     }
     return UINT32_C(1) << best;
+}
+
+/* The one that was given to another µop longest ago, unless its queue is full; nothing is issued while all
+ * are. */
+static uint32_t port_in_turn(struct sim *sim, uint32_t ports) {
+    int best = -1;
+    while (best < 0 && sim->issued < CYCLES_MAX) {
+        begun_take_off(sim);
+        int least = INT_MAX;
+        for (uint32_t left = ports; left != 0; left &= left - 1) {
+            int port = __builtin_ctz(left);
+            if (sim->waiting[port] < QUEUE && sim->given[port] < least) {
+                best = port;
+                least = sim->given[port];
+            }
+        }
+        if (best < 0) {
+            sim->issued += 1.0;
+            sim->slots = 0.0;
+        }
+    }
+    best = best < 0 ? __builtin_ctz(ports) : best;
+    sim->given[best] = ++sim->givens;
+    return UINT32_C(1) << best;
+}
+
+/* An operation is given its port when it issues, and waits for that one, which is not always the one that is
+ * free first. */
+static uint32_t port_choose(struct sim *sim, uint32_t ports) {
+    begun_take_off(sim);
+    return sim->in_turn ? port_in_turn(sim, ports) : port_by_count(sim, ports);
 }
 
 /* The cycle in which the instruction's last slot is issued. */
@@ -178,18 +254,20 @@ static unsigned due(struct plan *plan, const struct core_instruction *instructio
 
 static void plan_make(const struct core_costs *costs, const struct core_instruction *instruction,
                       struct plan *plan) {
-    for (unsigned t = 0; t < instruction->cost->term_count; t++) {
-        const struct core_term *term = &instruction->cost->terms[t];
-        bool loads = (term->ports & ~costs->load_ports) == 0;
-        bool stores = (term->ports & ~costs->store_ports) == 0;
+    const struct core_cost *cost = instruction->cost;
+    for (unsigned t = 0; t < cost->term_count; t++) {
+        const struct core_term *term = &cost->terms[t];
+        bool loads = instruction->loads && (term->ports & ~costs->load_ports) == 0;
+        bool stores = instruction->stores && (term->ports & ~costs->store_ports) == 0;
         bool operates = (term->ports & ~(costs->load_ports | costs->store_ports)) != 0;
-        if (loads && instruction->loads) {
+        stores = stores && !loads; /* ports of both: the access takes one once */
+        if (loads) {
             plan->loads[plan->load_count++] = (uint8_t)t;
         }
         if (operates) {
             plan->operations[plan->operation_count++] = (uint8_t)t;
         }
-        if (stores && instruction->stores) {
+        if (stores) {
             plan->stores[plan->store_count++] = (uint8_t)t;
         }
         plan->ports[t] = operates ? core_term_ports(instruction, t) : term->ports;
@@ -216,13 +294,15 @@ static double forwarded_at(const struct sim *sim, const struct flight *flight, d
     const struct core_instruction *instruction = flight->instruction;
     bool inside = store->address.number <= flight->where.number &&
                   flight->where.number + instruction->bytes <= store->address.number + store->bytes;
-    if (store->commit < flight->address) {
+    double cycles = core_forward_cycles(&sim->forwarding, instruction, store);
+    bool foretold = inside && core_forward_foretold(&sim->forwarding, cycles);
+    if (store->commit < flight->address && !foretold) {
         return normally;
     }
     if (!inside) { /* it waits until the store is in the cache */
         return later(normally, later(store->commit, store->data) + sim->forwarding.blocked);
     }
-    return later(flight->issued, store->data) + core_forward_cycles(&sim->forwarding, instruction, store);
+    return later(flight->issued, store->data) + cycles;
 }
 
 static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) {
@@ -244,6 +324,9 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     flight->loaded = exec + sim->load;
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, flight->loaded);
+        const struct core_word *read = &flight->forwarded->address;
+        sim->run.read = sim->run.read || (sim->run.open && sim->run.symbol == read->symbol &&
+                                          sim->run.block == read->number / sim->merge_bytes);
     }
 }
 
@@ -254,10 +337,8 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
         from = later(from, flight->loaded);
     }
     if (instruction->cost->unit >= 0 && !instruction->idiom) {
-        double free_at = sim->unit_free[instruction->cost->unit];
-        double start = later(from, free_at);
-        sim->unit_free[instruction->cost->unit] = start + instruction->cost->unit_cycles;
-        flight->delay = start - from;
+        struct unit *unit = &sim->units[instruction->cost->unit];
+        flight->delay = unit_take(unit, from, instruction->cost->unit_cycles) - from;
     }
     flight->started = from + flight->delay;
     for (unsigned i = 0; i < plan->operation_count; i++) {
@@ -289,14 +370,14 @@ static double targets_run(struct sim *sim, struct flight *flight) {
             general = true;
             at = later(at, from + instruction->latency[t][s] + flight->delay);
         }
-        if (instruction->loads && !(instruction->stack && instruction->targets[t] == CORE_RESOURCE_GPR + 4)) {
+        if (instruction->loads && !(instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP)) {
             at = later(at,
                        flight->loaded + flight->delay + later(0.0, instruction->through_load[t] - sim->load));
         } else if (!general && !instruction->renamed) {
             at = later(at, flight->started + 1.0);
         }
-        if (instruction->stack && instruction->targets[t] == CORE_RESOURCE_GPR + 4) {
-            at = sim->ready[CORE_RESOURCE_GPR + 4];
+        if (instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP) {
+            at = sim->ready[CORE_RESOURCE_RSP];
         }
         last = later(last, at);
         results[t] = at;
@@ -305,6 +386,22 @@ static double targets_run(struct sim *sim, struct flight *flight) {
         sim->ready[instruction->targets[t]] = results[t];
     }
     return last;
+}
+
+/* Stores enter the cache in order, one a cycle, or some that follow each other into one block. */
+static double commit_in_order(struct sim *sim, const struct flight *flight, double done) {
+    uint64_t block = flight->where.number / sim->merge_bytes;
+    bool same = flight->located && sim->run.open && sim->run.symbol == flight->where.symbol &&
+                sim->run.block == block;
+    bool shares = same && !(sim->merge_unread && sim->run.read) && sim->run.more < sim->merge_more &&
+                  done <= sim->committed;
+    sim->committed = shares ? sim->committed : later(sim->committed + 1.0, done);
+    sim->run.more = shares ? sim->run.more + 1 : 0;
+    sim->run.read = sim->run.read && same;
+    sim->run.open = flight->located;
+    sim->run.symbol = flight->where.symbol;
+    sim->run.block = block;
+    return sim->committed;
 }
 
 static double store_run(struct sim *sim, struct flight *flight, struct plan *plan) {
@@ -319,19 +416,7 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
             last = later(last, place(sim, plan->ports[t], i == 0 ? data : flight->address, -1));
         }
     }
-    /* In order; two in one cycle only to the same line. */
-    double commit = later(sim->committed, last);
-    bool same = flight->located && sim->pair_open && sim->last_symbol == flight->where.symbol &&
-                sim->last_line == flight->where.number / LINE;
-    if (same && commit <= sim->committed) {
-        sim->pair_open = false;
-    } else {
-        commit = later(sim->committed + 1.0, last);
-        sim->pair_open = true;
-    }
-    sim->committed = commit;
-    sim->last_symbol = flight->where.symbol;
-    sim->last_line = flight->where.number / LINE;
+    double commit = commit_in_order(sim, flight, last);
     if (flight->located) {
         struct core_store *store = core_values_store(&sim->values, instruction, flight->where);
         store->data = data;
@@ -352,8 +437,12 @@ static void instruction_run(struct sim *sim, size_t i) {
     flight.address = flight.operands = flight.started = flight.issued;
     flight.loaded = flight.delay = 0.0;
     flight.forwarded = NULL;
+    if (instruction->syncs) {
+        sim->ready[CORE_RESOURCE_RSP] += sim->block->stack_sync;
+    }
     for (unsigned s = 0; s < instruction->source_count; s++) {
-        double *to = s < instruction->address_count || (instruction->stack && instruction->sources[s] == 4)
+        double *to = s < instruction->address_count ||
+                             (instruction->stack && instruction->sources[s] == CORE_RESOURCE_RSP)
                          ? &flight.address
                          : &flight.operands;
         *to = later(*to, sim->ready[instruction->sources[s]]);
@@ -425,11 +514,11 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         sim->cycles = malloc(CYCLES_MAX * sizeof *sim->cycles);
         sim->plans = calloc(block->count, sizeof *sim->plans);
         sim->retire_ring = calloc(ring, sizeof *sim->retire_ring);
-        sim->unit_free = calloc(CORE_UNITS_SHARED + costs->count + 1, sizeof *sim->unit_free);
+        sim->units = calloc(CORE_UNITS_SHARED + costs->count + 1, sizeof *sim->units);
     }
     enum ip_status status = IP_OK;
     if (sim == NULL || sim->cycles == NULL || sim->plans == NULL || sim->retire_ring == NULL ||
-        sim->unit_free == NULL) {
+        sim->units == NULL) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     } else {
         for (size_t i = 0; i < block->count; i++) {
@@ -441,6 +530,13 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         sim->width = width;
         double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
         sim->apart_slots = isnan(apart) ? width : apart;
+        double bank = probe_core_get(&costs->core, PROBE_CORE_LOAD_RATE_STRIDE);
+        sim->bank_loads = isnan(bank) ? UINT_MAX : (unsigned)fmax(1.0, round(bank));
+        double pair = probe_core_get(&costs->core, PROBE_CORE_STORE_PAIR_BYTES);
+        sim->merge_bytes = pair >= 1.0 ? (uint64_t)pair : LINE;
+        sim->merge_more = probe_core_get(&costs->core, PROBE_CORE_STORE_ROW) > 0.5 ? UINT_MAX : 1;
+        sim->merge_unread = probe_core_get(&costs->core, PROBE_CORE_STORE_READ) > 0.5;
+        sim->in_turn = probe_core_get(&costs->core, PROBE_CORE_PORTS_IN_TURN) > 0.5;
         sim->ring_size = ring;
         sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
         core_forwarding_read(&sim->forwarding, costs, block->load_cycles);
@@ -451,7 +547,7 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         free(sim->cycles);
         free(sim->plans);
         free(sim->retire_ring);
-        free(sim->unit_free);
+        free(sim->units);
         free(sim);
     }
     return status;

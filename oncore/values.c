@@ -325,6 +325,7 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     double vector = probe_core_get(core, PROBE_CORE_STORE_FORWARD_VECTOR);
     double blocked = probe_core_get(core, PROBE_CORE_STORE_FORWARD_BLOCKED);
     double load = isnan(load_cycles) ? 0.0 : load_cycles;
+    forwarding->load = load;
     forwarding->renamed = isnan(near) ? load : near;
     forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
     forwarding->vector = isnan(vector) ? forwarding->far : vector;
@@ -357,4 +358,8 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     bool modifies = modify && !alone;
     bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
     return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
+}
+
+bool core_forward_foretold(const struct core_forwarding *forwarding, double cycles) {
+    return forwarding->far < forwarding->load && cycles < forwarding->load;
 }

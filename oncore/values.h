@@ -56,11 +56,16 @@ struct core_forwarding {
     double far;     /* through the store buffer */
     double vector;
     double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */
+    double load; /* from the address; what takes less did not wait for the address: the store was foretold */
 };
 void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
                           double load_cycles);
 double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
                            const struct core_store *store);
+
+/* Is what takes so many cycles forwarded without the load's address? On a core whose store buffer passes data
+ * on sooner than a load takes, whatever registers name the place. */
+bool core_forward_foretold(const struct core_forwarding *forwarding, double cycles);
 
 /* Follows the instruction: afterwards the registers hold its results. `forwarded` is the store that its load
  * hits, NULL when none. */

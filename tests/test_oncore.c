@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The on-core model on tables made by hand, where the answer is known. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/random.h"
 #include "isa/assemble.h"
-#include "isa/decode.h"
 #include "oncore/bounds.h"
 #include "oncore/cost_steps.h"
 #include "oncore/loop.h"
-#include "oncore/oncore.h"
 #include "oncore/picture.h"
+#include "tests/oncore_table.h"
 
-static void must(enum ip_status status, const struct ip_error *err) {
-    if (status != IP_OK) {
-        fail_msg("%s: %s", err->place, err->text);
-    }
-}
-
-/* Machine code by hand: the tests need no assembler. */
-struct bytes {
-    const char *data;
-    size_t length;
-};
-#define BYTES(text)  ((struct bytes){text, sizeof(text) - 1})
 #define IMUL_AX_BX   "\x48\x0f\xaf\xc3"         /* imul rax, rbx */
 #define IMUL_CX_BX   "\x48\x0f\xaf\xcb"         /* imul rcx, rbx */
 #define IMUL_AX_CX   "\x48\x0f\xaf\xc1"         /* imul rax, rcx */
@@ -52,20 +30,6 @@ struct bytes {
 #define LANE_1       "\xc4\xe3\x7d\x19\xc0\x01" /* vextractf128 xmm0, ymm0, 1 */
 #define PUSH_AX      "\x50"
 #define POP_AX       "\x58"
-
-static void form_add(struct core_costs *costs, struct bytes code, const char *ports, double slots,
-                     double latency) {
-    struct isa_form form;
-    size_t length = 0;
-    struct ip_error err = {0};
-    must(isa_decode((const uint8_t *)code.data, code.length, &form, NULL, &length, &err), &err);
-    must(core_costs_add(costs, &form, ports, slots, latency, &err), &err);
-}
-
-static void parameter(struct core_costs *costs, const char *key, double value) {
-    struct ip_error err = {0};
-    must(probe_core_set(&costs->core, key, value, NAN, "by hand", &err), &err);
-}
 
 /* A small machine: multiplier on p1, additions on p015, loads on p23, stores p4 and p7, four slots a cycle.
  */
@@ -91,17 +55,6 @@ static void machine_make(struct core_costs *costs) {
     must(core_ports_parse(costs, "1*p47", terms, &count, &err), &err);
     costs->store_ports = terms[0].ports;
 }
-
-static struct core_prediction predict(struct core_costs *costs, struct bytes code, bool loop) {
-    struct core_prediction prediction = {0};
-    struct ip_error err = {0};
-    const struct core_options options = {.loop = loop};
-    must(core_predict(costs, (const uint8_t *)code.data, code.length, &options, &prediction, &err), &err);
-    return prediction;
-}
-
-#define assert_near(a, b)  assert_true(fabs((a) - (b)) < 1e-6)
-#define assert_about(a, b) assert_true(fabs((a) - (b)) < 0.05 * (b))
 
 static void test_ports_and_issue(void **state) {
     (void)state;
@@ -181,16 +134,6 @@ static void test_memory(void **state) {
     assert_near(p.bounds[CORE_BOUND_CHAIN], 6.0);
     core_prediction_fini(&p);
     core_costs_fini(&costs);
-}
-
-static struct core_cost *cost_of(struct core_costs *costs, struct bytes code) {
-    struct isa_form form;
-    size_t length = 0;
-    struct ip_error err = {0};
-    const struct core_cost *cost = NULL;
-    must(isa_decode((const uint8_t *)code.data, code.length, &form, NULL, &length, &err), &err);
-    must(core_costs_get(costs, &form, &cost, &err), &err);
-    return (struct core_cost *)(uintptr_t)cost;
 }
 
 static void test_rename(void **state) {

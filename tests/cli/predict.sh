@@ -33,3 +33,17 @@ sed '/^form "xchg r64, r64"/s/$/ op1->op1 none op2->op2 none/' tests/data/skl.si
 isaprobe scan -q -t "sim:$T/xchg.sim" -S "$T/xchg.db" --parts latency,throughput "xchg r64, r64" "add r64, imm8"
 isaprobe show -S "$T/xchg.db" "xchg r64, r64" | grep latency | cut -d, -f1
 isaprobe predict -S "$T/xchg.db" 'xchg rcx, rbx; add rbx, 1' | sed -n '2p;/^chain/p' | rounded
+echo "--- to vectors and back: each way is known but for what the other takes"
+sed '/^form "movq r64, xmm"/d; /^default/i form "* r*, xmm*" ports 1*p0 latency 3\nform "* xmm, r*" ports 1*p5 latency 4' tests/data/core.sim >"$T/transfer.sim"
+isaprobe scan -q -t "sim:$T/transfer.sim" -S "$T/transfer.db" --parts latency,throughput,ports "movd r32, xmm" "movd xmm, r32" \
+    "movq r64, xmm" "pinsrq xmm, r64, imm8"
+isaprobe show -S "$T/transfer.db" "movd xmm, r32" "movd r32, xmm" | grep latency | cut -d, -f1
+isaprobe core -q -t "sim:$T/transfer.sim" -S "$T/transfer.db" --only issue_width >/dev/null
+isaprobe predict -S "$T/transfer.db" 'movd eax, xmm0; movd xmm0, eax' | sed -n 2,3p | rounded
+echo "--- LEA of base, index and number, on a core where it takes two cycles and half of the ports"
+isaprobe scan -q -t sim:tests/data/core.sim -S "$T/lea.db" --parts latency,throughput,ports "add r64, r64"
+isaprobe core -q -t sim:tests/data/core.sim -S "$T/lea.db" --only memory >/dev/null
+isaprobe predict -S "$T/lea.db" 'lea rax, [rax+rbx+8]' | sed -n 1,2p | rounded
+sqlite3 "$T/lea.db" "UPDATE core SET value = 2 WHERE key IN ('lea_three', 'lea_three_rate')"
+isaprobe predict -S "$T/lea.db" 'lea rax, [rax+rbx+8]' | sed -n 1,2p | rounded
+isaprobe predict -S "$T/lea.db" 'lea rcx, [rax+rbx]' | sed -n 1,2p | rounded
