@@ -3,21 +3,21 @@
  *
  *   bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] [--store FILE] [SECTION...]
  *
- * Sections: repeat program invariants neighbour bhive wide scan predict; all of them by default. */
+ * Sections: repeat program invariants neighbour bhive wide scan predict blocks; all of them by default. */
 #include "tests/bench/bench.h"
 
 #include <getopt.h>
 #include <stdbool.h>
 
-static const char *const sections[] = {"repeat", "program", "invariants", "neighbour",
-                                       "bhive",  "wide",    "scan",       "predict"};
+static const char *const sections[] = {"repeat", "program", "invariants", "neighbour", "bhive",
+                                       "wide",   "scan",    "predict",    "blocks"};
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
 static int usage(void) {
     (void)fprintf(
         stderr, "usage: bench [--isaprobe PROGRAM] [--forms N] [--blocks N] [--seed N] [--bhive FILE] "
                 "[--store FILE] [SECTION...]\nsections: repeat program invariants neighbour bhive wide scan "
-                "predict\n");
+                "predict blocks\n");
     return 2;
 }
 
@@ -103,6 +103,9 @@ int main(int argc, char **argv) {
     }
     if (wanted[7]) {
         bench_predict(&tool, &options);
+    }
+    if (wanted[8]) {
+        bench_blocks(&tool, &options);
     }
     tool_close(&tool);
     return fflush(stdout) == 0 ? 0 : 1;

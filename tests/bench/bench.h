@@ -53,6 +53,8 @@ void bench_invariants(struct tool *tool);
 void bench_neighbour(struct tool *tool);
 /* bench_predict.c: the time of a prediction, in the library and as a command, and of many. */
 void bench_predict(const struct tool *tool, const struct bench_options *options);
+/* bench_blocks.c: predictions of random blocks against what they take. */
+void bench_blocks(struct tool *tool, const struct bench_options *options);
 /* bench_bhive.c: blocks of real programs. */
 void bench_bhive(const struct tool *tool, const struct bench_options *options);
 
