@@ -50,6 +50,7 @@ struct hx_child {
     struct hx_shared_parts parts; /* of the shared memory */
     uint64_t *pages;              /* addresses that the running block touched, in that order; a page each */
     uint32_t pages_count;
+    uint8_t *frames;       /* the memory behind them, once more */
     uint32_t pages_of;     /* 1 + number of the kernel that touched them; 0: none */
     struct hx_pace *paces; /* of each kernel, in the child's own memory */
     double clock_last;     /* ticks of one iteration of the chain, in the last job; 0: there was none */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness/pages.c - the memory of a user's block: pages that appear when they are touched. Each is a view of
- * one of a few frames, the eighth after it of the same one, so that all of them stay in the L1 cache. As few
- * pages as most blocks touch have a frame each: an AMD core finds a line by a tag of its linear address, and
- * one that was last used by another address of the same memory is as slow as a line of the L2 cache. */
+ * one of a few frames, in turn, so that all of them stay in the L1 cache. As few pages as most blocks touch
+ * have a frame each: an AMD core finds a line by a tag of its linear address, and one that was last used by
+ * another address of the same memory is as slow as a line of the L2 cache. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,8 +17,21 @@ int hx_pages_open(struct hx_child *child) {
     if (list == MAP_FAILED) {
         return errno;
     }
+    void *frames = mmap(NULL, HX_PAGES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                        child->common->page_fd, 0);
+    if (frames == MAP_FAILED) {
+        return errno;
+    }
     child->pages = list;
+    child->frames = frames;
     return 0;
+}
+
+/* Where the process itself writes the i-th page: at the block's own address, but for the null page, which no
+ * function of C takes. */
+static uint8_t *page_memory(const struct hx_child *child, uint32_t i) {
+    return child->pages[i] != 0 ? hx_low_address(child->pages[i])
+                                : child->frames + (size_t)(i % HX_FRAMES) * HX_PAGE_BYTES;
 }
 
 void hx_pages_clear(struct hx_child *child) {
@@ -47,16 +60,18 @@ int hx_pages_map(struct hx_child *child, uint64_t address) {
     if (mapped == MAP_FAILED) {
         return errno;
     }
-    if (child->pages_count < HX_FRAMES) { /* nobody has used the frame: it holds what another block left */
-        hx_pattern_fill(mapped, HX_PAGE_BYTES, child->parts.kernels[child->pages_of - 1].memory_fill);
+    uint32_t number = child->pages_count++;
+    child->pages[number] = page;
+    if (number < HX_FRAMES) { /* nobody has used the frame: it holds what another block left */
+        hx_pattern_fill(page_memory(child, number), HX_PAGE_BYTES,
+                        child->parts.kernels[child->pages_of - 1].memory_fill);
     }
-    child->pages[child->pages_count++] = page;
     return 0;
 }
 
 void hx_pages_fill(const struct hx_child *child, const uint8_t pattern[64]) {
     for (uint32_t i = 0; i < child->pages_count && i < HX_FRAMES; i++) {
-        hx_pattern_fill(hx_low_address(child->pages[i]), HX_PAGE_BYTES, pattern);
+        hx_pattern_fill(page_memory(child, i), HX_PAGE_BYTES, pattern);
     }
 }
 
