@@ -11,23 +11,30 @@
 #include "cli/output.h"
 #include "generator/control.h"
 #include "generator/shapes.h"
+#include "probe/output.h"
 #include "probe/slots.h"
 #include "probe/throughput.h"
 
 enum { CHUNK = 64 }; /* forms between two progress lines */
 
 static const struct cli_column columns[] = {
-    {.name = "form"},       {.name = "isa", .text_hidden = true},
-    {.name = "throughput"}, {.name = "spread", .text_hidden = true},
-    {.name = "slots"},      {.name = "registers", .text_hidden = true},
-    {.name = "how"},        {.name = "slow_cycles", .text_hidden = true},
-    {.name = "status"},     {.name = NULL},
+    {.name = "form"},
+    {.name = "isa", .text_hidden = true},
+    {.name = "throughput"},
+    {.name = "spread", .text_hidden = true},
+    {.name = "slots"},
+    {.name = "registers", .text_hidden = true},
+    {.name = "how"},
+    {.name = "slow_cycles", .text_hidden = true},
+    {.name = "output_cycles", .text_hidden = true},
+    {.name = "status"},
+    {.name = NULL},
 };
 
 /* NULL: not measured. */
 static void form_row(struct cli_output *output, const struct isa_form *form,
                      const struct probe_throughput *result, const struct probe_slots *slots,
-                     const char *status) {
+                     const struct probe_output *waiting, const char *status) {
     bool measured = result != NULL && result->measured;
     double slots_number = slots != NULL && slots->measured ? slots->slots : NAN;
     const struct cli_value row[] = {
@@ -39,6 +46,7 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
         measured ? cli_integer(result->registers) : cli_text(NULL),
         cli_text(measured ? result->how : NULL),
         cli_number(measured ? result->slow_cycles : NAN),
+        cli_number(waiting != NULL && waiting->waits ? waiting->cycles : NAN),
         cli_text(status),
     };
     /* For people the slots are rounded. */
@@ -49,6 +57,11 @@ static void form_row(struct cli_output *output, const struct isa_form *form,
     if (measured && isfinite(result->slow_cycles)) {
         ip_text_append(&throughput, " (slow ");
         cli_number_append(&throughput, result->slow_cycles);
+        ip_text_append(&throughput, ")");
+    }
+    if (waiting != NULL && waiting->waits) {
+        ip_text_append(&throughput, " (one destination ");
+        cli_number_append(&throughput, waiting->cycles);
         ip_text_append(&throughput, ")");
     }
     ip_lines_add(&cells, form->syntax);
@@ -105,6 +118,7 @@ struct chunk {
     struct isa_form *forms[CHUNK];
     struct probe_throughput throughputs[CHUNK];
     struct probe_slots slots[CHUNK];
+    struct probe_output outputs[CHUNK];
     size_t count;
 };
 
@@ -115,13 +129,18 @@ static enum ip_status chunk_measure(struct cli_bench *bench, const struct cli_se
     }
     enum ip_status status = probe_throughput_measure(&bench->meter, &bench->bench.encoder, chunk->forms,
                                                      chunk->count, chunk->throughputs, err);
+    if (status == IP_OK) {
+        status = probe_outputs_measure(&bench->meter, &bench->bench.encoder, chunk->forms, chunk->throughputs,
+                                       chunk->count, chunk->outputs, err);
+    }
     return status == IP_OK ? probe_slots_measure(&bench->meter, &bench->bench.encoder, chunk->forms,
                                                  chunk->throughputs, chunk->count, chunk->slots, err)
                            : status;
 }
 
 static void result_print(struct cli_output *output, struct cli_tally *tally, const struct isa_form *form,
-                         const struct probe_throughput *throughput, const struct probe_slots *slots) {
+                         const struct probe_throughput *throughput, const struct probe_slots *slots,
+                         const struct probe_output *waiting) {
     char buffer[160], text[160 + 8];
     enum hx_verdict verdict = throughput->verdict;
     const char *status = cli_status_text(throughput->measured, verdict, throughput->why, buffer);
@@ -132,7 +151,7 @@ static void result_print(struct cli_output *output, struct cli_tally *tally, con
         status = text;
     }
     cli_tally_add(tally, throughput->measured, verdict);
-    form_row(output, form, throughput, slots, status);
+    form_row(output, form, throughput, slots, waiting, status);
 }
 
 static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settings *settings,
@@ -155,10 +174,11 @@ static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settin
         const char *obstacle = cli_form_obstacle(form, buffer);
         if (obstacle != NULL) {
             cli_tally_add(tally, false, HX_VERDICT_FAULT);
-            form_row(output, form, NULL, NULL, obstacle);
+            form_row(output, form, NULL, NULL, NULL, obstacle);
             continue;
         }
-        result_print(output, tally, form, &chunk->throughputs[next], &chunk->slots[next]);
+        result_print(output, tally, form, &chunk->throughputs[next], &chunk->slots[next],
+                     &chunk->outputs[next]);
         next++;
     }
     free(chunk);
@@ -186,8 +206,10 @@ const struct cli_command cli_cmd_throughput = {
     .description =
         "Prints core cycles per instance when many independent ones run: the minimum over several numbers "
         "of\n"
-        "register chains; and how many issue slots (fused-domain uops) an instance takes. FORM is a mnemonic "
-        "in any case, a pattern with * and ?, or a quoted syntax.\n",
+        "register chains; and how many issue slots (fused-domain uops) an instance takes. 'one destination': "
+        "the\n"
+        "form waits for the register that it only writes. FORM is a mnemonic in any case, a pattern with *\n"
+        "and ?, or a quoted syntax.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,

@@ -9,8 +9,6 @@
 #include "isa/decode.h"
 #include "oncore/cost_steps.h"
 
-enum { CF = 1, OTHER_FLAGS = 0x8d4 };
-
 /* Cycles where the tables know none: what most operations take. */
 static const float DEFAULT_CYCLES = 1.0f;
 static const float NEARLY_WHOLE = 0.2f;
@@ -26,6 +24,9 @@ const char *core_resource_name(unsigned resource) {
                  {CORE_RESOURCE_GPR, ISA_REG_GPR64}};
     if (resource == CORE_RESOURCE_CARRY) {
         return "carry";
+    }
+    if (resource == CORE_RESOURCE_OVERFLOW) {
+        return "overflow";
     }
     if (resource == CORE_RESOURCE_FLAGS) {
         return "flags";
@@ -114,19 +115,23 @@ static void address_read(struct reading *reading, int operand) {
     }
 }
 
+/* Flags without a defined value are not written, as far as anybody may rely on it: BT leaves ZF for a CMOVZ.
+ */
 static void flags_read(struct reading *reading, int operand) {
+    static const struct {
+        uint32_t bits;
+        int resource;
+    } groups[] = {{0x1, CORE_RESOURCE_CARRY},
+                  {0x800, CORE_RESOURCE_OVERFLOW},
+                  {0xd4, CORE_RESOURCE_FLAGS}}; /* ZF, SF, AF, PF */
     const struct isa_form *form = &reading->to->cost->form;
-    if ((form->flags_read & CF) != 0) {
-        source_add(reading, CORE_RESOURCE_CARRY, operand, false, false);
-    }
-    if ((form->flags_read & OTHER_FLAGS) != 0) {
-        source_add(reading, CORE_RESOURCE_FLAGS, operand, false, false);
-    }
-    if ((form->flags_written & CF) != 0) {
-        target_add(reading, CORE_RESOURCE_CARRY, operand);
-    }
-    if ((form->flags_written & OTHER_FLAGS) != 0) {
-        target_add(reading, CORE_RESOURCE_FLAGS, operand);
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if ((form->flags_read & groups[i].bits) != 0) {
+            source_add(reading, groups[i].resource, operand, false, false);
+        }
+        if ((isa_form_flags_defined(form) & groups[i].bits) != 0) {
+            target_add(reading, groups[i].resource, operand);
+        }
     }
 }
 

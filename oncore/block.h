@@ -7,7 +7,8 @@
 #include "oncore/cost.h"
 
 /* What carries a value from one instruction to the next: registers by file (the narrow names of a register
- * are the register), the carry flag, and all other flags as one. Memory is told apart by address. */
+ * are the register), the carry flag, the overflow flag, and all others as one, as cores rename them. Memory
+ * is told apart by address. */
 enum core_resource {
     CORE_RESOURCE_GPR = 0,
     CORE_RESOURCE_RSP = 4,
@@ -16,8 +17,9 @@ enum core_resource {
     CORE_RESOURCE_X87 = 56,
     CORE_RESOURCE_MMX = 64,
     CORE_RESOURCE_CARRY = 72,
-    CORE_RESOURCE_FLAGS = 73,
-    CORE_RESOURCES = 74
+    CORE_RESOURCE_OVERFLOW = 73,
+    CORE_RESOURCE_FLAGS = 74,
+    CORE_RESOURCES = 75
 };
 /* "rax", "zmm3", "k1", "CF", "flags". Static storage. */
 const char *core_resource_name(unsigned resource);

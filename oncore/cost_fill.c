@@ -214,13 +214,24 @@ static void term_add(struct core_cost *cost, struct core_term term) {
     }
 }
 
+/* "add r64, m64", not "movq mm, r64". */
+static bool names_memory(const char *syntax) {
+    for (const char *at = strstr(syntax, " m"); at != NULL; at = strstr(at + 1, " m")) {
+        if (at[2] >= '0' && at[2] <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool core_ports_usable(const struct res_form *form) {
     const struct res_ports *ports = &form->ports;
     if (!ports->known || ports->usage[0] == '\0' || strcmp(ports->verdict, "ok") != 0) {
         return false;
     }
     double slots = isnan(ports->slots) ? form->slots.cycles : ports->slots;
-    return isnan(slots) || (double)ports->uops <= UOPS_OF_A_SLOT * fmax(1.0, round(slots));
+    return isnan(slots) || !names_memory(form->syntax) ||
+           (double)ports->uops <= UOPS_OF_A_SLOT * fmax(1.0, round(slots));
 }
 
 /* The ports of a form between registers: its own, else those of a form as fast that differs in the width of

@@ -473,7 +473,8 @@ static void test_idle_source(void **state) {
 /* A usage of more µops than its slots hold is none. */
 static void test_usage_believed(void **state) {
     (void)state;
-    struct res_form form = {.ports = {.known = true,
+    struct res_form form = {.syntax = "add m64, r64",
+                            .ports = {.known = true,
                                       .usage = "1*p49+1*p78",
                                       .verdict = "ok",
                                       .uops = 2,
@@ -483,6 +484,13 @@ static void test_usage_believed(void **state) {
     assert_true(core_ports_usable(&form));
     form.ports.uops = 3;
     assert_false(core_ports_usable(&form));
+    (void)strcpy(form.syntax, "vmovd r32, xmm"); /* between registers: it may hold up several ports */
+    assert_true(core_ports_usable(&form));
+    (void)strcpy(form.syntax, "movq mm, m64");
+    assert_false(core_ports_usable(&form));
+    (void)strcpy(form.syntax, "movq mm, r64");
+    assert_true(core_ports_usable(&form));
+    (void)strcpy(form.syntax, "add m64, r64");
     form.ports.slots = 1.93;
     assert_true(core_ports_usable(&form));
     form.ports.slots = form.slots.cycles = NAN; /* nothing says so */

@@ -3,41 +3,47 @@
 #include "oncore/cost_steps.h"
 #include "tests/oncore_table.h"
 
-#define ADD_AX_CX    "\x48\x01\xc8"         /* add rax, rcx */
-#define ADD_8_CX     "\x49\x01\xc8"         /* add r8, rcx */
-#define ADD_9_CX     "\x49\x01\xc9"         /* add r9, rcx */
-#define MOV_8_AX     "\x49\x89\xc0"         /* mov r8, rax */
-#define MOV_9_8      "\x4d\x89\xc1"         /* mov r9, r8 */
-#define MOV_10_8     "\x4d\x89\xc2"         /* mov r10, r8 */
-#define ADD_10_CX    "\x49\x01\xca"         /* add r10, rcx */
-#define POPCNT_DX_SI "\xf3\x48\x0f\xb8\xd6" /* popcnt rdx, rsi */
-#define ADD_M_1      "\x48\x83\x03\x01"     /* add qword [rbx], 1 */
-#define LOAD_CX      "\x48\x8b\x0b"         /* mov rcx, [rbx] */
-#define LOAD_DX      "\x48\x8b\x13"         /* mov rdx, [rbx] */
-#define LOAD_DI_8    "\x48\x8b\x7b\x08"     /* mov rdi, [rbx+8] */
-#define LOAD_BX      "\x48\x8b\x1b"         /* mov rbx, [rbx] */
-#define STORE_0      "\x48\x89\x03"         /* mov [rbx], rax */
-#define STORE_8      "\x48\x89\x43\x08"     /* mov [rbx+8], rax */
-#define STORE_16     "\x48\x89\x43\x10"     /* mov [rbx+16], rax */
-#define STORE_32     "\x48\x89\x43\x20"     /* mov [rbx+32], rax */
-#define STORE_BX_SI  "\x48\x89\x1e"         /* mov [rsi], rbx */
-#define LOAD_BX_SI   "\x48\x8b\x1e"         /* mov rbx, [rsi] */
-#define LOAD_SI_BX   "\x48\x8b\x33"         /* mov rsi, [rbx] */
-#define PUSH_BP      "\x55"                 /* push rbp */
-#define SUB_SP_8     "\x48\x83\xec\x08"     /* sub rsp, 8 */
-#define LOAD_SP      "\x48\x8b\x44\x24\x08" /* mov rax, [rsp+8] */
-#define LEA_SP       "\x48\x8d\x44\x24\x08" /* lea rax, [rsp+8] */
-#define NOP_4        "\x0f\x1f\x40\x00"     /* nop dword [rax] */
-#define CMP_AX_1     "\x83\xf8\x01"         /* cmp eax, 1 */
-#define SBB_AX       "\x19\xc0"             /* sbb eax, eax */
-#define ADD_AX_1     "\x83\xc0\x01"         /* add eax, 1 */
-#define MOVSD_1      "\xf2\x0f\x10\x4b\x08" /* movsd xmm1, [rbx+8] */
-#define UCOMISD_1_0  "\x66\x0f\x2e\xc8"     /* ucomisd xmm1, xmm0 */
-#define LEA_NUMBER   "\x48\x8d\x40\x08"     /* lea rax, [rax+8] */
-#define LEA_BASE     "\x48\x8d\x00"         /* lea rax, [rax] */
-#define LEA_INDEX    "\x48\x8d\x04\x18"     /* lea rax, [rax+rbx] */
-#define LEA_THREE    "\x48\x8d\x44\x18\x08" /* lea rax, [rax+rbx+8] */
-#define LEA_SCALED   "\x48\x8d\x04\x58"     /* lea rax, [rax+rbx*2] */
+#define ADD_AX_CX    "\x48\x01\xc8"             /* add rax, rcx */
+#define ADD_8_CX     "\x49\x01\xc8"             /* add r8, rcx */
+#define ADD_9_CX     "\x49\x01\xc9"             /* add r9, rcx */
+#define MOV_8_AX     "\x49\x89\xc0"             /* mov r8, rax */
+#define MOV_9_8      "\x4d\x89\xc1"             /* mov r9, r8 */
+#define MOV_10_8     "\x4d\x89\xc2"             /* mov r10, r8 */
+#define ADD_10_CX    "\x49\x01\xca"             /* add r10, rcx */
+#define POPCNT_DX_SI "\xf3\x48\x0f\xb8\xd6"     /* popcnt rdx, rsi */
+#define BT_AX_3      "\x48\x0f\xba\xe0\x03"     /* bt rax, 3 */
+#define ADOX_AX_CX   "\xf3\x48\x0f\x38\xf6\xc1" /* adox rax, rcx */
+#define CMOVZ_AX_CX  "\x48\x0f\x44\xc1"         /* cmovz rax, rcx */
+#define CMOVB_AX_CX  "\x48\x0f\x42\xc1"         /* cmovb rax, rcx */
+#define CMOVO_AX_CX  "\x48\x0f\x40\xc1"         /* cmovo rax, rcx */
+#define ADOX_DX_CX   "\xf3\x48\x0f\x38\xf6\xd1" /* adox rdx, rcx */
+#define ADD_M_1      "\x48\x83\x03\x01"         /* add qword [rbx], 1 */
+#define LOAD_CX      "\x48\x8b\x0b"             /* mov rcx, [rbx] */
+#define LOAD_DX      "\x48\x8b\x13"             /* mov rdx, [rbx] */
+#define LOAD_DI_8    "\x48\x8b\x7b\x08"         /* mov rdi, [rbx+8] */
+#define LOAD_BX      "\x48\x8b\x1b"             /* mov rbx, [rbx] */
+#define STORE_0      "\x48\x89\x03"             /* mov [rbx], rax */
+#define STORE_8      "\x48\x89\x43\x08"         /* mov [rbx+8], rax */
+#define STORE_16     "\x48\x89\x43\x10"         /* mov [rbx+16], rax */
+#define STORE_32     "\x48\x89\x43\x20"         /* mov [rbx+32], rax */
+#define STORE_BX_SI  "\x48\x89\x1e"             /* mov [rsi], rbx */
+#define LOAD_BX_SI   "\x48\x8b\x1e"             /* mov rbx, [rsi] */
+#define LOAD_SI_BX   "\x48\x8b\x33"             /* mov rsi, [rbx] */
+#define PUSH_BP      "\x55"                     /* push rbp */
+#define SUB_SP_8     "\x48\x83\xec\x08"         /* sub rsp, 8 */
+#define LOAD_SP      "\x48\x8b\x44\x24\x08"     /* mov rax, [rsp+8] */
+#define LEA_SP       "\x48\x8d\x44\x24\x08"     /* lea rax, [rsp+8] */
+#define NOP_4        "\x0f\x1f\x40\x00"         /* nop dword [rax] */
+#define CMP_AX_1     "\x83\xf8\x01"             /* cmp eax, 1 */
+#define SBB_AX       "\x19\xc0"                 /* sbb eax, eax */
+#define ADD_AX_1     "\x83\xc0\x01"             /* add eax, 1 */
+#define MOVSD_1      "\xf2\x0f\x10\x4b\x08"     /* movsd xmm1, [rbx+8] */
+#define UCOMISD_1_0  "\x66\x0f\x2e\xc8"         /* ucomisd xmm1, xmm0 */
+#define LEA_NUMBER   "\x48\x8d\x40\x08"         /* lea rax, [rax+8] */
+#define LEA_BASE     "\x48\x8d\x00"             /* lea rax, [rax] */
+#define LEA_INDEX    "\x48\x8d\x04\x18"         /* lea rax, [rax+rbx] */
+#define LEA_THREE    "\x48\x8d\x44\x18\x08"     /* lea rax, [rax+rbx+8] */
+#define LEA_SCALED   "\x48\x8d\x04\x58"         /* lea rax, [rax+rbx*2] */
 
 /* Ports 0 to 3 of additions, 4 to 6 of loads, 5 and 7 of stores. Moves are renamed. */
 static void machine_make(struct core_costs *costs) {
@@ -161,6 +167,26 @@ static void test_idiom_of_flags(void **state) {
     core_costs_fini(&costs);
 }
 
+/* Carry, overflow and the others are three; what has no defined value is not written. */
+static void test_flags(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(BT_AX_3), "1*p0123", 1, 1);
+    form_add(&costs, BYTES(ADOX_AX_CX), "1*p0123", 1, 1);
+    form_add(&costs, BYTES(CMOVZ_AX_CX), "1*p0123", 1, 1);
+    form_add(&costs, BYTES(CMOVB_AX_CX), "1*p0123", 1, 1);
+    form_add(&costs, BYTES(CMOVO_AX_CX), "1*p0123", 1, 1);
+    assert_near(bound(&costs, BYTES(BT_AX_3 CMOVB_AX_CX), CORE_BOUND_CHAIN), 2.0);
+    assert_near(bound(&costs, BYTES(BT_AX_3 CMOVZ_AX_CX), CORE_BOUND_CHAIN), 1.0); /* ZF is not BT's */
+    assert_near(bound(&costs, BYTES(ADD_AX_CX CMOVZ_AX_CX), CORE_BOUND_CHAIN), 2.0);
+    /* ADOX hands the overflow on, and waits for no carry. */
+    assert_near(bound(&costs, BYTES(ADOX_AX_CX CMOVO_AX_CX), CORE_BOUND_CHAIN), 2.0);
+    assert_near(bound(&costs, BYTES(BT_AX_3 ADOX_DX_CX CMOVO_AX_CX), CORE_BOUND_CHAIN), 1.0);
+    assert_string_equal(core_resource_name(CORE_RESOURCE_OVERFLOW), "overflow");
+    core_costs_fini(&costs);
+}
+
 /* NOPs that share the slot of the instruction before them. */
 static void test_nops(void **state) {
     (void)state;
@@ -274,12 +300,18 @@ static void test_lea(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modified_memory), cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_units),           cmocka_unit_test(test_stack_sync),
-        cmocka_unit_test(test_idiom_of_flags),  cmocka_unit_test(test_nops),
-        cmocka_unit_test(test_commits),         cmocka_unit_test(test_foretold),
+        cmocka_unit_test(test_modified_memory),
+        cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_stack_sync),
+        cmocka_unit_test(test_idiom_of_flags),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_nops),
+        cmocka_unit_test(test_commits),
+        cmocka_unit_test(test_foretold),
 
-        cmocka_unit_test(test_turns),           cmocka_unit_test(test_lea),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ sqlite3 "$T/wait.db" "SELECT key, round(value, 1), how FROM core WHERE key LIKE 
 isaprobe show -S "$T/wait.db" "popcnt r64, r64" | grep "^  output " | rounded
 isaprobe show -S "$T/wait.db" "lzcnt r64, r64" | grep "^  output " || echo "lzcnt: exit $?"
 isaprobe show -S "$T/wait.db" --format json "popcnt r64, r64" "lzcnt r64, r64" | grep -o '"output_cycles": [a-z0-9.]*' | rounded
+isaprobe throughput -q -t "sim:$T/wait.sim" "popcnt r64, r64" "lzcnt r64, r64"
 isaprobe core -q -t "sim:$T/wait.sim" -S "$T/wait.db" --only issue_width >/dev/null
 isaprobe predict -S "$T/wait.db" 'popcnt rax, rbx' | sed -n 2,3p | rounded
 isaprobe predict -S "$T/wait.db" 'lzcnt rax, rbx' | sed -n 2,3p | rounded
