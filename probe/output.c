@@ -35,6 +35,12 @@ int probe_output_operand(const struct isa_form *form) {
     return file ? found : -1;
 }
 
+/* No chain takes another number of cycles: a neighbour does. */
+static bool is_whole(double cycles) {
+    const double near = 0.15;
+    return fabs(cycles - round(cycles)) <= near;
+}
+
 static bool waits(double cycles, const struct probe_throughput *throughput) {
     return cycles >= LEAST && cycles > throughput->cycles * MORE_TIMES && cycles > throughput->cycles + MORE;
 }
@@ -76,7 +82,8 @@ static enum ip_status chains_run(const struct hx_meter *meter, struct gen_encode
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         const struct hx_stat *stat = slots[i] != NO_SLOT ? &batch.stats[slots[i]] : NULL;
-        bool told = stat != NULL && stat->verdict == HX_VERDICT_OK && waits(stat->cycles, &throughputs[i]);
+        bool told = stat != NULL && stat->verdict == HX_VERDICT_OK && waits(stat->cycles, &throughputs[i]) &&
+                    (look || is_whole(stat->cycles));
         slots[i] = told ? slots[i] : NO_SLOT;
         results[i] = (struct probe_output){.waits = told && !look,
                                            .cycles = told && !look ? stat->cycles : NAN,
