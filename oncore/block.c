@@ -312,6 +312,9 @@ static bool fuses(const struct core_costs *costs, const struct core_instruction 
 
 /* The form of its kind of which the core was asked whether an index takes it apart; NULL: none. */
 static const char *apart_kind(const struct isa_form *form, const struct core_instruction *instruction) {
+    if (form->explicit_count == 0) {
+        return NULL;
+    }
     unsigned bits = isa_form_vector_bits(form);
     const struct isa_operand *first = &form->operands[0], *last = &form->operands[form->explicit_count - 1];
     bool number = last->kind == ISA_OPERAND_IMM && form->explicit_count == 2;
