@@ -177,7 +177,7 @@ static void ports_append(struct ip_text *text, const struct res_ports *ports) {
  * or nobody asked. */
 static double output_cycles(const struct probe_core *core, const char *syntax) {
     const struct probe_core_value *fact = probe_core_fact_get(core, "output", syntax, NULL);
-    return fact != NULL && fact->known ? fact->value : NAN;
+    return fact != NULL && fact->value > 0.0 ? fact->value : NAN;
 }
 
 static void output_append(struct ip_text *text, const struct probe_core *core, const char *syntax) {

@@ -15,18 +15,24 @@ static enum ip_status fact_add(struct probe_core *core, const char *kind, const 
 
 enum ip_status scan_outputs_store(struct res_store *store, struct isa_form *const *forms, size_t count,
                                   const struct probe_output *outputs, struct ip_error *err) {
-    struct probe_core core = {0};
-    enum ip_status status = IP_OK;
+    static const char how[] = RES_CORE_OF_SCAN "chain with one destination, cycles for each link";
+    struct probe_core core = {0}, before = {0};
+    enum ip_status status = res_core_get(store, &before, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
+        const struct probe_core_value *fact = probe_core_fact_get(&before, "output", forms[i]->syntax, NULL);
+        bool no_more =
+            outputs[i].asked && fact != NULL && fact->value > 0.0; /* an earlier scan was disturbed */
         if (outputs[i].waits) {
-            status = fact_add(&core, "output", forms[i], outputs[i].cycles,
-                              RES_CORE_OF_SCAN "chain with one destination, cycles for each link", err);
+            status = fact_add(&core, "output", forms[i], outputs[i].cycles, how, err);
+        } else if (no_more) {
+            status = fact_add(&core, "output", forms[i], 0.0, RES_CORE_OF_SCAN "it does not wait", err);
         }
     }
     if (status == IP_OK && core.fact_count > 0) {
         status = res_core_add(store, &core, err);
     }
     probe_core_fini(&core);
+    probe_core_fini(&before);
     return status;
 }
 

@@ -456,7 +456,7 @@ static void output_fill(const struct core_costs *costs, struct core_cost *cost) 
     const struct probe_core_value *fact =
         probe_core_fact_get(&costs->core, "output", cost->form.syntax, NULL);
     int output = probe_output_operand(&cost->form);
-    if (fact != NULL && fact->known && output >= 0 && cost->latency_count < CORE_PAIRS_MAX) {
+    if (fact != NULL && fact->value > 0.0 && output >= 0 && cost->latency_count < CORE_PAIRS_MAX) {
         cost->output = (int8_t)output;
         cost->latencies[cost->latency_count++] =
             (struct core_latency){.src = (int8_t)output, .dst = (int8_t)output, .cycles = (float)fact->value};

@@ -8,6 +8,7 @@
 #include "probe/throughput.h"
 
 struct probe_output {
+    bool asked; /* and there was an answer */
     bool waits;
     double cycles, spread; /* of a link of that chain; NaN: it does not wait, or was not asked */
 };
