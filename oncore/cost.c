@@ -197,18 +197,12 @@ enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *f
     return IP_OK;
 }
 
-enum ip_status core_form_read(struct res_store *store, const char *syntax, struct res_form *form, bool *there,
-                              struct ip_error *err) {
-    enum ip_status status = res_form_known(store, syntax, 0, false, there, err);
-    return status == IP_OK && *there ? res_form_get(store, syntax, form, err) : status;
-}
-
 /* The terms of a plain load or store, which any x86-64 CPU has. */
 static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, struct core_term *terms,
                                   unsigned *count, uint32_t *ports, double *load, struct ip_error *err) {
     struct res_form known = {0};
     bool there = false;
-    enum ip_status status = core_form_read(costs->store, syntax, &known, &there, err);
+    enum ip_status status = res_form_find(costs->store, syntax, &known, &there, err);
     if (status != IP_OK || !there) {
         return status;
     }

@@ -133,7 +133,7 @@ static enum ip_status bypass_fill(struct core_costs *costs, struct core_cost *co
     }
     struct res_form twin = {0};
     bool there = false;
-    enum ip_status status = core_form_read(costs->store, syntax, &twin, &there, err);
+    enum ip_status status = res_form_find(costs->store, syntax, &twin, &there, err);
     if (status == IP_OK && there) {
         cost->bypass = bypass_find(cost, &twin);
         res_form_fini(&twin);
@@ -241,7 +241,7 @@ static enum ip_status register_ports(struct core_costs *costs, const char *synta
     struct res_form form = {0};
     bool there = false;
     *found = false;
-    enum ip_status status = core_form_read(costs->store, syntax, &form, &there, err);
+    enum ip_status status = res_form_find(costs->store, syntax, &form, &there, err);
     if (status != IP_OK || !there) {
         return status;
     }
@@ -259,7 +259,7 @@ static enum ip_status register_ports(struct core_costs *costs, const char *synta
             break;
         }
         if (core_width_syntax(syntax, width, other) && status == IP_OK) {
-            status = core_form_read(costs->store, other, &form, &there, err);
+            status = res_form_find(costs->store, other, &form, &there, err);
         }
     }
     return status;
@@ -304,12 +304,17 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
     return IP_OK;
 }
 
-/* A form that loads takes a load port, and one that stores a store's: a usage without them is incomplete. */
-static bool memory_told(const struct core_costs *costs, const struct core_cost *cost) {
+static uint32_t all_ports(const struct core_cost *cost) {
     uint32_t ports = 0;
     for (unsigned i = 0; i < cost->term_count; i++) {
         ports |= cost->terms[i].ports;
     }
+    return ports;
+}
+
+/* A form that loads takes a load port, and one that stores a store's: a usage without them is incomplete. */
+static bool memory_told(const struct core_costs *costs, const struct core_cost *cost) {
+    uint32_t ports = all_ports(cost);
     return (!cost->loads || costs->load_ports == 0 || (ports & costs->load_ports) != 0) &&
            (!cost->stores || costs->store_ports == 0 || (ports & costs->store_ports) != 0);
 }
@@ -400,7 +405,7 @@ static enum ip_status latency_compose(struct core_costs *costs, struct core_cost
     }
     struct res_form twin = {0};
     bool there = false;
-    enum ip_status status = core_form_read(costs->store, syntax, &twin, &there, err);
+    enum ip_status status = res_form_find(costs->store, syntax, &twin, &there, err);
     if (status != IP_OK || !there) {
         return status;
     }
@@ -419,11 +424,7 @@ static enum ip_status latency_compose(struct core_costs *costs, struct core_cost
 }
 
 static bool only_loads(const struct core_costs *costs, const struct core_cost *cost) {
-    uint32_t ports = 0;
-    for (unsigned i = 0; i < cost->term_count; i++) {
-        ports |= cost->terms[i].ports;
-    }
-    return cost->loads && (ports & ~costs->load_ports) == 0;
+    return cost->loads && (all_ports(cost) & ~costs->load_ports) == 0;
 }
 
 /* Which unpipelined unit: loads that are slower than their ports share one, other vector forms that are
@@ -490,7 +491,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     cost->after = after_find(costs, cost);
     struct res_form known = {0};
     bool there = false;
-    status = core_form_read(costs->store, cost->form.syntax, &known, &there, err);
+    status = res_form_find(costs->store, cost->form.syntax, &known, &there, err);
     if (status != IP_OK) {
         return status;
     }

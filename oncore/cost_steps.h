@@ -12,10 +12,6 @@ void core_cost_describe(struct core_cost *cost);
 IP_CHECK enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost,
                                        struct ip_error *err);
 
-/* What the store knows of a form; *there is false when it does not have it. Finish the form when it is. */
-IP_CHECK enum ip_status core_form_read(struct res_store *store, const char *syntax, struct res_form *form,
-                                       bool *there, struct ip_error *err);
-
 /* Cycles an instance that each of its terms needs by itself; the most. */
 double core_terms_cycles(const struct core_cost *cost);
 

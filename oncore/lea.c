@@ -48,7 +48,7 @@ static enum ip_status addition_ports(struct core_costs *costs, struct core_cost 
          i++) {
         struct res_form form = {0};
         bool there = false;
-        status = core_form_read(costs->store, likely[i], &form, &there, err);
+        status = res_form_find(costs->store, likely[i], &form, &there, err);
         if (status != IP_OK || !there) {
             continue;
         }

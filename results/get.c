@@ -298,3 +298,9 @@ enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, st
     *rows = made;
     return IP_OK;
 }
+
+enum ip_status res_form_find(struct res_store *store, const char *syntax, struct res_form *form, bool *found,
+                             struct ip_error *err) {
+    enum ip_status status = res_form_known(store, syntax, 0, false, found, err);
+    return status == IP_OK && *found ? res_form_get(store, syntax, form, err) : status;
+}

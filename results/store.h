@@ -169,6 +169,11 @@ void res_form_fini(struct res_form *form); /* all-zero is fine */
 IP_CHECK enum ip_status res_form_get(struct res_store *store, const char *syntax, struct res_form *form,
                                      struct ip_error *err);
 
+/* The same; *found is false, and the form untouched, when the store does not have it. Finish the form when it
+ * is. */
+IP_CHECK enum ip_status res_form_find(struct res_store *store, const char *syntax, struct res_form *form,
+                                      bool *found, struct ip_error *err);
+
 /* IP_FAILED when nothing was scanned into the store yet. */
 IP_CHECK enum ip_status res_forms_need(struct res_store *store, struct ip_error *err);
 

@@ -18,9 +18,8 @@ static enum ip_status surplus_read(struct res_store *store, const char *syntax, 
                                    struct ip_error *err) {
     struct res_form form = {0};
     bool there = false;
-    enum ip_status status = res_form_known(store, syntax, 0, false, &there, err);
+    enum ip_status status = res_form_find(store, syntax, &form, &there, err);
     *surplus = 0.0;
-    status = status == IP_OK && there ? res_form_get(store, syntax, &form, err) : status;
     if (status != IP_OK || !there) {
         return status;
     }

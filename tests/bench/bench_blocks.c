@@ -62,15 +62,11 @@ static bool form_fits(const struct isa_form *form, const struct kind *kind) {
 /* Does the store know it well, and is it fast? */
 static bool form_is_known(const struct tool *tool, struct res_store *store, const struct isa_form *form) {
     struct ip_error err = {0};
-    bool there = false;
-    tool_must(tool, res_form_known(store, form->syntax, 0, false, &there, &err), &err);
-    if (!there) {
-        return false;
-    }
     struct res_form known = {0};
-    tool_must(tool, res_form_get(store, form->syntax, &known, &err), &err);
-    bool fits = known.ports.known && strcmp(known.ports.verdict, "ok") == 0 && known.throughput.known &&
-                known.throughput.cycles <= THROUGHPUT_MAX;
+    bool there = false;
+    tool_must(tool, res_form_find(store, form->syntax, &known, &there, &err), &err);
+    bool fits = there && known.ports.known && strcmp(known.ports.verdict, "ok") == 0 &&
+                known.throughput.known && known.throughput.cycles <= THROUGHPUT_MAX;
     res_form_fini(&known);
     return fits;
 }
@@ -106,7 +102,7 @@ static void binding_draw(const struct isa_form *form, struct ip_random *random, 
 
 /* Writes the block in hex; false where an instruction is not assembled. */
 static bool block_write(const struct tool *tool, const struct isa_form *const *forms, size_t count,
-                        struct ip_random *random, FILE *file) {
+                        struct ip_random *random, struct ip_text *hex) {
     char text[LENGTH_MAX][ISA_LINE_MAX];
     const char *lines[LENGTH_MAX];
     struct isa_code codes[LENGTH_MAX];
@@ -127,10 +123,10 @@ static bool block_write(const struct tool *tool, const struct isa_form *const *f
     }
     for (size_t i = 0; i < length; i++) {
         for (size_t b = 0; b < codes[i].length; b++) {
-            (void)fprintf(file, "%02x", codes[i].bytes[b]);
+            ip_text_printf(hex, "%02x", codes[i].bytes[b]);
         }
     }
-    (void)fprintf(file, "\n");
+    ip_text_append(hex, "\n");
     return true;
 }
 
@@ -180,20 +176,14 @@ void bench_blocks(struct tool *tool, const struct bench_options *options) {
         if (count == 0) {
             continue;
         }
-        char name[] = "/tmp/isaprobe-blocks-XXXXXX";
-        int fd = mkstemp(name);
-        FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-        if (file == NULL) {
-            tool_must(tool, ip_fail_errno(&err, IP_IO, errno, "cannot write %s", name), &err);
-            return;
-        }
+        struct ip_text hex = {0};
         struct ip_random random = {options->seed};
         while (written < options->blocks) {
-            written += block_write(tool, chosen, count, &random, file);
+            written += block_write(tool, chosen, count, &random, &hex);
         }
-        if (fclose(file) != 0) {
-            tool_must(tool, ip_fail_errno(&err, IP_IO, errno, "cannot write %s", name), &err);
-        }
+        char name[64];
+        tool_file_write(tool, &hex, name);
+        ip_text_fini(&hex);
         blocks_validate(tool, options, name);
         (void)unlink(name);
     }

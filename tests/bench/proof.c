@@ -73,7 +73,7 @@ static void description_write(const struct tool *tool, const char *path, const c
         }
         ip_text_append_bytes(&out, line, (size_t)(end - line));
     }
-    tool_description_write(tool, &out, written);
+    tool_file_write(tool, &out, written);
     ip_text_fini(&text);
     ip_text_fini(&out);
 }

@@ -66,7 +66,7 @@ static void description_write(const struct tool *tool, const char *path, const s
     if (noise > 0) {
         ip_text_printf(&text, "noise %g\nspikes 0.05 14000\ndrift walk 0.0005 0.05\n", noise);
     }
-    tool_description_write(tool, &text, written);
+    tool_file_write(tool, &text, written);
     ip_text_fini(&text);
 }
 

@@ -68,11 +68,10 @@ static inline void tool_close(struct tool *tool) {
     isa_table_fini(&tool->table);
 }
 
-/* Writes a simulated CPU's description to a new file, and its name to `written` (64 bytes). */
-static inline void tool_description_write(const struct tool *tool, const struct ip_text *text,
-                                          char *written) {
+/* Writes the text to a new file, and its name to `written` (64 bytes). */
+static inline void tool_file_write(const struct tool *tool, const struct ip_text *text, char *written) {
     struct ip_error err = {0};
-    (void)strcpy(written, "/tmp/isaprobe-proof-XXXXXX");
+    (void)strcpy(written, "/tmp/isaprobe-bench-XXXXXX");
     int fd = mkstemp(written);
     if (fd < 0 || text->failed || write(fd, text->data, text->length) != (ssize_t)text->length ||
         close(fd) != 0) {
