@@ -14,8 +14,8 @@ static const double LONG_WITHIN = 0.03;  /* relative */
 static const double RHYTHM_CYCLES = 2.2; /* a slow rhythm of stores and loads is up to two cycles more */
 /* Farther from a whole number a latency is none; of a bound other instructions are part, and their noise. */
 static const double WHOLE_WITHIN = 0.12, WHOLE_WITHIN_BOUND = 0.15;
-/* Readings are alike that round to the same, or are as near as this. */
-static const double ALIKE = 0.01;
+/* Readings are alike that round to the same; many also if they are as near as this. */
+static const double NEARLY_ALIKE = 0.01;
 static const double ALIKE_THROUGHPUT = 0.05, ALIKE_THROUGHPUT_CYCLES = 0.02;
 /* Readings that are farther apart are of two kinds, and no mean of them is of any. */
 static const double APART_CYCLES = 1.0, APART_THROUGHPUT = 0.15;
@@ -78,18 +78,23 @@ static struct told throughputs_told(const struct scan_readings *readings) {
     return told;
 }
 
-/* Exact values where there are any; bounds else. */
-static struct told pairs_told(const struct scan_readings *readings, size_t pair) {
+/* Those of one sort: exact values, or bounds. */
+static struct told sort_told(const struct scan_readings *readings, size_t pair, bool bounds) {
     struct told told = {.count = 0};
-    for (int bounds = 0; bounds < 2 && told.count == 0; bounds++) {
-        for (unsigned i = 0; i < readings->latency_count; i++) {
-            const struct probe_latency_pair *its = &readings->latencies[i].pairs[pair];
-            if (its->measured && its->verdict == HX_VERDICT_OK && its->upper_bound == (bounds != 0)) {
-                told_add(&told, its->cycles, i);
-            }
+    for (unsigned i = 0; i < readings->latency_count; i++) {
+        const struct probe_latency_pair *its = &readings->latencies[i].pairs[pair];
+        if (its->measured && its->verdict == HX_VERDICT_OK && its->upper_bound == bounds) {
+            told_add(&told, its->cycles, i);
         }
     }
     return told;
+}
+
+/* Exact values, where they are not fewer than the bounds: a round of a hundred cycles seems to grow by one,
+ * and a bound to be exact, now and then by noise (`lsl r32, r32` of a Zen 4: 97.4 once, <=95.5 else). */
+static struct told pairs_told(const struct scan_readings *readings, size_t pair) {
+    const struct told exact = sort_told(readings, pair, false), bounds = sort_told(readings, pair, true);
+    return exact.count >= bounds.count ? exact : bounds;
 }
 
 /* What changes its memory has several ways to wait for itself, each for as long as a process lives: on a Zen
@@ -125,11 +130,11 @@ static void alike_range(const struct told *told, double *low, double *high) {
     }
 }
 
-/* Few readings that do not waver, or some more that do, are enough where they are alike; and some in any case
+/* Few readings that do not waver, or some more that do, are enough where they are alike; and many in any case
  * of what takes long, for each costs as much as many others. */
 static bool is_enough(const struct told *told, bool wavers, bool alike) {
     return (alike && (!wavers || told->count >= SCAN_READINGS_FEW)) ||
-           (told->count >= SCAN_READINGS_SOME && told->values[0] > LONG_CYCLES);
+           (told->count >= SCAN_READINGS_MANY && told->values[0] > LONG_CYCLES);
 }
 
 static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
@@ -143,7 +148,8 @@ static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
     }
     double low, high;
     alike_range(&told, &low, &high);
-    return !is_enough(&told, wavers, lround(low) == lround(high) || high - low <= ALIKE * high);
+    bool nearly = told.count >= SCAN_READINGS_MANY && high - low <= NEARLY_ALIKE * high;
+    return !is_enough(&told, wavers, nearly || probe_latency_whole(low) == probe_latency_whole(high));
 }
 
 static bool throughput_wanted(const struct scan_readings *readings) {

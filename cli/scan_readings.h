@@ -16,6 +16,7 @@
 enum {
     SCAN_READINGS_FEW = 3,   /* enough where they are alike */
     SCAN_READINGS_SOME = 7,  /* enough where those in the middle are */
+    SCAN_READINGS_MANY = 11, /* enough of what takes long, or is nearly alike */
     SCAN_READINGS_MOST = 15, /* enough in any case */
 };
 

@@ -8,22 +8,34 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/random.h"
 #include "harness/child.h"
 #include "harness/worker.h"
 
 enum { TIMEOUT_DEFAULT_MS = 2000 };
+/* Places of the code of a process, in cache lines: 64 KiB. */
+enum { PLACES = 1024 };
 
 struct native {
     struct hx_child_common common;
     struct hx_starter starter;
     struct hx_worker held; /* all-zero: none */
+    struct ip_random places;
 };
+
+/* What a predictor learns goes by the place of the code, and a kernel measured again at the same place is as
+ * it was: so each process has its kernels somewhere else (Curtsinger and Berger, "STABILIZER", ASPLOS 2013;
+ * docs/method.md, "The place of the code"). In the same order in each run of the program. */
+static size_t place_next(struct native *native) {
+    return ip_random_below(&native->places, PLACES);
+}
 
 static enum ip_status native_hold(struct hx_timer *timer, const struct gen_kernel *const *kernels,
                                   size_t count, uint32_t rounds_max, struct ip_error *err) {
     struct native *native = timer->state;
     hx_worker_close(&native->held);
-    return hx_worker_open(&native->held, &native->starter, timer, kernels, count, rounds_max, err);
+    return hx_worker_open(&native->held, &native->starter, timer, kernels, count, place_next(native),
+                          rounds_max, err);
 }
 
 static void native_release(struct hx_timer *timer) {
@@ -41,7 +53,7 @@ static bool native_move(struct hx_timer *timer, int cpu) {
 /* One run with a worker of its own. */
 static enum ip_status run_once(struct hx_timer *timer, struct hx_job *jobs, size_t count,
                                struct hx_samples *samples, struct ip_error *err) {
-    const struct native *native = timer->state;
+    struct native *native = timer->state;
     uint32_t rounds_max = 0;
     const struct gen_kernel **kernels = calloc(count, sizeof(const struct gen_kernel *));
     if (kernels == NULL) {
@@ -53,9 +65,10 @@ static enum ip_status run_once(struct hx_timer *timer, struct hx_job *jobs, size
         kernels[i] = jobs[i].kernel;
     }
     struct hx_worker worker = {0};
-    enum ip_status status =
-        rounds_max == 0 ? ip_fail(err, IP_FAILED, "a measurement of zero rounds was asked for")
-                        : hx_worker_open(&worker, &native->starter, timer, kernels, count, rounds_max, err);
+    enum ip_status status = rounds_max == 0
+                                ? ip_fail(err, IP_FAILED, "a measurement of zero rounds was asked for")
+                                : hx_worker_open(&worker, &native->starter, timer, kernels, count,
+                                                 place_next(native), rounds_max, err);
     if (status == IP_OK) {
         status = hx_worker_run(&worker, jobs, count, samples, err);
     }

@@ -50,12 +50,13 @@ static struct hx_placed kernel_place(uint8_t *code, size_t *at, const struct gen
 }
 
 /* Writes all code into a memfd, which is sealed against writing before anybody can execute it. */
-static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err) {
+static enum ip_status code_place(struct hx_worker *worker, size_t gap, struct ip_error *err) {
     const struct hx_references *references = worker->timer->references;
     size_t bytes = kernel_bytes(&references->chain);
     for (size_t i = 0; i < HX_SENTINELS; i++) {
         bytes += kernel_bytes(&references->sentinels[i]);
     }
+    bytes += gap * CODE_ALIGNMENT;
     for (size_t i = 0; i < worker->count; i++) {
         bytes += kernel_bytes(worker->kernels[i]);
     }
@@ -81,6 +82,7 @@ static enum ip_status code_place(struct hx_worker *worker, struct ip_error *err)
     for (size_t i = 0; i < HX_SENTINELS; i++) {
         worker->sentinels[i] = kernel_place(code, &at, &references->sentinels[i]);
     }
+    at += gap * CODE_ALIGNMENT;
     for (size_t i = 0; i < worker->count; i++) {
         worker->placed[i] = kernel_place(code, &at, worker->kernels[i]);
     }
@@ -112,7 +114,7 @@ static enum ip_status shared_open(struct hx_worker *worker, struct ip_error *err
 
 enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_starter *starter,
                               struct hx_timer *timer, const struct gen_kernel *const *kernels, size_t count,
-                              uint32_t rounds_max, struct ip_error *err) {
+                              size_t gap, uint32_t rounds_max, struct ip_error *err) {
     struct hx_worker opened = {.starter = starter,
                                .timer = timer,
                                .count = count,
@@ -130,7 +132,7 @@ enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_starter 
         status = shared_open(&opened, err);
     }
     if (status == IP_OK) {
-        status = code_place(&opened, err);
+        status = code_place(&opened, gap, err);
     }
     if (status != IP_OK) {
         hx_worker_close(&opened);

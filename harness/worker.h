@@ -29,11 +29,12 @@ struct hx_worker {
     int wire;  /* to the child: a byte asks for the jobs, a byte says that they are done */
 };
 
-/* Places the kernels; no process is started yet. At most `rounds_max` rounds and `count` jobs in a run.
- * IP_FAILED: too much code. IP_CAPABILITY, IP_NO_MEMORY as the system says. */
+/* Places the kernels, `gap` cache lines behind the references; no process is started yet. At most
+ * `rounds_max` rounds and `count` jobs in a run. IP_FAILED: too much code. IP_CAPABILITY, IP_NO_MEMORY as the
+ * system says. */
 IP_CHECK enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx_starter *starter,
                                        struct hx_timer *timer, const struct gen_kernel *const *kernels,
-                                       size_t count, uint32_t rounds_max, struct ip_error *err);
+                                       size_t count, size_t gap, uint32_t rounds_max, struct ip_error *err);
 /* Ends the child; an all-zero worker is fine. */
 void hx_worker_close(struct hx_worker *worker);
 

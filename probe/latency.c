@@ -10,6 +10,10 @@
 
 /* Of a chain that takes no whole number of cycles: of the form alone, and in a longer round. */
 enum { BETWEEN_RETRIES = 3, LONGER_RETRIES = 2 };
+/* Of a longer round that noise spoilt. */
+enum { LONGER_VOID_RETRIES = 3 };
+/* So far below a half is a half. */
+static const double HALF_BELOW = 0.05;
 
 const char *probe_path_name(enum probe_path path) {
     switch (path) {
@@ -30,6 +34,10 @@ const char *probe_latency_bound(const struct probe_latency_pair *pair) {
         return "none";
     }
     return !pair->measured ? NULL : pair->upper_bound ? "upper" : "exact";
+}
+
+double probe_latency_whole(double cycles) {
+    return floor(cycles + 0.5 + HALF_BELOW);
 }
 
 void probe_latency_fini(struct probe_latency *latency) {
@@ -145,6 +153,7 @@ static enum ip_status longer_measure(struct latency_session *session, const stru
         status = latency_paced_add(session, first, err);
     }
     session->batch.between_retries = LONGER_RETRIES;
+    session->batch.retries = LONGER_VOID_RETRIES;
     if (status == IP_OK && session->experiment_count > first) {
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }

@@ -48,6 +48,11 @@ struct probe_latency_pair {
     char why[128]; /* for a pair that was not measured: the reason */
 };
 
+/* The whole number of cycles that stands for a latency: the nearest, and of a half the next. What goes two
+ * ways in turn takes a half (`imul r64` to the flags of a Zen 4: 3.5), and its readings lie on both sides of
+ * it (3.49, 3.51): up to 0.05 below it is one. NaN stays NaN. */
+double probe_latency_whole(double cycles);
+
 struct probe_latency {
     struct probe_latency_pair *pairs; /* owned */
     size_t count;

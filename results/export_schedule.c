@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/latency.h"
 #include "results/formats.h"
 
 static void record_append(struct ip_text *text, const struct res_row *row, const char *opcode) {
@@ -23,7 +24,7 @@ static void record_append(struct ip_text *text, const struct res_row *row, const
         ip_text_printf(text, ", \"Tp\": %s", digits);
     }
     if (!isnan(latency)) {
-        ip_text_printf(text, ", \"Latency\": %.0f", floor(latency + 0.5));
+        ip_text_printf(text, ", \"Latency\": %.0f", probe_latency_whole(latency));
     }
     ip_text_append(text, ", \"isaprobe\": ");
     res_quoted_append(text, row->form);

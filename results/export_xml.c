@@ -10,6 +10,7 @@
 
 #include "isa/kind.h"
 #include "isa/xed.h"
+#include "probe/latency.h"
 #include "results/formats.h"
 
 static void attribute(struct ip_text *text, const char *name, const char *value) {
@@ -23,6 +24,12 @@ static void attribute_number(struct ip_text *text, const char *name, double valu
         ip_text_printf(text, " %s=\"", name);
         res_number_append(text, value);
         ip_text_append(text, "\"");
+    }
+}
+
+static void attribute_latency(struct ip_text *text, const char *name, double cycles) {
+    if (!isnan(cycles)) {
+        ip_text_printf(text, " %s=\"%.0f\"", name, probe_latency_whole(cycles));
     }
 }
 
@@ -230,14 +237,14 @@ static void latency_append(struct ip_text *text, const struct isa_form *form,
     char name[40];
     ip_text_append(text, "          <latency");
     (void)snprintf(name, sizeof name, "cycles%s", suffix);
-    attribute_integer(text, name, pair->cycles);
+    attribute_latency(text, name, pair->cycles);
     if (pair->upper_bound) {
         ip_text_printf(text, " cycles%s_is_upper_bound=\"1\"", suffix);
     }
     (void)snprintf(name, sizeof name, "cycles%s_same_reg", suffix);
-    attribute_integer(text, name, pair->same_register_cycles);
+    attribute_latency(text, name, pair->same_register_cycles);
     (void)snprintf(name, sizeof name, "max_cycles%s", suffix);
-    attribute_integer(text, name, pair->slow_cycles);
+    attribute_latency(text, name, pair->slow_cycles);
     ip_text_printf(text, " start_op=\"%u\" target_op=\"%u\" src=\"%s\" dst=\"%s\" path=\"%s\"", from, to,
                    pair->src, pair->dst, pair->path);
     attribute_number(text, "measured", pair->cycles);

@@ -48,6 +48,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"xor r64, r64\" ports 1*p015\n"
                           /* forms under test */
                           "form \"vpaddd xmm, xmm, m128\" ports 1*p015+1*p23 latency 1\n"
+                          "form \"vpaddd xmm{k}, xmm, m128\" ports 1*p015+1*p23 latency 1\n"
                           "form \"vpaddq xmm, xmm, xmm\" ports 1*p1 latency 4\n"
                           "form \"imul r64, r64\" ports 1*p1 latency 3\n"
                           "form \"dec r64\" ports 1*p015 latency 1\n"

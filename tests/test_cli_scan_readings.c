@@ -15,10 +15,11 @@
 #include "results/store.h"
 #include "tests/near.h"
 
-enum { MOST = SCAN_READINGS_MOST, SOME = SCAN_READINGS_SOME };
+enum { MOST = SCAN_READINGS_MOST, MANY = SCAN_READINGS_MANY, SOME = SCAN_READINGS_SOME };
 
 /* Two ways in turn: a b a b ... */
 #define SEVEN(a, b)   a, b, a, b, a, b, a
+#define ELEVEN(a, b)  SEVEN(a, b), b, a, b, a
 #define FIFTEEN(a, b) SEVEN(a, b), b, SEVEN(a, b)
 
 /* Readings of one throughput; a negative one is disturbed. */
@@ -145,17 +146,22 @@ static void latencies_are_read_until_they_are_alike(void **state) {
         {{4.16}, 1, true, true},
         {{5.46}, 1, true, true},
         {{5.46, 5.48}, 2, true, true},
-        {{5.46, 5.48, 5.49}, 3, false, false}, /* all are 5 */
-        {{5.46, 5.48, 5.51}, 3, false, false}, /* or nearly */
-        {{5.46, 5.48, 5.63}, 3, true, true},
+        {{5.46, 5.48, 5.49}, 3, false, false}, /* all are 5.5 */
+        {{7.44, 7.45, 7.53}, 3, true, true},   /* 7 and 7.5 */
+        {{7.46, 7.49, 7.55}, 3, false, false}, /* all are 7.5 */
+        {{5.43, 5.44, 5.46}, 3, true, true},   /* 5 and 5.5, nearly alike */
+        {{ELEVEN(5.43, 5.46)}, MANY - 1, true, true},
+        {{ELEVEN(5.43, 5.46)}, MANY, false, false}, /* which is enough of many */
+        {{ELEVEN(5.40, 5.46)}, MANY, true, true},
+        {{5.41, 5.48, 5.63}, 3, true, true},
         {{SEVEN(5.4, 5.6)}, SOME, true, true},
         {{FIFTEEN(5.4, 5.6)}, MOST, false, false},                 /* enough in any case */
         {{5.4, 5.4, 5.4, 5.4, 5.4, 5.4, 5.6}, SOME, false, false}, /* one stray of seven */
-        {{SEVEN(26.0, 27.0)}, SOME - 1, true, true},
-        {{SEVEN(26.0, 27.0)}, SOME, false, false}, /* long ones cost too much */
-        {{12.0, 13.0}, 2, true, true},             /* whole numbers that differ */
-        {{26.0}, 1, true, true},                   /* long ones must agree */
-        {{21.0}, 1, true, true},                   /* dividers take a cycle more or less */
+        {{ELEVEN(26.0, 27.0)}, MANY - 1, true, true},
+        {{ELEVEN(26.0, 27.0)}, MANY, false, false}, /* long ones cost too much */
+        {{12.0, 13.0}, 2, true, true},              /* whole numbers that differ */
+        {{26.0}, 1, true, true},                    /* long ones must agree */
+        {{21.0}, 1, true, true},                    /* dividers take a cycle more or less */
         {{17.0}, 1, false, false},
         {{26.0, 26.0, 26.1}, 3, false, false},
         {{-4.5}, 1, false, false},
@@ -266,18 +272,26 @@ static void the_middle_latency_counts(void **state) {
     }
 }
 
-static void exact_latencies_go_before_bounds(void **state) {
-    (void)state;
+/* What so many readings that are exact and so many bounds say. */
+static struct probe_latency_pair settled_of(unsigned exact_count, unsigned bound_count) {
     struct scan_readings readings = {.latency_count = 0};
     struct probe_latency_pair bound = pair_of(PROBE_PATH_CONTENT, 6.0), exact = bound;
     bound.upper_bound = true;
     exact.cycles = 7.0;
-    reading_add(&readings, &bound, 1);
-    reading_add(&readings, &exact, 1);
-    reading_add(&readings, &bound, 1);
-    struct probe_latency_pair pair = settled(&readings);
+    for (unsigned i = 0; i < exact_count + bound_count; i++) {
+        reading_add(&readings, i < bound_count ? &bound : &exact, 1);
+    }
+    return settled(&readings);
+}
+
+static void exact_latencies_go_before_as_many_bounds(void **state) {
+    (void)state;
+    struct probe_latency_pair pair = settled_of(2, 2);
     assert_false(pair.upper_bound);
     assert_near(pair.cycles, 7.0, 1e-9);
+    pair = settled_of(1, 2); /* noise */
+    assert_true(pair.upper_bound);
+    assert_near(pair.cycles, 6.0, 1e-9);
 }
 
 /* What no reading measured keeps its reason, and what another pair told of one register its value. */
@@ -325,7 +339,7 @@ int main(void) {
         cmocka_unit_test(what_changes_memory_is_read_again),
         cmocka_unit_test(only_some_pairs_are_read_again),
         cmocka_unit_test(the_middle_latency_counts),
-        cmocka_unit_test(exact_latencies_go_before_bounds),
+        cmocka_unit_test(exact_latencies_go_before_as_many_bounds),
         cmocka_unit_test(what_was_not_asked_again_stays),
         cmocka_unit_test(there_is_room_for_so_many),
     };

@@ -476,6 +476,36 @@ static void test_held_kernels_move(void **state) {
     hx_timer_close(&fixture.timer);
 }
 
+/* Divides by zero unless both lengths lie where bit 7 of the address is set. */
+static void test_each_process_has_its_code_elsewhere(void **state) {
+    (void)state;
+    static const char where[] = "\x48\x8d\x05\x00\x00\x00\x00" /* lea rax, [rip] */
+                                "\x48\xc1\xe8\x07"             /* shr rax, 7 */
+                                "\x83\xe0\x01"                 /* and eax, 1 */
+                                "\x89\xc1"                     /* mov ecx, eax */
+                                "\xb8\x01\x00\x00\x00"         /* mov eax, 1 */
+                                "\x99\xf7\xf1";                /* cdq; div ecx */
+    enum { PROCESSES = 64 };
+    static struct fixture fixture;
+    static struct raw_kernel kernel;
+    fixture_open(&fixture);
+    kernel_once(&kernel, where, sizeof where - 1);
+    unsigned divided = 0, faulted = 0;
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        const struct hx_job job = {.kernel = &kernel.kernel, .rounds = ROUNDS};
+        double values[VALUES];
+        struct hx_samples samples = {0};
+        hx_samples_place(&samples, values, ROUNDS);
+        struct ip_error err;
+        assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_OK);
+        divided += samples.outcome == HX_OUTCOME_OK;
+        faulted += samples.outcome != HX_OUTCOME_OK;
+    }
+    hx_timer_close(&fixture.timer);
+    assert_in_range(divided, PROCESSES / 16, PROCESSES / 2); /* a quarter of all places */
+    assert_in_range(faulted, PROCESSES / 2, PROCESSES);
+}
+
 /* A calibration beside a neighbour finds a narrower core: what was found before stays. */
 static void test_a_core_grows_no_narrower(void **state) {
     (void)state;
@@ -502,6 +532,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_held_kernels_run_again),
         cmocka_unit_test(test_held_kernels_move),
+        cmocka_unit_test(test_each_process_has_its_code_elsewhere),
         cmocka_unit_test(test_a_core_grows_no_narrower),
         cmocka_unit_test(test_illegal_instruction),
         cmocka_unit_test(test_illegal_instruction_in_a_mess),

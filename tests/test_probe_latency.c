@@ -322,6 +322,18 @@ static void what_does_not_depend_has_no_latency(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* The nearest whole number, and of what is a half but for noise the next. */
+static void a_half_is_rounded_up(void **state) {
+    (void)state;
+    static const struct {
+        double cycles, whole;
+    } cases[] = {{3.0, 3}, {3.07, 3}, {3.44, 3}, {3.46, 4}, {3.5, 4}, {3.54, 4}, {2.93, 3}, {0.0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(probe_latency_whole(cases[i].cycles) == cases[i].whole);
+    }
+    assert_true(isnan(probe_latency_whole(NAN)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(general_purpose_and_flags),
@@ -331,6 +343,7 @@ int main(void) {
         cmocka_unit_test(implicit_registers),
         cmocka_unit_test(what_a_form_takes_anyway_is_no_latency),
         cmocka_unit_test(what_does_not_depend_has_no_latency),
+        cmocka_unit_test(a_half_is_rounded_up),
         cmocka_unit_test(an_idiom_is_a_fact_of_its_own),
         cmocka_unit_test(what_a_form_says_itself_is_not_measured_through_others),
         cmocka_unit_test(only_pairs_that_are_asked_are_measured),

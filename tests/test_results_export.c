@@ -365,6 +365,31 @@ static void test_fractional_ports(void **state) {
     res_sheet_fini(&sheet);
 }
 
+/* Readers of XML want whole numbers: a half that noise made less is one (probe_latency_whole). */
+static void test_whole_latencies(void **state) {
+    (void)state;
+    struct res_sheet sheet = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
+    struct res_row *row = res_sheet_row_add(&sheet);
+    assert_non_null(row);
+    strcpy(row->form, "add r64, r64");
+    struct res_sheet_pair *pair = res_row_pair_add(row);
+    assert_non_null(pair);
+    strcpy(pair->src, "op2");
+    strcpy(pair->dst, "op1");
+    strcpy(pair->path, "register");
+    pair->cycles = 3.48;
+    pair->slow_cycles = 7.44;
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+    assert_non_null(strstr(text.data, " cycles=\"4\""));
+    assert_non_null(strstr(text.data, " max_cycles=\"7\""));
+    assert_non_null(strstr(text.data, " measured=\"3.48\""));
+    ip_text_fini(&text);
+    res_sheet_fini(&sheet);
+}
+
 /* A file without one form is no export. */
 static void test_nothing_to_write(void **state) {
     (void)state;
@@ -562,6 +587,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_json_xml_hold_everything),
         cmocka_unit_test(test_fractional_ports),
+        cmocka_unit_test(test_whole_latencies),
         cmocka_unit_test(test_nothing_to_write),
         cmocka_unit_test(test_csv_holds_ranges),
         cmocka_unit_test(test_lua_holds_ranges),

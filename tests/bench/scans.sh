@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Two scans, as a user runs them, against each other: how long they take, and in how many of the forms that both trust they say
-# the same: the same whole number for every latency (on the edge of rounding 1 % decides; and once more without that), a
-# throughput within 5 % or 0.02 cycle, the same rounded issue slots; where ports were measured, the same usage, or none in both.
+# the same: the same whole number for every latency (probe_latency_whole; on the edge of rounding 1 % decides, and once more
+# without that), a throughput within 5 % or 0.02 cycle, the same rounded issue slots; where ports were measured, the same usage, or none in both.
 #   tests/bench/scans.sh PROGRAM [OPTION of scan ...]      such as --parts throughput,slots,ports
 set -euo pipefail
 
@@ -25,7 +25,7 @@ CREATE TEMP TABLE both AS
     SELECT f.id AS a, g.id AS b FROM main.forms f JOIN b.forms g USING (syntax) WHERE f.status = 'ok' AND g.status = 'ok';
 CREATE TEMP TABLE latencies AS
     SELECT both.a AS form,
-           CAST(x.cycles + 0.5 AS INTEGER) = CAST(y.cycles + 0.5 AS INTEGER) AS rounded,
+           CAST(x.cycles + 0.55 AS INTEGER) = CAST(y.cycles + 0.55 AS INTEGER) AS rounded,
            abs(x.cycles - y.cycles) <= 0.01 * max(x.cycles, y.cycles) AS near
     FROM both JOIN main.latency x ON x.form_id = both.a JOIN b.latency y ON y.form_id = both.b AND y.position = x.position
     WHERE x.verdict = 'ok' AND y.verdict = 'ok' AND x.cycles IS NOT NULL AND y.cycles IS NOT NULL;
