@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oncore/simulate.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "oncore/binding.h"
+#include "oncore/commit.h"
+#include "oncore/later.h"
+#include "oncore/unit.h"
 #include "oncore/values.h"
 
 enum {
-    CYCLES_MAX = 1 << 14, /* of simulated time */
     PASSES_MIN = 12,
     PASSES_MAX = 200,
-    SLOTS_AIM = 400,      /* so many slots are simulated, where the limits allow it */
-    NAMES = 128,          /* a port's name is a character */
-    CYCLES_CLEARED = 512, /* so many more at a time */
-    DISPATCH = 5,         /* cycles from issue to the first in which a µop may begin, as in uiCA */
-    LINE = 64,
-    QUEUE = 24, /* µops that wait for a port, where ports are given in turn: as AMD says of Zen 3 and 4 */
-    GAPS = 16   /* so many are remembered of each unit */
-};
-
-/* Fractions of a cycle come from latencies that vary; a µop starts so much early rather than a cycle late. */
-static const double EARLY = 0.3;
-
-/* Which ports are taken in a cycle, and where its loads begin in their cache line. */
-struct cycle {
-    uint32_t busy;
-    uint8_t banks[4]; /* 1 + bank */
+    SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
+    ROB_DEFAULT = 512,
+    LINE = 64
 };
 
 /* An instruction's terms by what their µops do, and what is the same in each pass. */
@@ -39,184 +27,34 @@ struct plan {
     double credits[CORE_TERMS_MAX]; /* fractions of µops that are due */
 };
 
-/* When an unpipelined unit is idle: from `free` on, and in some gaps before, for what is issued earlier may
- * have to wait for its operands longer. */
-struct unit {
-    double free;
-    struct {
-        double begin, end;
-    } gaps[GAPS];
-    unsigned next; /* gap to be given up */
-};
-
-/* Not fmax: that is a call, and no time is NaN. */
-static double later(double a, double b) {
-    return b > a ? b : a;
-}
-
-/* Takes the unit for so many cycles, from `from` on or as soon as it can; returns when it begins. */
-static double unit_take(struct unit *unit, double from, double cycles) {
-    for (unsigned i = 0; i < GAPS; i++) {
-        double start = later(from, unit->gaps[i].begin);
-        if (start + cycles <= unit->gaps[i].end) {
-            unit->gaps[i].begin = start + cycles; /* what is left before it is lost */
-            return start;
-        }
-    }
-    double start = later(from, unit->free);
-    if (start > unit->free) {
-        unit->gaps[unit->next].begin = unit->free;
-        unit->gaps[unit->next].end = start;
-        unit->next = (unit->next + 1) % GAPS;
-    }
-    unit->free = start + cycles;
-    return start;
-}
-
 struct sim {
     const struct core_costs *costs;
     const struct core_block *block;
-    const struct core_options *options;
     double width, load;
-    unsigned bank_loads; /* loads a cycle that begin in the same place of a cache line */
-    double apart_slots;  /* an instruction that is taken apart begins in the first so many slots */
+    double apart_slots; /* an instruction that is taken apart begins in the first so many slots */
     struct core_forwarding forwarding;
-    struct cycle *cycles; /* owned; CYCLES_MAX, of which only the first `cleared` hold something */
-    size_t cleared;
+    struct core_binding binding;
+    struct core_commits commits;
+    struct core_unit *units; /* owned */
     double ready[CORE_RESOURCES];
-    struct unit *units; /* owned */
-    double issued;      /* cycle in which slots are being issued */
-    double slots;       /* issued in it */
-    double retired;     /* when the youngest instruction so far retires */
-    double committed;
-    uint64_t merge_bytes; /* stores into one aligned block of so many bytes may share a cycle ... */
-    unsigned merge_more;  /* ... so many more than the first */
-    bool merge_unread;    /* ... unless a load took its data from one of them */
-    struct {
-        bool open, read; /* there was a store; a load took its data from one */
-        unsigned more;   /* stores that share the last one's cycle with it */
-        uint64_t block;
-        uint32_t symbol;
-    } run;                       /* of stores into one block */
-    int load_of[CORE_PORTS_MAX]; /* µops bound to each port */
-    bool in_turn;                /* ports are given to µops in turn, else by what waits for each */
-    int given[CORE_PORTS_MAX];   /* when each port was last given to a µop, in the order in which they were
-                                    given */
-    int givens;
-    int waiting[CORE_PORTS_MAX]; /* µops that were given each port and have not begun */
-    size_t begun;                /* the cycle up to which those that have begun were taken off */
-    bool full;                   /* out of simulated time */
-    struct plan *plans;          /* owned: of each instruction */
-    double *retire_ring;         /* owned: rob entries */
+    double issued;       /* cycle in which slots are being issued */
+    double slots;        /* issued in it */
+    double retired;      /* when the youngest instruction so far retires */
+    struct plan *plans;  /* owned: of each instruction */
+    double *retire_ring; /* owned: rob entries */
     size_t ring_size, ring_at;
     struct core_values values;
 };
 
-/* The first cycle that is not before `time`. */
-static size_t cycle_from(double time) {
-    if (time <= 0.0) {
-        return 0;
-    }
-    size_t whole = (size_t)time;
-    return whole + ((double)whole < time);
-}
-
-/* Cycles are cleared as time goes on: most blocks need few. */
-static struct cycle *cycle_at(struct sim *sim, size_t number) {
-    if (number >= sim->cleared) {
-        size_t end = number + CYCLES_CLEARED < CYCLES_MAX ? number + CYCLES_CLEARED : CYCLES_MAX;
-        memset(sim->cycles + sim->cleared, 0, (end - sim->cleared) * sizeof *sim->cycles);
-        sim->cleared = end;
-    }
-    return &sim->cycles[number];
-}
-
-/* The first cycle, at or after `from`, in which one of the ports is free, and that port. So many loads a
- * cycle may begin in one bank. */
-static double place(struct sim *sim, uint32_t ports, double from, int bank) {
-    for (size_t number = cycle_from(from - EARLY); number < CYCLES_MAX; number++) {
-        struct cycle *cycle = cycle_at(sim, number);
-        uint32_t free_ports = ports & ~cycle->busy;
-        if (free_ports == 0) {
-            continue;
-        }
-        if (bank >= 0) {
-            unsigned same = 0, used = 0;
-            for (; used < 4 && cycle->banks[used] != 0; used++) {
-                same += cycle->banks[used] == bank + 1;
-            }
-            if (same >= sim->bank_loads) {
-                continue;
-            }
-            if (used < 4) {
-                cycle->banks[used] = (uint8_t)(bank + 1);
-            }
-        }
-        int best = __builtin_ctz(free_ports);
-        for (uint32_t left = free_ports & (free_ports - 1); left != 0; left &= left - 1) {
-            int port = __builtin_ctz(left);
-            best = sim->load_of[port] < sim->load_of[best] ? port : best;
-        }
-        cycle->busy |= UINT32_C(1) << best;
-        sim->load_of[best]++;
-        sim->waiting[best]++;
-        return (double)number;
-    }
-    sim->full = true;
-    return from;
-}
-
-/* Those that have begun wait no longer. */
-static void begun_take_off(struct sim *sim) {
-    double now = sim->issued - DISPATCH;
-    for (; (double)sim->begun < now && sim->begun < CYCLES_MAX; sim->begun++) {
-        for (uint32_t left = cycle_at(sim, sim->begun)->busy; left != 0; left &= left - 1) {
-            sim->waiting[__builtin_ctz(left)]--;
-        }
-    }
-}
-
-/* The one for which fewest wait (Abel and Reineke 2022, of Intel's cores). */
-static uint32_t port_by_count(const struct sim *sim, uint32_t ports) {
-    int best = 0, least = INT_MAX;
-    for (uint32_t left = ports; left != 0; left &= left - 1) {
-        int port = __builtin_ctz(left);
-        int rank = sim->waiting[port] * NAMES + sim->costs->port_names[port];
-        best = rank < least ? port : best;
-        least = rank < least ? rank : least;
-    }
-    return UINT32_C(1) << best;
-}
-
-/* The one that was given to another µop longest ago, unless its queue is full; nothing is issued while all
- * are. */
-static uint32_t port_in_turn(struct sim *sim, uint32_t ports) {
-    int best = -1;
-    while (best < 0 && sim->issued < CYCLES_MAX) {
-        begun_take_off(sim);
-        int least = INT_MAX;
-        for (uint32_t left = ports; left != 0; left &= left - 1) {
-            int port = __builtin_ctz(left);
-            if (sim->waiting[port] < QUEUE && sim->given[port] < least) {
-                best = port;
-                least = sim->given[port];
-            }
-        }
-        if (best < 0) {
-            sim->issued += 1.0;
-            sim->slots = 0.0;
-        }
-    }
-    best = best < 0 ? __builtin_ctz(ports) : best;
-    sim->given[best] = ++sim->givens;
-    return UINT32_C(1) << best;
-}
-
-/* An operation is given its port when it issues, and waits for that one, which is not always the one that is
- * free first. */
+/* Nothing is issued while all ports that the µop may be given have as many waiting as they can hold. */
 static uint32_t port_choose(struct sim *sim, uint32_t ports) {
-    begun_take_off(sim);
-    return sim->in_turn ? port_in_turn(sim, ports) : port_by_count(sim, ports);
+    uint32_t port = core_binding_port(&sim->binding, ports, sim->issued);
+    while (port == 0 && sim->issued < CORE_CYCLES_MAX) {
+        sim->issued += 1.0;
+        sim->slots = 0.0;
+        port = core_binding_port(&sim->binding, ports, sim->issued);
+    }
+    return port != 0 ? port : ports & -ports;
 }
 
 /* The cycle in which the instruction's last slot is issued. */
@@ -300,9 +138,9 @@ static double forwarded_at(const struct sim *sim, const struct flight *flight, d
         return normally;
     }
     if (!inside) { /* it waits until the store is in the cache */
-        return later(normally, later(store->commit, store->data) + sim->forwarding.blocked);
+        return core_later(normally, core_later(store->commit, store->data) + sim->forwarding.blocked);
     }
-    return later(flight->issued, store->data) + cycles;
+    return core_later(flight->issued, store->data) + cycles;
 }
 
 static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) {
@@ -317,16 +155,15 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     for (unsigned i = 0; i < plan->load_count; i++) {
         unsigned t = plan->loads[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            exec = later(exec, place(sim, plan->ports[t], flight->address, any ? -1 : bank));
+            exec = core_later(
+                exec, core_binding_take(&sim->binding, plan->ports[t], flight->address, any ? -1 : bank));
             any = true;
         }
     }
     flight->loaded = exec + sim->load;
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, flight->loaded);
-        const struct core_word *read = &flight->forwarded->address;
-        sim->run.read = sim->run.read || (sim->run.open && sim->run.symbol == read->symbol &&
-                                          sim->run.block == read->number / sim->merge_bytes);
+        core_commits_read(&sim->commits, flight->forwarded->address);
     }
 }
 
@@ -334,22 +171,22 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
     const struct core_instruction *instruction = flight->instruction;
     double from = flight->operands;
     if (instruction->loads) {
-        from = later(from, flight->loaded);
+        from = core_later(from, flight->loaded);
     }
     if (instruction->cost->unit >= 0 && !instruction->idiom) {
-        struct unit *unit = &sim->units[instruction->cost->unit];
-        flight->delay = unit_take(unit, from, instruction->cost->unit_cycles) - from;
+        struct core_unit *unit = &sim->units[instruction->cost->unit];
+        flight->delay = core_unit_take(unit, from, instruction->cost->unit_cycles) - from;
     }
     flight->started = from + flight->delay;
     for (unsigned i = 0; i < plan->operation_count; i++) {
         unsigned t = plan->operations[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
             uint32_t port = port_choose(sim, plan->ports[t]);
-            double exec = place(sim, port, from + flight->delay, -1);
-            flight->started = later(flight->started, exec);
+            double exec = core_binding_take(&sim->binding, port, from + flight->delay, -1);
+            flight->started = core_later(flight->started, exec);
         }
     }
-    flight->delay = later(0.0, flight->started - from);
+    flight->delay = core_later(0.0, flight->started - from);
 }
 
 /* Results: by the latency from each source, plus what was lost at ports and units. */
@@ -362,24 +199,24 @@ static double targets_run(struct sim *sim, struct flight *flight) {
         for (unsigned s = 0; s < instruction->source_count; s++) {
             double from = sim->ready[instruction->sources[s]];
             if (!instruction->renamed) {
-                from = later(from, flight->issued);
+                from = core_later(from, flight->issued);
             }
             if (s < instruction->address_count && instruction->loads) {
                 continue;
             }
             general = true;
-            at = later(at, from + instruction->latency[t][s] + flight->delay);
+            at = core_later(at, from + instruction->latency[t][s] + flight->delay);
         }
         if (instruction->loads && !(instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP)) {
-            at = later(at,
-                       flight->loaded + flight->delay + later(0.0, instruction->through_load[t] - sim->load));
+            at = core_later(at, flight->loaded + flight->delay +
+                                    core_later(0.0, instruction->through_load[t] - sim->load));
         } else if (!general && !instruction->renamed) {
-            at = later(at, flight->started + 1.0);
+            at = core_later(at, flight->started + 1.0);
         }
         if (instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP) {
             at = sim->ready[CORE_RESOURCE_RSP];
         }
-        last = later(last, at);
+        last = core_later(last, at);
         results[t] = at;
     }
     for (unsigned t = 0; t < instruction->target_count; t++) { /* after all are read */
@@ -388,35 +225,20 @@ static double targets_run(struct sim *sim, struct flight *flight) {
     return last;
 }
 
-/* Stores enter the cache in order, one a cycle, or some that follow each other into one block. */
-static double commit_in_order(struct sim *sim, const struct flight *flight, double done) {
-    uint64_t block = flight->where.number / sim->merge_bytes;
-    bool same = flight->located && sim->run.open && sim->run.symbol == flight->where.symbol &&
-                sim->run.block == block;
-    bool shares = same && !(sim->merge_unread && sim->run.read) && sim->run.more < sim->merge_more &&
-                  done <= sim->committed;
-    sim->committed = shares ? sim->committed : later(sim->committed + 1.0, done);
-    sim->run.more = shares ? sim->run.more + 1 : 0;
-    sim->run.read = sim->run.read && same;
-    sim->run.open = flight->located;
-    sim->run.symbol = flight->where.symbol;
-    sim->run.block = block;
-    return sim->committed;
-}
-
 static double store_run(struct sim *sim, struct flight *flight, struct plan *plan) {
     const struct core_instruction *instruction = flight->instruction;
     double data = instruction->loads
-                      ? later(flight->loaded, flight->operands) + flight->delay + instruction->to_store
+                      ? core_later(flight->loaded, flight->operands) + flight->delay + instruction->to_store
                       : flight->operands + flight->delay;
     double last = data;
     for (unsigned i = 0; i < plan->store_count; i++) {
         unsigned t = plan->stores[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            last = later(last, place(sim, plan->ports[t], i == 0 ? data : flight->address, -1));
+            last = core_later(
+                last, core_binding_take(&sim->binding, plan->ports[t], i == 0 ? data : flight->address, -1));
         }
     }
-    double commit = commit_in_order(sim, flight, last);
+    double commit = core_commits_take(&sim->commits, flight->located ? &flight->where : NULL, last);
     if (flight->located) {
         struct core_store *store = core_values_store(&sim->values, instruction, flight->where);
         store->data = data;
@@ -445,10 +267,10 @@ static void instruction_run(struct sim *sim, size_t i) {
                              (instruction->stack && instruction->sources[s] == CORE_RESOURCE_RSP)
                          ? &flight.address
                          : &flight.operands;
-        *to = later(*to, sim->ready[instruction->sources[s]]);
+        *to = core_later(*to, sim->ready[instruction->sources[s]]);
     }
     if (!instruction->loads && !instruction->stores) { /* LEA */
-        flight.operands = later(flight.operands, flight.address);
+        flight.operands = core_later(flight.operands, flight.address);
     }
     flight.located = (instruction->loads || instruction->stores) &&
                      core_values_address(&sim->values, instruction, &flight.where);
@@ -462,9 +284,9 @@ static void instruction_run(struct sim *sim, size_t i) {
             last = store_run(sim, &flight, plan);
         }
     }
-    last = later(last, targets_run(sim, &flight));
+    last = core_later(last, targets_run(sim, &flight));
     core_values_step(&sim->values, instruction, instruction->loads ? flight.forwarded : NULL);
-    sim->retired = later(sim->retired, last);
+    sim->retired = core_later(sim->retired, last);
     if (sim->ring_size > 0) {
         sim->retire_ring[sim->ring_at] = sim->retired;
         sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
@@ -472,7 +294,7 @@ static void instruction_run(struct sim *sim, size_t i) {
 }
 
 static double now(const struct sim *sim) {
-    return later(later(sim->retired, sim->committed), sim->issued);
+    return core_later(core_later(sim->retired, sim->commits.last), sim->issued);
 }
 
 /* Runs 2n passes; the second half counts. */
@@ -481,74 +303,72 @@ static double passes_run(struct sim *sim) {
     for (size_t i = 0; i < sim->block->count; i++) {
         slots += sim->block->items[i].slots;
     }
-    unsigned passes = (unsigned)fmin(PASSES_MAX, later(PASSES_MIN, SLOTS_AIM / later(slots, 1.0)));
+    unsigned passes = (unsigned)fmin(PASSES_MAX, core_later(PASSES_MIN, SLOTS_AIM / core_later(slots, 1.0)));
     double times[PASSES_MAX + 1];
     unsigned done = 0;
     times[0] = 0.0;
-    while (done < passes && !sim->full) {
+    while (done < passes && !sim->binding.full) {
         for (size_t i = 0; i < sim->block->count; i++) {
             instruction_run(sim, i);
         }
         done++;
         times[done] = now(sim);
     }
-    if (sim->full && done > 1) {
+    if (sim->binding.full && done > 1) {
         done--; /* the last one did not end */
     }
     unsigned half = done / 2;
     return (times[done] - times[half]) / (done - half);
 }
 
+static void sim_fini(struct sim *sim) {
+    core_binding_fini(&sim->binding);
+    free(sim->plans);
+    free(sim->retire_ring);
+    free(sim->units);
+}
+
+static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
+                               const struct core_block *block, struct ip_error *err) {
+    const double rob = probe_core_get(&costs->core, PROBE_CORE_ROB_SLOTS);
+    const double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
+    sim->costs = costs;
+    sim->block = block;
+    sim->width = core_issue_width(costs);
+    sim->apart_slots = isnan(apart) ? sim->width : apart;
+    sim->ring_size = isnan(rob) ? ROB_DEFAULT : (size_t)rob;
+    sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
+    sim->plans = calloc(block->count, sizeof *sim->plans);
+    sim->retire_ring = calloc(sim->ring_size, sizeof *sim->retire_ring);
+    sim->units = calloc(CORE_UNITS_SHARED + costs->count + 1, sizeof *sim->units);
+    if (sim->plans == NULL || sim->retire_ring == NULL || sim->units == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
+    }
+    for (size_t i = 0; i < block->count; i++) {
+        plan_make(costs, &block->items[i], &sim->plans[i]);
+    }
+    core_forwarding_read(&sim->forwarding, costs, block->load_cycles);
+    core_commits_init(&sim->commits, costs);
+    return core_binding_open(&sim->binding, costs, err);
+}
+
 enum ip_status core_simulate(const struct core_costs *costs, const struct core_block *block,
                              const struct core_options *options, double *cycles, struct ip_error *err) {
-    struct sim *sim = calloc(1, sizeof *sim);
-    double rob = probe_core_get(&costs->core, PROBE_CORE_ROB_SLOTS);
-    double width = core_issue_width(costs);
+    const double width = core_issue_width(costs);
+    *cycles = NAN;
     if (isnan(width) || width < 1.0) {
-        free(sim);
-        *cycles = NAN;
         return IP_OK;
     }
-    size_t ring = isnan(rob) ? 512 : (size_t)rob;
-    if (sim != NULL) {
-        sim->cycles = malloc(CYCLES_MAX * sizeof *sim->cycles);
-        sim->plans = calloc(block->count, sizeof *sim->plans);
-        sim->retire_ring = calloc(ring, sizeof *sim->retire_ring);
-        sim->units = calloc(CORE_UNITS_SHARED + costs->count + 1, sizeof *sim->units);
+    struct sim *sim = calloc(1, sizeof *sim);
+    if (sim == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     }
-    enum ip_status status = IP_OK;
-    if (sim == NULL || sim->cycles == NULL || sim->plans == NULL || sim->retire_ring == NULL ||
-        sim->units == NULL) {
-        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
-    } else {
-        for (size_t i = 0; i < block->count; i++) {
-            plan_make(costs, &block->items[i], &sim->plans[i]);
-        }
-        sim->costs = costs;
-        sim->block = block;
-        sim->options = options;
-        sim->width = width;
-        double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
-        sim->apart_slots = isnan(apart) ? width : apart;
-        double bank = probe_core_get(&costs->core, PROBE_CORE_LOAD_RATE_STRIDE);
-        sim->bank_loads = isnan(bank) ? UINT_MAX : (unsigned)fmax(1.0, round(bank));
-        double pair = probe_core_get(&costs->core, PROBE_CORE_STORE_PAIR_BYTES);
-        sim->merge_bytes = pair >= 1.0 ? (uint64_t)pair : LINE;
-        sim->merge_more = probe_core_get(&costs->core, PROBE_CORE_STORE_ROW) > 0.5 ? UINT_MAX : 1;
-        sim->merge_unread = probe_core_get(&costs->core, PROBE_CORE_STORE_READ) > 0.5;
-        sim->in_turn = probe_core_get(&costs->core, PROBE_CORE_PORTS_IN_TURN) > 0.5;
-        sim->ring_size = ring;
-        sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
-        core_forwarding_read(&sim->forwarding, costs, block->load_cycles);
+    enum ip_status status = sim_open(sim, costs, block, err);
+    if (status == IP_OK) {
         core_values_init(&sim->values, options->filled, options->fill);
         *cycles = passes_run(sim);
     }
-    if (sim != NULL) {
-        free(sim->cycles);
-        free(sim->plans);
-        free(sim->retire_ring);
-        free(sim->units);
-        free(sim);
-    }
+    sim_fini(sim);
+    free(sim);
     return status;
 }
