@@ -172,10 +172,6 @@ uint64_t scan_readings_pairs(const struct scan_readings *readings) {
     for (size_t i = 0; more && i < readings->latencies[0].count && i < PROBE_LATENCY_ASKED_MOST; i++) {
         pairs |= (uint64_t)pair_wanted(readings, i) << i;
     }
-    /* A bound that was a whole number may have been so by chance. */
-    for (size_t i = 0; pairs != 0 && i < readings->latencies[0].count && i < PROBE_LATENCY_ASKED_MOST; i++) {
-        pairs |= (uint64_t)(readings->latencies[0].pairs[i].upper_bound) << i;
-    }
     return pairs;
 }
 
