@@ -21,7 +21,6 @@ enum {
     STEP_SYNC,
     STEPS,
     WARM_PASSES = 3,
-    LINE = 64,
     PAGE = 4096
 };
 
@@ -91,7 +90,7 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
                 uint64_t page = address.number / PAGE, before = memory->page[i];
                 bool next =
                     page == before || page == before + 1 || page + 1 == before; /* a walk for many passes */
-                prediction->splits |= address.number % LINE + instruction->bytes > LINE;
+                prediction->splits |= address.number % CORE_LINE_BYTES + instruction->bytes > CORE_LINE_BYTES;
                 prediction->walks |= pass == WARM_PASSES - 1 && !next;
                 memory->page[i] = page;
             }

@@ -6,12 +6,10 @@
 
 #include "oncore/later.h"
 
-enum { LINE = 64 };
-
 void core_commits_init(struct core_commits *commits, const struct core_costs *costs) {
     memset(commits, 0, sizeof *commits);
     double pair = probe_core_get(&costs->core, PROBE_CORE_STORE_PAIR_BYTES);
-    commits->bytes = pair >= 1.0 ? (uint64_t)pair : LINE;
+    commits->bytes = pair >= 1.0 ? (uint64_t)pair : CORE_LINE_BYTES;
     commits->more = probe_core_get(&costs->core, PROBE_CORE_STORE_ROW) > 0.5 ? UINT_MAX : 1;
     commits->unread = probe_core_get(&costs->core, PROBE_CORE_STORE_READ) > 0.5;
 }

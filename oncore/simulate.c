@@ -14,8 +14,7 @@ enum {
     PASSES_MIN = 12,
     PASSES_MAX = 200,
     SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
-    ROB_DEFAULT = 512,
-    LINE = 64
+    ROB_DEFAULT = 512
 };
 
 /* An instruction's terms by what their µops do, and what is the same in each pass. */
@@ -28,7 +27,6 @@ struct plan {
 };
 
 struct sim {
-    const struct core_costs *costs;
     const struct core_block *block;
     double width, load;
     double apart_slots; /* an instruction that is taken apart begins in the first so many slots */
@@ -148,7 +146,7 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     double exec = flight->address;
     int bank = -1;
     if (flight->located) {
-        bank = (int)(flight->where.number % LINE);
+        bank = (int)(flight->where.number % CORE_LINE_BYTES);
         flight->forwarded = core_values_find(&sim->values, flight->where, instruction->bytes);
     }
     bool any = false;
@@ -329,13 +327,12 @@ static void sim_fini(struct sim *sim) {
 }
 
 static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
-                               const struct core_block *block, struct ip_error *err) {
+                               const struct core_block *block, double width, struct ip_error *err) {
     const double rob = probe_core_get(&costs->core, PROBE_CORE_ROB_SLOTS);
     const double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
-    sim->costs = costs;
     sim->block = block;
-    sim->width = core_issue_width(costs);
-    sim->apart_slots = isnan(apart) ? sim->width : apart;
+    sim->width = width;
+    sim->apart_slots = isnan(apart) ? width : apart;
     sim->ring_size = isnan(rob) ? ROB_DEFAULT : (size_t)rob;
     sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
     sim->plans = calloc(block->count, sizeof *sim->plans);
@@ -363,7 +360,7 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
     if (sim == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     }
-    enum ip_status status = sim_open(sim, costs, block, err);
+    enum ip_status status = sim_open(sim, costs, block, width, err);
     if (status == IP_OK) {
         core_values_init(&sim->values, options->filled, options->fill);
         *cycles = passes_run(sim);

@@ -71,8 +71,6 @@ bool core_values_address(const struct core_values *values, const struct core_ins
     return address_sum(values, instruction, address);
 }
 
-enum { LINE_BITS = 6 };
-
 /* Most loads hit no store: what touches no line that a store touches need not be compared with each. */
 static unsigned line_hash(uint32_t symbol, uint64_t line) {
     return (unsigned)(line + symbol * 37u) % CORE_LINES;
@@ -80,16 +78,16 @@ static unsigned line_hash(uint32_t symbol, uint64_t line) {
 
 /* Counts the store in or (`by` -1) out. */
 static void touched_count(struct core_values *values, const struct core_store *store, int by) {
-    uint64_t last = (store->address.number + store->bytes) >> LINE_BITS;
-    for (uint64_t line = store->address.number >> LINE_BITS; line <= last; line++) {
+    uint64_t last = (store->address.number + store->bytes) / CORE_LINE_BYTES;
+    for (uint64_t line = store->address.number / CORE_LINE_BYTES; line <= last; line++) {
         uint16_t *count = &values->touched[line_hash(store->address.symbol, line)];
         *count = (uint16_t)(*count + by);
     }
 }
 
 static bool touched_any(const struct core_values *values, struct core_word address, unsigned bytes) {
-    uint64_t last = (address.number + bytes) >> LINE_BITS;
-    for (uint64_t line = address.number >> LINE_BITS; line <= last; line++) {
+    uint64_t last = (address.number + bytes) / CORE_LINE_BYTES;
+    for (uint64_t line = address.number / CORE_LINE_BYTES; line <= last; line++) {
         if (values->touched[line_hash(address.symbol, line)] != 0) {
             return true;
         }

@@ -14,7 +14,7 @@ struct core_word {
     uint64_t number;
 };
 
-enum { CORE_STORES_KEPT = 64, CORE_LINES = 256 };
+enum { CORE_STORES_KEPT = 64, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
 
 struct core_store {
     struct core_word address, value;

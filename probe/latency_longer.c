@@ -49,15 +49,15 @@ static bool is_late(const struct probe_latency *latency, const struct probe_late
     return late;
 }
 
-/* Is it the bound of what is merged, which noise can make a whole number: on a Zen 4 short rounds through
- * `vpaddd xmm{k}, xmm, m128` tell 9.7 most of the time, 9.95 in some processes, and longer ones 9.00? */
-static bool is_masked_bound(const struct isa_form *form, const struct probe_latency_pair *pair) {
+/* Is it merged under a mask? Noise can make a whole number of such bounds: on a Zen 4 short rounds through
+ * `vpaddd xmm{k}, xmm, m128` tell 9.7 most of the time, 9.95 in some processes, and longer ones 9.00. */
+static bool is_masked(const struct isa_form *form) {
     bool masked = false;
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         masked = masked || (probe_operand_file(operand) == PROBE_FILE_MASK && operand->read);
     }
-    return masked && pair->upper_bound;
+    return masked;
 }
 
 /* What may tell more of the pair in longer rounds; NULL: nothing. Not of flags: what leads to
@@ -71,7 +71,7 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
         return NULL;
     }
     const bool between = fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN;
-    if (!between && !is_late(latency, pair) && !is_masked_bound(form, pair)) {
+    if (!between && !is_late(latency, pair) && !(pair->upper_bound && is_masked(form))) {
         return NULL;
     }
     if (joins(form, pair, PROBE_FILE_MASK)) {

@@ -27,18 +27,6 @@ static void attribute_number(struct ip_text *text, const char *name, double valu
     }
 }
 
-static void attribute_latency(struct ip_text *text, const char *name, double cycles) {
-    if (!isnan(cycles)) {
-        ip_text_printf(text, " %s=\"%.0f\"", name, probe_latency_whole(cycles));
-    }
-}
-
-static void attribute_integer(struct ip_text *text, const char *name, double value) {
-    if (!isnan(value)) {
-        ip_text_printf(text, " %s=\"%.0f\"", name, floor(value + 0.5));
-    }
-}
-
 static void upper_append(struct ip_text *text, const char *word) {
     for (; *word != '\0'; word++) {
         char c = (char)toupper((unsigned char)*word);
@@ -237,14 +225,14 @@ static void latency_append(struct ip_text *text, const struct isa_form *form,
     char name[40];
     ip_text_append(text, "          <latency");
     (void)snprintf(name, sizeof name, "cycles%s", suffix);
-    attribute_latency(text, name, pair->cycles);
+    attribute_number(text, name, probe_latency_whole(pair->cycles));
     if (pair->upper_bound) {
         ip_text_printf(text, " cycles%s_is_upper_bound=\"1\"", suffix);
     }
     (void)snprintf(name, sizeof name, "cycles%s_same_reg", suffix);
-    attribute_latency(text, name, pair->same_register_cycles);
+    attribute_number(text, name, probe_latency_whole(pair->same_register_cycles));
     (void)snprintf(name, sizeof name, "max_cycles%s", suffix);
-    attribute_latency(text, name, pair->slow_cycles);
+    attribute_number(text, name, probe_latency_whole(pair->slow_cycles));
     ip_text_printf(text, " start_op=\"%u\" target_op=\"%u\" src=\"%s\" dst=\"%s\" path=\"%s\"", from, to,
                    pair->src, pair->dst, pair->path);
     attribute_number(text, "measured", pair->cycles);
@@ -279,9 +267,9 @@ static void measurement_append(struct ip_text *text, const struct res_row *row, 
         attribute(text, ports_are_whole(terms, count) ? "ports" : "usage", row->ports);
     }
     if (ports) {
-        attribute_integer(text, "uops", res_row_uops(row));
+        attribute_number(text, "uops", round(res_row_uops(row)));
     }
-    attribute_integer(text, "uops_retire_slots", row->slots);
+    attribute_number(text, "uops_retire_slots", round(row->slots));
     attribute_number(text, "slots", row->slots);
     ip_text_append(text, row->pair_count > 0 ? ">\n" : "/>\n");
     for (size_t i = 0; i < row->pair_count; i++) {

@@ -31,8 +31,15 @@ static void random_ports(struct ip_random *random, char *ports) {
     }
 }
 
+/* A new row of the sheet, of which nothing else is known. */
+static struct res_row *row_made(struct res_sheet *sheet, const char *form) {
+    struct res_row *row = res_sheet_row_add(sheet);
+    assert_non_null(row);
+    (void)snprintf(row->form, sizeof row->form, "%s", form);
+    return row;
+}
+
 static void row_fill(struct res_row *row, const struct isa_form *form, struct ip_random *random) {
-    (void)snprintf(row->form, sizeof row->form, "%s", form->syntax);
     (void)snprintf(row->extension, sizeof row->extension, "%s", form->extension);
     (void)snprintf(row->status, sizeof row->status, "ok");
     uint64_t has = ip_random_next(random);
@@ -76,9 +83,7 @@ static void sheet_make(struct res_sheet *sheet) {
     }
     assert_int_equal(isa_forms_derive(forms, FORMS, &err), IP_OK);
     for (size_t i = 0; i < FORMS; i++) {
-        struct res_row *row = res_sheet_row_add(sheet);
-        assert_non_null(row);
-        row_fill(row, forms[i], &random);
+        row_fill(row_made(sheet, forms[i]->syntax), forms[i], &random);
     }
     isa_table_fini(&table);
     assert_int_equal(res_sheet_derive(sheet, &err), IP_OK);
@@ -310,9 +315,7 @@ static void test_llvm_names(void **state) {
     struct res_sheet sheet = {0};
     struct ip_error err = {0};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        struct res_row *row = res_sheet_row_add(&sheet);
-        (void)snprintf(row->form, sizeof row->form, "%s", forms[i][0]);
-        row->throughput = 1;
+        row_made(&sheet, forms[i][0])->throughput = 1;
     }
     struct res_export export = {.format = RES_FORMAT_LLVM_EXEGESIS, .exegesis = RES_EXEGESIS_THROUGHPUT};
     struct ip_text text = {0};
@@ -349,9 +352,7 @@ static void test_fractional_ports(void **state) {
     struct ip_error err = {0};
     struct ip_text text = {0};
     struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
-    struct res_row *row = res_sheet_row_add(&sheet);
-    assert_non_null(row);
-    strcpy(row->form, "add r64, r64");
+    struct res_row *row = row_made(&sheet, "add r64, r64");
     strcpy(row->ports, "1.5*p01");
     assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
     assert_null(strstr(text.data, " ports="));
@@ -372,9 +373,7 @@ static void test_whole_latencies(void **state) {
     struct ip_error err = {0};
     struct ip_text text = {0};
     struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
-    struct res_row *row = res_sheet_row_add(&sheet);
-    assert_non_null(row);
-    strcpy(row->form, "add r64, r64");
+    struct res_row *row = row_made(&sheet, "add r64, r64");
     struct res_sheet_pair *pair = res_row_pair_add(row);
     assert_non_null(pair);
     strcpy(pair->src, "op2");
@@ -397,9 +396,7 @@ static void test_nothing_to_write(void **state) {
     struct ip_error err = {0};
     struct ip_text text = {0};
     struct res_export export = {.format = RES_FORMAT_OSACA};
-    struct res_row *row = res_sheet_row_add(&sheet);
-    assert_non_null(row);
-    strcpy(row->form, "mov cr, r64"); /* OSACA has no word for a control register */
+    (void)row_made(&sheet, "mov cr, r64"); /* OSACA has no word for a control register */
     assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_FAILED);
     assert_non_null(strstr(err.text, "none of the 1 forms"));
     assert_null(text.data);
@@ -470,8 +467,7 @@ static void test_names_of_uops_info(void **state) {
     struct isa_table table = {0};
     assert_int_equal(isa_table_builtin_add(&table, &err), IP_OK);
     for (size_t i = 0; i < table.count; i++) {
-        struct res_row *row = res_sheet_row_add(&ours);
-        (void)snprintf(row->form, sizeof row->form, "%s", table.forms[i].syntax);
+        struct res_row *row = row_made(&ours, table.forms[i].syntax);
         (void)snprintf(row->extension, sizeof row->extension, "%s", table.forms[i].extension);
     }
     isa_table_fini(&table);
