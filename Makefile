@@ -154,8 +154,10 @@ cli-tests: $(BUILD)/isaprobe ## run the command-line tests
 	@bash tests/cli/run.sh $(abspath $(BUILD)/isaprobe)
 client-tests: $(BUILD)/isaprobe ## open every export with a program that it is made for
 	@bash tests/clients.sh $(abspath $(BUILD)/isaprobe)
-doc-tests: $(BUILD)/isaprobe ## run the examples of README and docs/
+doc-tests: $(BUILD)/isaprobe ## run the examples of README and docs/, look for the sections that are named
 	@bash tests/doc_examples.sh $(abspath $(BUILD)/isaprobe) README.md CONTRIBUTING.md $(wildcard docs/*.md)
+	@bash tests/doc_links.sh README.md CONTRIBUTING.md CHANGELOG.md tests/README.md $(wildcard docs/*.md) \
+	  $$(git ls-files --cached --others --exclude-standard '*.[ch]')
 layers: $(BUILD)/libisaprobe.a ## who includes whom; the library neither prints nor exits nor keeps state
 	@bash tests/layers.sh $(BUILD)/libisaprobe.a $(MODULES)
 format: ## does the source look as clang-format would print it?

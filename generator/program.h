@@ -63,7 +63,7 @@ void gen_program_fini(struct gen_program *program);
 
 /* The mask registers that no line of the program names, bit n for kn: to be its `idle_masks`. Zeroed by an
  * idiom they hold no physical register. Those are few, and what works on masks in a loop takes them all where
- * it waits for loads (docs/method.md, "Throughput"). */
+ * it waits for loads (docs/throughput.md). */
 uint8_t gen_program_idle_masks(const struct gen_program *program);
 
 /* The NASM source of the kernel with `copies` repetitions of the unit in its loop; assembling it with `nasm

@@ -65,7 +65,8 @@ static enum ip_status reference_build(struct gen_kernel *kernel, struct gen_enco
     return program_build(kernel, &program, encoder, copies, err);
 }
 
-/* NOPs are of a length with which neither the micro-op cache nor the decoders limit them (docs/method.md). */
+/* NOPs are of a length with which neither the micro-op cache nor the decoders limit them: docs/method.md,
+ * "Fillers". */
 static enum ip_status filler_build(struct hx_bench *bench, struct ip_error *err) {
     return reference_build(&bench->references.sentinels[HX_SENTINEL_NOPS], &bench->encoder,
                            "sentinel: fillers, the issue width", bench->filler, SENTINEL_COPIES, 0, false,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/latency.h - latency of every operand pair of a form. docs/method.md, "Latency". */
+/* probe/latency.h - latency of every operand pair of a form. docs/latency.md. */
 #ifndef ISAPROBE_PROBE_LATENCY_H
 #define ISAPROBE_PROBE_LATENCY_H
 

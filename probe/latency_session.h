@@ -72,7 +72,7 @@ IP_CHECK enum ip_status latency_delayed_add(struct latency_session *session,
                                             unsigned times, struct ip_error *err);
 
 /* Adds longer rounds for the pairs of experiments[0, read), which were read, whose latency is no whole number
- * of cycles, or later than from another source, and may pass through a vector or a mask: docs/method.md,
+ * of cycles, or later than from another source, and may pass through a vector or a mask: docs/latency.md,
  * "Between two whole numbers". */
 IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, size_t read,
                                            struct ip_error *err);
@@ -82,7 +82,7 @@ IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, size
 void latency_longer_read(struct latency_session *session, size_t first, size_t end);
 
 /* Adds the longest rounds for the pairs of experiments[0, read), which were read, that join general-purpose
- * registers and flags, where the form's own pace may have made the round: docs/method.md, "The form's own
+ * registers and flags, where the form's own pace may have made the round: docs/latency.md, "The form's own
  * pace". */
 IP_CHECK enum ip_status latency_paced_add(struct latency_session *session, size_t read, struct ip_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/output.h - forms that wait for a register which they only write: false dependences. A chain of them,
- * all with one destination, is slower than instances with registers in turn. docs/method.md, "False
+ * all with one destination, is slower than instances with registers in turn. docs/throughput.md, "False
  * dependences". */
 #ifndef ISAPROBE_PROBE_OUTPUT_H
 #define ISAPROBE_PROBE_OUTPUT_H

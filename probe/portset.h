@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/portset.h - the smallest system of port sets that explains measured widths and unions. Pure
- * combinatorics: no meter, no knowledge of any CPU. docs/ports.md, "Solving".
+ * combinatorics: no meter, no knowledge of any CPU. docs/ports.md, "Method".
  *
  * Given are classes of one-µop forms: how many ports each may use (its width) and, for some pairs and
  * triples, how many ports they use together. Sought are sets of ports, up to the names of the ports, with as

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/slots.h - issue slots of a form: what it takes of the width at which the CPU issues (fused-domain
- * µops). docs/method.md, "Issue slots". */
+ * µops). docs/throughput.md, "Issue slots". */
 #ifndef ISAPROBE_PROBE_SLOTS_H
 #define ISAPROBE_PROBE_SLOTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/throughput.h - reciprocal throughput of a form: the minimum over several numbers of independent
- * chains. docs/method.md. */
+ * chains. docs/throughput.md. */
 #ifndef ISAPROBE_PROBE_THROUGHPUT_H
 #define ISAPROBE_PROBE_THROUGHPUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/transfer.h - the instructions that carry a value from the kind of a chain's destination back to the
- * kind of its source, and what each of them costs. docs/accuracy.md and docs/method.md explain the rules. */
+ * kind of its source, and what each of them costs. docs/latency.md explains the rules. */
 #ifndef ISAPROBE_PROBE_TRANSFER_H
 #define ISAPROBE_PROBE_TRANSFER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/units.h - unpipelined units (dividers, square roots): which forms keep one busy for longer than their
- * ports and issue slots say, for how long, and which of them wait for the same one. docs/ports.md, "Units".
+ * ports and issue slots say, for how long, and which of them wait for the same one. docs/usage.md, "Units".
  *
  * From time alone, and without a list of mnemonics: a form holds a unit when half of the issue slots and half
  * of every set of ports are free beside it and its instances wait for nothing that the form leaves; two forms
