@@ -14,8 +14,9 @@ void cli_help_program(struct ip_text *text) {
     ip_text_append(text,
                    "  help        explain a command: isaprobe help COMMAND\n"
                    "\nOptions:\n"
-                   "  -h, --help  print this help and exit\n"
-                   "  --version   print the version and exit\n"
+                   "  -h, --help              print this help and exit\n"
+                   "      --version           print the version and exit\n"
+                   "      --completion SHELL  print the completions for bash, zsh or fish and exit\n"
                    "\nExit status: 0 ok, 1 failed, 2 usage, 3 this host lacks a capability, 4 measured but "
                    "not to be trusted, 128+n on signal n.\n"
                    "Full documentation: man isaprobe\n");
