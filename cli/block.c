@@ -94,10 +94,7 @@ enum ip_status cli_block_read(struct ip_text *code, const struct cli_settings *s
     struct ip_text source = {0};
     enum ip_status status = IP_OK;
     if (file != NULL) {
-        status = ip_file_read(&source, file, 1u << 20, err);
-        if (status == IP_OK && strlen(ip_text_string(&source)) != source.length) {
-            status = ip_fail(err, IP_SYNTAX, "'%s' is not text: machine code is given with --hex", file);
-        }
+        status = ip_text_file_read(&source, file, 1u << 20, "machine code is given with --hex", err);
     } else {
         ip_text_append(&source, argument);
         for (size_t i = 0; i < source.length; i++) {

@@ -129,38 +129,50 @@ static int groups_choose(const struct cli_command *command, const struct cli_set
     return CLI_EXIT_OK;
 }
 
-static enum ip_status core_store(const struct cli_settings *settings, const struct hx_bench *bench,
-                                 const struct probe_core *core, size_t kernels, struct ip_text *path,
-                                 struct ip_error *err) {
+/* Where the parameters go; store NULL: nowhere. */
+struct destination {
+    struct res_store *store;
+    struct ip_text path;
+    struct hx_host host;
+};
+
+static void destination_close(struct destination *to) {
+    res_store_close(to->store);
+    ip_text_fini(&to->path);
+    hx_host_fini(&to->host);
+}
+
+/* Before anything is measured: a minute's work is not lost to a store that cannot be written. */
+static enum ip_status destination_open(struct destination *to, const struct cli_settings *settings,
+                                       struct ip_error *err) {
     struct res_machine machine = {0};
-    struct hx_host host = {0};
-    struct res_store *store = NULL;
-    enum ip_status status = cli_machine_read(&machine, &host, settings->timer, err);
-    status = status == IP_OK ? cli_store_path(path, settings->store, &machine, err) : status;
+    enum ip_status status = cli_machine_read(&machine, &to->host, settings->timer, err);
+    status = status == IP_OK ? cli_store_path(&to->path, settings->store, &machine, err) : status;
     if (status == IP_OK && settings->store == NULL) {
-        status = res_directories_make(ip_text_string(path), err);
+        status = res_directories_make(ip_text_string(&to->path), err);
     }
-    status = status == IP_OK ? res_store_open(&store, ip_text_string(path), &machine, err) : status;
-    if (status == IP_OK) {
-        const struct res_run run = {.version = ISAPROBE_VERSION,
-                                    .timer = settings->timer != NULL ? settings->timer : "tsc",
-                                    .selection = "core",
-                                    .governor = host.governor,
-                                    .turbo = host.turbo,
-                                    .cpu = bench->timer.cpu,
-                                    .ticks_per_cycle = bench->ticks_per_cycle,
-                                    .chain_spread = bench->chain_spread,
-                                    .sentinel_cycles = bench->sentinel_cycles,
-                                    .sentinel_suspect = bench->sentinel_suspect,
-                                    .plan = bench->plan};
-        status = res_run_begin(store, &run, err);
-        status = status == IP_OK ? res_core_put(store, core, err) : status;
-        status = status == IP_OK ? res_run_end(store, "finished", kernels, err) : status;
-    }
-    res_store_close(store);
+    status = status == IP_OK ? res_store_open(&to->store, ip_text_string(&to->path), &machine, err) : status;
     res_machine_fini(&machine);
-    hx_host_fini(&host);
     return status;
+}
+
+static enum ip_status core_store(const struct destination *to, const struct cli_settings *settings,
+                                 const struct hx_bench *bench, const struct probe_core *core, size_t kernels,
+                                 struct ip_error *err) {
+    const struct res_run run = {.version = ISAPROBE_VERSION,
+                                .timer = settings->timer != NULL ? settings->timer : "tsc",
+                                .selection = "core",
+                                .governor = to->host.governor,
+                                .turbo = to->host.turbo,
+                                .cpu = bench->timer.cpu,
+                                .ticks_per_cycle = bench->ticks_per_cycle,
+                                .chain_spread = bench->chain_spread,
+                                .sentinel_cycles = bench->sentinel_cycles,
+                                .sentinel_suspect = bench->sentinel_suspect,
+                                .plan = bench->plan};
+    enum ip_status status = res_run_begin(to->store, &run, err);
+    status = status == IP_OK ? res_core_put(to->store, core, err) : status;
+    return status == IP_OK ? res_run_end(to->store, "finished", kernels, err) : status;
 }
 
 /* Thousands of kernels, most of them points of a sweep: one pass will do. */
@@ -198,26 +210,30 @@ static int core_run_command(const struct cli_command *command, struct cli_settin
     (void)signal(SIGXFSZ, SIG_IGN); /* a store that may not grow is a failed write */
     struct cli_bench bench;
     struct ip_error err = {0};
-    struct ip_text path = {0};
+    struct destination to = {0};
     struct probe_core core = {0};
     struct probe_core_tally tally = {0};
-    enum ip_status status = cli_bench_open(&bench, settings, &err);
+    enum ip_status status = settings->no_store ? IP_OK : destination_open(&to, settings, &err);
+    if (status != IP_OK) {
+        destination_close(&to);
+        return cli_output_close(&output, cli_report(command->name, &err));
+    }
+    status = cli_bench_open(&bench, settings, &err);
     if (status == IP_OK) {
         plan_loosen(&bench, settings);
         status = probe_core_measure(&bench.meter, &bench.bench.encoder, groups, &core, &tally, &err);
-        if (status == IP_OK && !settings->no_store) {
-            status = core_store(settings, &bench.bench, &core, tally.kernels, &path, &err);
+        if (status == IP_OK) {
+            core_print(&output, &core); /* also where it cannot be kept */
+        }
+        if (status == IP_OK && to.store != NULL) {
+            status = core_store(&to, settings, &bench.bench, &core, tally.kernels, &err);
         }
     }
     status = cli_bench_close(&bench, status, &err);
-    if (status == IP_OK) {
-        core_print(&output, &core);
-        code = core_conclude(command, settings, &tally, ip_text_string(&path));
-    } else {
-        code = cli_report(command->name, &err);
-    }
+    code = status == IP_OK ? core_conclude(command, settings, &tally, ip_text_string(&to.path))
+                           : cli_report(command->name, &err);
     probe_core_fini(&core);
-    ip_text_fini(&path);
+    destination_close(&to);
     return cli_output_close(&output, code);
 }
 

@@ -30,9 +30,13 @@ static void losses_report(const struct cli_command *command, const struct cli_se
     if (settings->quiet) {
         return;
     }
-    if (sheet->doubtful > 0 && !settings->export.doubtful) {
+    if (sheet->doubtful > 0) {
         cli_message(command->name, "%zu values are not to be trusted and left out; --doubtful exports them",
                     sheet->doubtful);
+    }
+    if (sheet->inconsistent > 0) {
+        cli_message(command->name, "%zu forms have no ports: what was inferred contradicts itself",
+                    sheet->inconsistent);
     }
     if (export->merged > 0) {
         cli_message(command->name,

@@ -21,9 +21,8 @@ enum { FILLS = sizeof fills / sizeof fills[0] };
 
 struct block {
     struct ip_text code;
-    unsigned line;   /* of the list; 0: the only one */
-    const char *why; /* the input itself is at fault; owned by `why_text` */
-    char why_text[160];
+    unsigned line; /* of the list; 0: the only one */
+    char why[160]; /* the input itself is at fault; "": it is not */
     struct hx_stat stat;
     uint64_t fill;
     bool done;
@@ -62,7 +61,8 @@ static struct block *block_add(struct blocks *blocks, struct ip_error *err) {
  * comment line. A bad line becomes a row with its reason. */
 static enum ip_status list_read(struct blocks *blocks, const char *path, struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, 1u << 26, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, 1u << 26, "one block of hex digits a line is expected", err);
     unsigned line = 0;
     char *rest = status == IP_OK && text.length > 0 ? text.data : NULL;
     while (rest != NULL && status == IP_OK) {
@@ -85,8 +85,7 @@ static enum ip_status list_read(struct blocks *blocks, const char *path, struct 
         block->line = line;
         struct ip_error reason = {0};
         if (cli_hex_parse(&block->code, start, &reason) != IP_OK) {
-            (void)snprintf(block->why_text, sizeof block->why_text, "bad hex: %.140s", reason.text);
-            block->why = block->why_text;
+            (void)snprintf(block->why, sizeof block->why, "bad hex: %.140s", reason.text);
             block->done = true;
         }
     }
@@ -186,10 +185,10 @@ static void block_row(struct cli_output *output, const struct block *block, stru
     for (size_t i = 0; i < block->code.length; i++) {
         ip_text_printf(&hex, "%02x", (unsigned char)block->code.data[i]);
     }
-    bool measured = block->why == NULL && block->stat.verdict != HX_VERDICT_FAULT;
+    bool readable = block->why[0] == '\0', measured = readable && block->stat.verdict != HX_VERDICT_FAULT;
     cli_tally_add(tally, measured, block->stat.verdict);
-    const char *status = cli_status_text(measured, block->stat.verdict,
-                                         block->why != NULL ? block->why : block->stat.why, buffer);
+    const char *status =
+        cli_status_text(measured, block->stat.verdict, readable ? block->stat.why : block->why, buffer);
     if (output->format == CLI_FORMAT_TEXT && measured && block->stat.verdict == HX_VERDICT_OK &&
         block->stat.spread > WORTH_SAYING) {
         (void)snprintf(buffer, sizeof buffer, "ok, spread %.0f %%", 100.0 * block->stat.spread);

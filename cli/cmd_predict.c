@@ -383,7 +383,14 @@ static enum ip_status missing_measure(struct predict *predict, struct ip_error *
             known = known || strcmp(forms[i], form) == 0;
         }
         if (!known) {
-            forms[count++] = strdup(form);
+            forms[count] = strdup(form);
+            if (forms[count] == NULL) {
+                while (count > 0) {
+                    free(forms[--count]);
+                }
+                return ip_fail(err, IP_NO_MEMORY, "out of memory for %u forms", prediction->missing_count);
+            }
+            count++;
         }
     }
     struct cli_settings scan = *predict->settings;

@@ -158,13 +158,10 @@ static enum ip_status text_read(struct ip_text *code, const struct cli_settings 
     struct ip_text source = {0};
     enum ip_status status = IP_OK;
     if (file != NULL) {
-        status = ip_file_read(&source, file, SOURCE_MAX, err);
+        status =
+            ip_text_file_read(&source, file, SOURCE_MAX, "machine code is given with --hex or --object", err);
     } else {
         ip_text_append(&source, argument);
-    }
-    if (status == IP_OK && strlen(ip_text_string(&source)) != source.length) {
-        status =
-            ip_fail(err, IP_SYNTAX, "'%s' is not text: machine code is given with --hex or --object", name);
     }
     if (status == IP_OK && settings->predict.syntax == CLI_SYNTAX_OBJDUMP) {
         status = cli_objdump_parse(code, name, ip_text_string(&source), err);

@@ -169,13 +169,25 @@ static int output_complain(const struct cli_output *output, int write_errno) {
     return CLI_EXIT_FAILED;
 }
 
-int cli_output_close(struct cli_output *output, int code) {
+/* What is left to write: the table of text; of a command that did its work and had no row the header of CSV,
+ * and nothing else, so that an earlier file does not stand for what was found now. */
+static void output_end(struct cli_output *output, int code) {
+    struct ip_text text = {0};
+    bool done = code == CLI_EXIT_OK || code == CLI_EXIT_UNTRUSTED;
     if (output->format == CLI_FORMAT_TEXT && output->row_count > 0) {
-        struct ip_text text = {0};
         cli_text_table(&text, output);
         output_write(output, &text);
-        ip_text_fini(&text);
+    } else if (!output->written && done) {
+        if (output->format == CLI_FORMAT_CSV && output->columns != NULL) {
+            cli_csv_header(&text, output->columns);
+        }
+        output_write(output, &text);
     }
+    ip_text_fini(&text);
+}
+
+int cli_output_close(struct cli_output *output, int code) {
+    output_end(output, code);
     for (size_t i = 0; i < output->row_count; i++) {
         ip_lines_fini(&output->rows[i]);
     }

@@ -34,7 +34,8 @@ static enum ip_status query_mark(struct marks *marks, const char *query, struct 
 /* One FORM a line; # begins a comment. */
 static enum ip_status list_mark(struct marks *marks, const char *path, struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, LIST_MAX_BYTES, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, LIST_MAX_BYTES, "one form a line is expected", err);
     unsigned number = 0;
     char *next = status == IP_OK && text.data != NULL ? text.data : NULL;
     while (status == IP_OK && next != NULL) {

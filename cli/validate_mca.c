@@ -3,6 +3,7 @@
  * predicts them, a region each. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const char mark_text[] = "1526600244(%rax)";
 
 static bool on_path(const char *program) {
     const char *search = getenv("PATH");
-    char path[512];
+    char path[PATH_MAX];
     if (strchr(program, '/') != NULL) {
         return access(program, X_OK) == 0;
     }
@@ -41,22 +42,41 @@ static bool on_path(const char *program) {
     return false;
 }
 
-static bool mca_find(const char *given, char program[64]) {
+static bool mca_find(const char *given, struct ip_text *program) {
     if (given != NULL) {
-        (void)snprintf(program, 64, "%.63s", given);
-        return on_path(program);
+        ip_text_append(program, given);
+        return on_path(ip_text_string(program));
     }
     for (int version = VERSION_MAX; version >= VERSION_MIN; version--) {
-        (void)snprintf(program, 64, "llvm-mca-%d", version);
-        if (on_path(program)) {
+        ip_text_clear(program);
+        ip_text_printf(program, "llvm-mca-%d", version);
+        if (on_path(ip_text_string(program))) {
             return true;
         }
     }
-    (void)snprintf(program, 64, "llvm-mca");
-    return on_path(program);
+    ip_text_clear(program);
+    ip_text_append(program, "llvm-mca");
+    return on_path(ip_text_string(program));
 }
 
-/* Runs a program with `input`; its output is collected, its complaints too when asked for. */
+/* The disassembler beside it: llvm-mc-19 of llvm-mca-19. NULL: the program is not called so; `name` is what
+ * it is called. */
+static char *mc_name(const char *mca, struct ip_text *mc, const char **name) {
+    const char *slash = strrchr(mca, '/'), *found = NULL;
+    *name = slash != NULL ? slash + 1 : mca;
+    for (const char *at = strstr(*name, "mca"); at != NULL; at = strstr(at + 1, "mca")) {
+        found = at;
+    }
+    if (found == NULL) {
+        return NULL;
+    }
+    ip_text_append_bytes(mc, mca, (size_t)(found - mca));
+    ip_text_append(mc, "mc");
+    ip_text_append(mc, found + 3);
+    return mc->failed ? NULL : mc->data;
+}
+
+/* Runs a program with `input`; its output is collected, its complaints are not. */
 static enum ip_status program_run(char *const *arguments, const struct ip_text *input, struct ip_text *output,
                                   int *code, struct ip_error *err) {
     int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
@@ -173,23 +193,14 @@ static void cycles_read(struct cli_samples *samples, enum cli_notion notion, con
     }
 }
 
-enum ip_status cli_mca_run(struct cli_samples *samples, enum cli_notion notion, const char *program,
-                           const char *cpu, bool *found, char version[64], struct ip_error *err) {
-    char mca[64], mc[64], processor[64], iterations[32];
-    *found = mca_find(program, mca);
-    char *name = *found ? strstr(mca, "mca") : NULL;
-    if (name == NULL) {
-        *found = false;
-        return program == NULL
-                   ? IP_OK
-                   : ip_fail(err, IP_CAPABILITY, "there is no program '%.60s': install llvm", program);
-    }
-    (void)snprintf(mc, sizeof mc, "%.*smc%s", (int)(name - mca), mca, name + 3);
+/* Runs both programs, and puts what they say into the samples. */
+static enum ip_status programs_run(struct cli_samples *samples, enum cli_notion notion, char *mca, char *mc,
+                                   const char *cpu, struct ip_error *err) {
+    char processor[64], iterations[32];
     (void)snprintf(processor, sizeof processor, "-mcpu=%.50s", cpu != NULL ? cpu : "native");
     (void)snprintf(iterations, sizeof iterations, "-iterations=%d", ITERATIONS);
-    (void)snprintf(version, 64, "%s", mca);
     struct ip_text bytes = {0}, listing = {0}, source = {0}, report = {0};
-    char *disassemble[] = {mc, "-disassemble", "-triple=x86_64", "-mattr=+all", NULL};
+    char *disassemble[] = {mc, "-disassemble", "-triple=x86_64", NULL};
     char *predict[] = {mca,
                        "-mtriple=x86_64",
                        processor,
@@ -201,7 +212,6 @@ enum ip_status cli_mca_run(struct cli_samples *samples, enum cli_notion notion, 
     char *plain[] = {mca, "-mtriple=x86_64", processor, iterations, "-all-views=false", "-summary-view",
                      NULL};
     int code = 0;
-    disassemble[3] = NULL; /* all features are known without it */
     enum ip_status status = bytes_write(samples, notion, &bytes, err);
     if (status == IP_OK) {
         status = program_run(disassemble, &bytes, &listing, &code, err);
@@ -221,5 +231,26 @@ enum ip_status cli_mca_run(struct cli_samples *samples, enum cli_notion notion, 
     ip_text_fini(&listing);
     ip_text_fini(&source);
     ip_text_fini(&report);
+    return status;
+}
+
+enum ip_status cli_mca_run(struct cli_samples *samples, enum cli_notion notion, const char *program,
+                           const char *cpu, bool *found, char version[64], struct ip_error *err) {
+    struct ip_text mca = {0}, mc = {0};
+    const char *name = NULL;
+    enum ip_status status = IP_OK;
+    *found = mca_find(program, &mca);
+    if (!*found && program != NULL) {
+        status = ip_fail(err, IP_CAPABILITY, "there is no program '%.200s': install llvm", program);
+    } else if (*found && mc_name(mca.data, &mc, &name) == NULL) {
+        status = ip_fail(err, IP_CAPABILITY,
+                         "'%.200s' is not called llvm-mca, so that its llvm-mc cannot be found: name it so",
+                         mca.data);
+    } else if (*found) {
+        (void)snprintf(version, 64, "%.63s", name);
+        status = programs_run(samples, notion, mca.data, mc.data, cpu, err);
+    }
+    ip_text_fini(&mca);
+    ip_text_fini(&mc);
     return status;
 }

@@ -85,11 +85,8 @@ enum ip_status cli_samples_read(struct cli_samples *samples, const char *path, l
     struct ip_text text = {0};
     struct cli_samples read = {0};
     struct ip_random random = {.state = (uint64_t)seed};
-    enum ip_status status = ip_file_read(&text, path, LIST_MAX, err);
-    if (status == IP_OK && strlen(ip_text_string(&text)) != text.length) {
-        status =
-            ip_fail(err, IP_SYNTAX, "'%.200s' is not text: one block of hex digits a line is expected", path);
-    }
+    enum ip_status status =
+        ip_text_file_read(&text, path, LIST_MAX, "one block of hex digits a line is expected", err);
     char *rest = text.data;
     unsigned line = 0;
     for (char *start; status == IP_OK && (start = line_next(&rest)) != NULL;) {
@@ -183,7 +180,8 @@ enum ip_status cli_measurements_read(struct cli_samples *samples, const char *pa
         sorted[i] = &samples->items[i];
     }
     qsort(sorted, samples->count, sizeof(struct cli_sample *), compare_hex);
-    enum ip_status status = ip_file_read(&text, path, LIST_MAX, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, LIST_MAX, "CSV is expected, as --keep writes it", err);
     char *rest = text.data;
     unsigned number = 0;
     for (char *line; status == IP_OK && (line = line_next(&rest)) != NULL;) {

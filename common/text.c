@@ -73,6 +73,45 @@ void ip_text_append_xml(struct ip_text *text, const char *string) {
     }
 }
 
+/* Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if it is none. */
+static size_t utf8_length(const unsigned char *at) {
+    if (at[0] < 0x80) {
+        return 1;
+    }
+    size_t length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+    if (at[0] < 0xc2 || at[0] > 0xf4) {
+        return 0;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0; /* also the end of the string */
+        }
+    }
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool surrogate = at[0] == 0xed && at[1] > 0x9f;
+    bool beyond = at[0] == 0xf4 && at[1] > 0x8f;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+void ip_text_append_json(struct ip_text *text, const char *string) {
+    ip_text_append(text, "\"");
+    for (const unsigned char *at = (const unsigned char *)string; *at != '\0';) {
+        size_t length = utf8_length(at);
+        if (length == 0) {
+            ip_text_append(text, "\xef\xbf\xbd"); /* U+FFFD for what is not UTF-8 */
+            at++;
+        } else if (*at == '"' || *at == '\\') {
+            ip_text_printf(text, "\\%c", *at++);
+        } else if (*at < 0x20 || *at == 0x7f) {
+            ip_text_printf(text, "\\u%04x", *at++);
+        } else {
+            ip_text_append_bytes(text, at, length);
+            at += length;
+        }
+    }
+    ip_text_append(text, "\"");
+}
+
 IP_PRINTF(2, 0)
 static void text_vprintf(struct ip_text *text, const char *format, va_list args) {
     va_list again;
@@ -214,4 +253,20 @@ enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit
     ip_text_fini(text);
     *text = result;
     return IP_OK;
+}
+
+enum ip_status ip_text_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
+                                 const char *expected, struct ip_error *err) {
+    struct ip_text read = {0};
+    enum ip_status status = ip_file_read(&read, path, limit_bytes, err);
+    if (status == IP_OK && strlen(ip_text_string(&read)) != read.length) {
+        status = ip_fail(err, IP_SYNTAX, "'%.200s' is not text: %s", path, expected);
+    }
+    if (status == IP_OK) {
+        ip_text_fini(text);
+        *text = read;
+    } else {
+        ip_text_fini(&read);
+    }
+    return status;
 }

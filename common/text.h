@@ -26,6 +26,9 @@ const char *ip_text_string(const struct ip_text *text);
 /* Appends what stands for `string` in XML, in an attribute too; a blank for a control character, which XML
  * has no place for. */
 void ip_text_append_xml(struct ip_text *text, const char *string);
+/* Appends `string` as a string of JSON (and of YAML), with its quotes: control characters escaped, U+FFFD for
+ * what is not UTF-8. */
+void ip_text_append_json(struct ip_text *text, const char *string);
 
 struct ip_lines_block;
 
@@ -47,5 +50,9 @@ void ip_lines_printf(struct ip_lines *lines, const char *format, ...) IP_PRINTF(
  * `limit_bytes`. `text` must be all-zero or hold an earlier text, which is replaced. */
 IP_CHECK enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
                                      struct ip_error *err);
+/* The same of a file that is text. IP_SYNTAX, with `expected` ("one form a line is expected"), where it has a
+ * NUL byte, behind which nobody would look. */
+IP_CHECK enum ip_status ip_text_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
+                                          const char *expected, struct ip_error *err);
 
 #endif

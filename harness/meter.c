@@ -506,7 +506,7 @@ struct hx_meter hx_bench_meter(struct hx_bench *bench) {
 }
 
 struct hx_meter hx_meter_before(const struct hx_meter *inner, void *self) {
-    return (struct hx_meter){.filler = inner->filler, .self = self};
+    return (struct hx_meter){.filler = inner->filler, .self = self, .before = inner};
 }
 
 enum ip_status hx_hold(const struct hx_meter *meter, const struct gen_kernel *const *kernels, size_t count,
@@ -521,6 +521,9 @@ void hx_release(const struct hx_meter *meter) {
 }
 
 double hx_seconds(const struct hx_meter *meter) {
+    while (meter->seconds == NULL && meter->before != NULL) {
+        meter = meter->before;
+    }
     return meter->seconds != NULL ? meter->seconds(meter->self) : 0;
 }
 

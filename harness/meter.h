@@ -45,7 +45,7 @@ struct hx_plan {
     uint32_t rounds;      /* samples of each length in a batch; default 11, at most 256 */
     uint32_t passes;      /* complete measurements, each in processes of its own; default 2 */
     uint32_t min_batches; /* of a pass; default 3 */
-    uint32_t max_batches; /* of a pass, retakes included; default 24, at most 64 */
+    uint32_t max_batches; /* of a pass, retakes included; default 24, those accepted beyond 64 do not count */
     double spread_limit;  /* accept when (high-low)/median of min_batches batches is below; default 0.006 */
     double trust_limit;   /* report as unstable above; default 0.03 */
     double block_trust_limit; /* the same for a block with pages on demand, which may have modes of its own;
@@ -58,7 +58,7 @@ struct hx_plan {
                           whole process is not seen; default false: each batch in one of its own */
 };
 void hx_plan_init(struct hx_plan *plan); /* the defaults */
-/* For thousands of forms: shorter samples, the chain beside every third round, and a looser demand. With
+/* For thousands of forms: shorter samples, the chain once in a batch, and a looser demand. With
  * `first` few attempts too: noise comes and goes, and what it spoiled is measured once more when the rest is
  * done. */
 void hx_plan_quicken(struct hx_plan *plan, bool first);
@@ -78,13 +78,14 @@ struct hx_meter {
                            struct ip_error *err);
     void (*release)(
         void *self); /* NULL where hold is; after a failed hold too, or without one, it does nothing */
-    double (*seconds)(const void *self); /* NULL: always none, see hx_seconds */
+    double (*seconds)(const void *self); /* NULL: those of `before`, see hx_seconds */
+    const struct hx_meter *before;       /* borrowed; NULL: it stands before none */
     const char *filler; /* NASM text, static: what takes an issue slot here and nothing else; NULL:
                            GEN_FILLER_NOP */
 };
 
-/* A meter that stands before `inner` and has its own state: without functions yet, with all that is true of
- * the machine whoever asks. */
+/* A meter that stands before `inner`, which must outlive it, and has its own state: without functions yet,
+ * with all that is true of the machine whoever asks, and with its seconds. */
 struct hx_meter hx_meter_before(const struct hx_meter *inner, void *self);
 
 struct hx_held; /* harness/holding.h */

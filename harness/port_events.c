@@ -64,15 +64,16 @@ enum ip_status hx_port_events_count(struct hx_port_events *events, const struct 
         if (status != IP_OK) {
             return status;
         }
+        if (samples.outcome != HX_OUTCOME_OK) {
+            counts[i] = NAN;
+            continue;
+        }
         double forms = (double)(kernel->longer.copies - kernel->shorter.copies) * samples.iterations *
                        kernel->forms_per_unit;
         hx_sort(samples.longer, ROUNDS);
         hx_sort(samples.shorter, ROUNDS);
         counts[i] =
-            samples.outcome == HX_OUTCOME_OK
-                ? (hx_quantile(samples.longer, ROUNDS, 0.5) - hx_quantile(samples.shorter, ROUNDS, 0.5)) /
-                      forms
-                : NAN;
+            (hx_quantile(samples.longer, ROUNDS, 0.5) - hx_quantile(samples.shorter, ROUNDS, 0.5)) / forms;
     }
     return IP_OK;
 }

@@ -75,7 +75,7 @@ static bool scheme_operand(const char *text, size_t length, char *name) {
         (void)snprintf(word, sizeof word, "I%u", bits);
     } else if (strcmp(what, "0x0") == 0) {
         (void)snprintf(word, sizeof word, "0");
-    } else if (strncmp(what + 1, "MM0..", 5) == 0) {
+    } else if (what[0] != '\0' && strncmp(what + 1, "MM0..", 5) == 0) {
         (void)snprintf(word, sizeof word, "%.3s", what);
     } else if (strchr(what, ',') != NULL) { /* lists of 8-bit registers are the only ones */
         (void)snprintf(word, sizeof word, "R8l");

@@ -100,7 +100,7 @@ enum hx_sentinel {
     HX_SENTINELS
 };
 
-/* Kernels that every timer needs beside the user's: built once by hx_meter_open. */
+/* Kernels that every timer needs beside the user's: built once by hx_bench_open. */
 struct hx_references {
     struct gen_kernel chain;                   /* dependent `add r, r`: one cycle each */
     struct gen_kernel sentinels[HX_SENTINELS]; /* empty, but for the NOPs: not here */

@@ -84,9 +84,13 @@ static enum ip_status extension_set(struct reader *reader, const char *text, siz
     size_t end = at;
     while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'))
         at++;
-    if (end == start || at < length || end - start >= sizeof reader->extension)
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+";
+    bool good = end > start && at == length && end - start < sizeof reader->extension;
+    for (size_t i = start; i < end && good; i++) /* it stands in the files of others */
+        good = text[i] != '\0' && strchr(letters, text[i]) != NULL;
+    if (!good)
         return ip_fail_at(err, IP_SYNTAX, reader->name, reader->line, (unsigned)start + 1,
-                          "'extension' takes one name of at most %d characters",
+                          "'extension' takes one name of at most %d letters, digits and _ - . +",
                           (int)sizeof reader->extension - 1);
     memcpy(reader->extension, text + start, end - start);
     reader->extension[end - start] = '\0';

@@ -55,10 +55,9 @@ bool core_costs_has(const struct core_costs *costs, const char *syntax) {
     return costs->index_size != 0 && costs->index[slot_find(costs, syntax)] != 0;
 }
 
-/* The item of `syntax`, a new one when there is none; *made tells. */
-static enum ip_status item_get(struct core_costs *costs, const struct isa_form *form, bool *made,
-                               struct core_cost **item, struct ip_error *err) {
-    *made = false;
+/* The item of `syntax`, a new one when there is none. */
+static enum ip_status item_get(struct core_costs *costs, const struct isa_form *form, struct core_cost **item,
+                               struct ip_error *err) {
     if (costs->index_size != 0) {
         size_t at = slot_find(costs, form->syntax);
         if (costs->index[at] != 0) {
@@ -82,7 +81,6 @@ static enum ip_status item_get(struct core_costs *costs, const struct isa_form *
     costs->items[costs->count++] = cost;
     costs->index[at] = (uint32_t)costs->count;
     *item = cost;
-    *made = true;
     return IP_OK;
 }
 
@@ -166,9 +164,8 @@ enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *f
     unsigned count = 0;
     enum ip_status status = core_ports_parse(costs, ports, terms, &count, err);
     struct core_cost *cost = NULL;
-    bool made;
     if (status == IP_OK) {
-        status = item_get(costs, form, &made, &cost, err);
+        status = item_get(costs, form, &cost, err);
     }
     if (status != IP_OK) {
         return status;
@@ -178,6 +175,7 @@ enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *f
     cost->slots = slots;
     cost->cycles = NAN;
     cost->known = true;
+    cost->filled = true;
     cost->source = CORE_SOURCE_MEASURED;
     double load = probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
     cost->latency_count = 0;
@@ -279,14 +277,14 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
 
 enum ip_status core_costs_get(struct core_costs *costs, const struct isa_form *form,
                               const struct core_cost **cost, struct ip_error *err) {
-    bool made = false;
     struct core_cost *item = NULL;
-    enum ip_status status = item_get(costs, form, &made, &item, err);
-    if (status == IP_OK && made) {
+    enum ip_status status = item_get(costs, form, &item, err);
+    if (status == IP_OK && !item->filled) {
         struct core_cost filled = *item;
         status = core_cost_fill(costs, &filled, err);
         /* `item` stays where it is, while the table may have grown. */
         if (status == IP_OK) {
+            filled.filled = true;
             *item = filled;
         }
     }

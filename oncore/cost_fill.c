@@ -65,7 +65,7 @@ enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err) {
     }
     double width = NAN;
     enum ip_status status = res_width_get(costs->store, &width, err);
-    if (status == IP_OK && !isnan(width)) {
+    if (status == IP_OK && width >= 1.0) {
         status = probe_core_set(&costs->core, probe_core_key_name(PROBE_CORE_ISSUE_WIDTH), width, NAN,
                                 "port map or sentinel", err);
     }

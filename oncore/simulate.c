@@ -14,7 +14,8 @@ enum {
     PASSES_MIN = 12,
     PASSES_MAX = 200,
     SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
-    ROB_DEFAULT = 512
+    ROB_DEFAULT = 512,
+    ROB_MOST = 1 << 20
 };
 
 /* An instruction's terms by what their µops do, and what is the same in each pass. */
@@ -58,7 +59,7 @@ static uint32_t port_choose(struct sim *sim, uint32_t ports) {
 /* The cycle in which the instruction's last slot is issued. */
 static double issue(struct sim *sim, const struct core_instruction *instruction) {
     double first = sim->retire_ring[sim->ring_at]; /* the instruction that had this place must have retired */
-    if (sim->ring_size > 0 && first > sim->issued) {
+    if (first > sim->issued) {
         sim->issued = ceil(first);
         sim->slots = 0.0;
     }
@@ -285,10 +286,8 @@ static void instruction_run(struct sim *sim, size_t i) {
     last = core_later(last, targets_run(sim, &flight));
     core_values_step(&sim->values, instruction, instruction->loads ? flight.forwarded : NULL);
     sim->retired = core_later(sim->retired, last);
-    if (sim->ring_size > 0) {
-        sim->retire_ring[sim->ring_at] = sim->retired;
-        sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
-    }
+    sim->retire_ring[sim->ring_at] = sim->retired;
+    sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
 }
 
 static double now(const struct sim *sim) {
@@ -333,7 +332,7 @@ static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
     sim->block = block;
     sim->width = width;
     sim->apart_slots = isnan(apart) ? width : apart;
-    sim->ring_size = isnan(rob) ? ROB_DEFAULT : (size_t)rob;
+    sim->ring_size = rob >= 1.0 && rob <= ROB_MOST ? (size_t)rob : ROB_DEFAULT;
     sim->load = isnan(block->load_cycles) ? 4.0 : block->load_cycles;
     sim->plans = calloc(block->count, sizeof *sim->plans);
     sim->retire_ring = calloc(sim->ring_size, sizeof *sim->retire_ring);

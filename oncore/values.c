@@ -298,7 +298,6 @@ void core_values_step(struct core_values *values, const struct core_instruction 
     for (unsigned t = 0; t < instruction->target_count; t++) {
         if (instruction->targets[t] < 16) {
             values->gprs[instruction->targets[t]] = unknown(values);
-            values->versions[instruction->targets[t]]++;
         }
     }
     if (action == CORE_ACTION_PUSH || action == CORE_ACTION_POP) {

@@ -19,7 +19,6 @@ enum { CORE_STORES_KEPT = 64, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
 struct core_store {
     struct core_word address, value;
     uint16_t bytes;
-    int8_t base;  /* register, -1: none */
     bool general; /* from a general register or an immediate */
     bool indexed;
     uint64_t serial;
@@ -28,9 +27,8 @@ struct core_store {
 
 struct core_values {
     struct core_word gprs[16];
-    uint64_t versions[16]; /* changes with each write */
-    uint32_t symbols;      /* given out so far */
-    bool filled;           /* memory that nobody wrote holds `fill` in each quadword */
+    uint32_t symbols; /* given out so far */
+    bool filled;      /* memory that nobody wrote holds `fill` in each quadword */
     uint64_t fill;
     struct core_store stores[CORE_STORES_KEPT]; /* a ring */
     uint64_t store_count;

@@ -10,11 +10,9 @@
 enum { FILE_BYTES_MAX = 1 << 20 };
 
 enum ip_status pw_file_read(struct ip_text *text, const char *path, const char *what, struct ip_error *err) {
-    enum ip_status status = ip_file_read(text, path, FILE_BYTES_MAX, err);
-    if (status == IP_OK && strlen(ip_text_string(text)) != text->length) {
-        status = ip_fail(err, IP_SYNTAX, "'%s' holds a zero byte: %s is text", path, what);
-    }
-    return status;
+    char expected[80];
+    (void)snprintf(expected, sizeof expected, "%.60s is expected", what);
+    return ip_text_file_read(text, path, FILE_BYTES_MAX, expected, err);
 }
 
 void pw_reader_init(struct pw_reader *reader, const char *file, const char *text) {

@@ -35,8 +35,8 @@ struct probe_batch {
     bool whole;           /* measured again is also what took no whole number of cycles; the nearest counts */
     unsigned between_retries; /* measured so many times more, at most, is what is no rival and took four
                                  cycles or more, and no whole number; the nearest counts */
-    unsigned looks; /* more than 0: no measurement, but so many cheap looks (hx_screen) at most, until two of
-                       them agree; no rivals, no retries */
+    unsigned looks; /* more than 0: no measurement, but so many cheap looks (hx_screen) at most, until three
+                       of them agree; no rivals, no retries */
 };
 
 /* Of two measurements of what should take a whole number of cycles, does the first tell it better? The less

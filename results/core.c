@@ -2,6 +2,7 @@
 #include "results/core.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "results/sql.h"
 
@@ -68,6 +69,14 @@ enum ip_status res_core_add(struct res_store *store, const struct probe_core *co
     return core_put(store, core, add_sql, err);
 }
 
+/* What no core has was written by somebody else. */
+static bool is_possible(const char *key, double value) {
+    const double most = 1e9;
+    bool counts = strcmp(key, probe_core_key_name(PROBE_CORE_ISSUE_WIDTH)) == 0 ||
+                  strcmp(key, probe_core_key_name(PROBE_CORE_ROB_SLOTS)) == 0;
+    return isfinite(value) && fabs(value) < most && (!counts || value >= 1.0);
+}
+
 static enum ip_status rows_get(struct res_store *store, sqlite3_stmt *statement, struct probe_core *core,
                                struct ip_error *err) {
     char key[PROBE_CORE_FACT_MAX], how[96];
@@ -80,8 +89,14 @@ static enum ip_status rows_get(struct res_store *store, sqlite3_stmt *statement,
         }
         res_column_text(statement, 0, key, sizeof key);
         res_column_text(statement, 3, how, sizeof how);
-        status =
-            probe_core_set(core, key, res_column_real(statement, 1), res_column_real(statement, 2), how, err);
+        double value = res_column_real(statement, 1);
+        if (!is_possible(key, value)) {
+            return ip_fail(err, IP_IO,
+                           "the store '%.200s' is damaged: its table core has %g for '%.60s', which no core "
+                           "has: 'isaprobe core' measures it again",
+                           store->path, value, key);
+        }
+        status = probe_core_set(core, key, value, res_column_real(statement, 2), how, err);
         status = status == IP_USAGE ? IP_OK : status;
     }
     return status;

@@ -5,27 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "results/formats.h"
 
 const char res_format_words[] = "uopsinfo-xml osaca llvm-exegesis llvm-sched-json maqao-lua csv json";
 
 /* --- shared by the formats ------------------------------------------------------------------------------ */
-
-void res_quoted_append(struct ip_text *text, const char *string) {
-    ip_text_append(text, "\"");
-    for (; *string != '\0'; string++) {
-        if (*string == '"' || *string == '\\') {
-            ip_text_append(text, "\\");
-        }
-        if (*string == '\n') {
-            ip_text_append(text, "\\n");
-        } else {
-            ip_text_append_bytes(text, string, 1);
-        }
-    }
-    ip_text_append(text, "\"");
-}
 
 void res_number_or(struct ip_text *text, double number, const char *nothing) {
     if (isnan(number)) {
@@ -286,10 +272,11 @@ static enum ip_status text_read(struct res_sheet *sheet, const char *path, const
         "called instruction)");
 }
 
-/* An SQLite file by its first bytes. */
+/* An SQLite file by its first bytes. What is no file (a pipe) can be read but once, and is none. */
 static bool is_database(const char *path) {
     char magic[16] = "";
-    FILE *file = fopen(path, "rbe");
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rbe") : NULL;
     if (file == NULL) {
         return false;
     }
@@ -311,12 +298,10 @@ enum ip_status res_sheet_read(struct res_sheet *sheet, const char *path, bool do
         return status;
     }
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, RES_SHEET_BYTES_MAX, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, RES_SHEET_BYTES_MAX, "a store or an export is expected", err);
     if (status == IP_OK && text.length == 0) {
         status = ip_fail(err, IP_SYNTAX, "%s is empty: neither a store nor an export", path);
-    }
-    if (status == IP_OK && strlen(text.data) != text.length) {
-        status = ip_fail(err, IP_SYNTAX, "%s is neither a store nor a text", path);
     }
     if (status == IP_OK) {
         status = text_read(sheet, path, text.data, err);

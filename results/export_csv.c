@@ -101,13 +101,13 @@ static size_t line_split(const char **at, char *buffer, const char **fields) {
                 continue;
             }
             in += quoted && *in == '"';
-            if (used + 2 >= FIELD_MAX) {
+            if (used + 1 >= FIELD_MAX) {
                 return 0;
             }
             buffer[used] = *in++;
             used += buffer[used] != '\r';
         }
-        if (quoted) {
+        if (quoted || used == FIELD_MAX) {
             return 0;
         }
         buffer[used++] = '\0';
@@ -203,11 +203,22 @@ static bool number_field(const char *text, double *number) {
 
 static enum ip_status row_read(struct res_row *row, const char *const *fields, const char *name,
                                unsigned line, struct ip_error *err) {
-    (void)snprintf(row->form, sizeof row->form, "%s", fields[0]);
-    (void)snprintf(row->name, sizeof row->name, "%s", fields[1]);
-    (void)snprintf(row->extension, sizeof row->extension, "%s", fields[2]);
-    (void)snprintf(row->status, sizeof row->status, "%s", fields[3]);
-    (void)snprintf(row->ports, sizeof row->ports, "%s", fields[9]);
+    const struct {
+        char *to;
+        size_t size, field;
+    } words[] = {{row->form, sizeof row->form, 0},
+                 {row->name, sizeof row->name, 1},
+                 {row->extension, sizeof row->extension, 2},
+                 {row->status, sizeof row->status, 3},
+                 {row->ports, sizeof row->ports, 9}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *text = fields[words[i].field];
+        if (strlen(text) >= words[i].size) {
+            return ip_fail_at(err, IP_SYNTAX, name, line, 0, "'%.40s...' is longer than %zu characters", text,
+                              words[i].size - 1);
+        }
+        memcpy(words[i].to, text, strlen(text) + 1);
+    }
     bool low, high;
     if (!bound_read(fields[4], &low, &row->latency.low, &row->latency.low_bound) ||
         !bound_read(fields[5], &high, &row->latency.high, &row->latency.high_bound) || low != high ||

@@ -27,7 +27,7 @@ static void key_text(struct ip_text *text, const char *key, const char *value) {
     if (value[0] == '\0') {
         ip_text_append(text, "null");
     } else {
-        res_quoted_append(text, value);
+        ip_text_append_json(text, value);
     }
 }
 
@@ -35,7 +35,7 @@ void res_json_write(const struct res_sheet *sheet, struct res_export *export, st
     for (size_t i = 0; i < sheet->count; i++) {
         const struct res_row *row = &sheet->rows[i];
         ip_text_append(text, "{\"form\": ");
-        res_quoted_append(text, row->form);
+        ip_text_append_json(text, row->form);
         key_text(text, "name", row->name);
         key_text(text, "isa", row->extension);
         ip_text_append(text, ", \"latency\": [");

@@ -43,7 +43,9 @@ static const char list[] = "isaprobe_forms = {\n";
 
 void res_lua_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text) {
     ip_text_append(text, "-- isaprobe: instruction costs for MAQAO CQA, in core cycles\n-- measured on: ");
-    ip_text_append(text, sheet->machine);
+    for (const char *c = sheet->machine; *c != '\0'; c++) { /* whatever its name, the comment ends here */
+        ip_text_append_bytes(text, (unsigned char)*c < 0x20 ? " " : c, 1);
+    }
     ip_text_append(text, "\n");
     ip_text_append(text, list);
     for (size_t i = 0; i < sheet->count; i++) {
@@ -56,7 +58,7 @@ void res_lua_write(const struct res_sheet *sheet, struct res_export *export, str
             *c = (char)toupper((unsigned char)*c);
         }
         ip_text_append(text, "   {form = ");
-        res_quoted_append(text, row->form);
+        ip_text_append_json(text, row->form);
         ip_text_printf(text, ", mnemonic = \"%s\", isa = \"%s\"", mnemonic, row->extension);
         if (!isnan(row->slots)) {
             ip_text_append(text, ", nb_uops = ");

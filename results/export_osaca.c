@@ -190,9 +190,9 @@ static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bo
 
 static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const char *arch) {
     ip_text_append(text, "osaca_version: 0.5.0\nmicro_architecture: ");
-    res_quoted_append(text, sheet->machine);
+    ip_text_append_json(text, sheet->machine);
     ip_text_append(text, "\narch_code: ");
-    res_quoted_append(text, arch);
+    ip_text_append_json(text, arch);
     ip_text_append(
         text, "\nisa: x86\nROB_size: ~\nretired_uOps_per_cycle: ~\nscheduler_size: ~\nhidden_loads: false\n"
               "load_latency: {");
@@ -224,7 +224,7 @@ static void form_append(struct ip_text *text, const struct res_row *row, const c
         ip_text_append(text, "~");
     }
     ip_text_append(text, ", isaprobe: ");
-    res_quoted_append(text, row->form);
+    ip_text_append_json(text, row->form);
     ip_text_append(text, "}\n");
 }
 

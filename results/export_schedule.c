@@ -27,7 +27,7 @@ static void record_append(struct ip_text *text, const struct res_row *row, const
         ip_text_printf(text, ", \"Latency\": %.0f", probe_latency_whole(latency));
     }
     ip_text_append(text, ", \"isaprobe\": ");
-    res_quoted_append(text, row->form);
+    ip_text_append_json(text, row->form);
     ip_text_append(text, "}");
 }
 

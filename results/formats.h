@@ -44,8 +44,6 @@ IP_CHECK enum ip_status res_schedule_read(struct res_sheet *sheet, const char *n
 
 /* --- shared --------------------------------------------------------------------------------------------- */
 
-/* Quoted for JSON, Lua and YAML alike. */
-void res_quoted_append(struct ip_text *text, const char *string);
 /* The number, or `nothing` for NaN. */
 void res_number_or(struct ip_text *text, double number, const char *nothing);
 

@@ -109,7 +109,8 @@ static bool row_take(struct res_pending *pending, const unsigned char *bytes, si
         memcpy(&record, bytes + at, sizeof record);
         at += sizeof record;
         struct res_pending_item item = {.key = record.key, .age = pending->count};
-        if (record.why_bytes > length - at || record.why_bytes >= sizeof item.stat.why) {
+        if (record.why_bytes > length - at || record.why_bytes >= sizeof item.stat.why ||
+            record.verdict > HX_VERDICT_FAULT) {
             break;
         }
         record_read(&record, bytes + at, &item.stat);

@@ -268,7 +268,8 @@ static enum ip_status members_get(struct res_store *store, const struct isa_tabl
 }
 
 static bool is_whole(const struct probe_portmap *map) {
-    bool whole = map->class_count > 0 && map->member_count > 0 && isfinite(map->issue_width);
+    bool whole = map->class_count > 0 && map->member_count > 0 && isfinite(map->issue_width) &&
+                 map->solutions <= PROBE_PORTSET_SOLUTIONS;
     for (unsigned c = 0; c < map->class_count; c++) {
         for (unsigned w = 0; w < 3; w++) {
             whole = whole && map->classes[c].blocker[w] < (int)map->member_count;

@@ -52,6 +52,7 @@ struct res_sheet {
     struct res_row *rows; /* owned; in the order of the source */
     size_t count, capacity;
     size_t doubtful;        /* values that res_sheet_of_store left out */
+    size_t inconsistent;    /* forms whose ports it does not have: the store marks them, and keeps none */
     struct isa_table table; /* of the rows' forms, after res_sheet_derive */
 };
 

@@ -14,9 +14,9 @@ static bool usable(const struct res_value *value, bool doubtful, struct res_shee
     if (!value->known || isnan(value->cycles)) {
         return false;
     }
-    bool trusted = strcmp(value->verdict, "ok") == 0;
-    sheet->doubtful += !trusted;
-    return trusted || doubtful;
+    bool taken = doubtful || strcmp(value->verdict, "ok") == 0;
+    sheet->doubtful += !taken;
+    return taken;
 }
 
 static bool runs_here(const struct res_form *form) {
@@ -69,7 +69,7 @@ static enum ip_status row_add(struct res_sheet *sheet, const struct res_form *fo
     if (form->ports.known && strcmp(form->ports.verdict, "ok") == 0) {
         memcpy(row->ports, form->ports.usage, sizeof row->ports);
     } else {
-        sheet->doubtful += form->ports.known;
+        sheet->inconsistent += form->ports.known && strcmp(form->ports.verdict, "inconsistent") == 0;
     }
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < form->pair_count && status == IP_OK; i++) {

@@ -147,8 +147,41 @@ static void test_file_read_errors_name_the_file(void **state) {
     ip_text_fini(&text);
 }
 
+/* Behind a NUL nobody looks: what is there must not be lost without a word. */
+static void test_text_file_is_text(void **state) {
+    (void)state;
+    char path[] = "/tmp/isaprobe-test-XXXXXX";
+    int descriptor = mkstemp(path);
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, "ab\n", 3), 3);
+    assert_int_equal(ip_text_file_read(&text, path, 100, "CSV is expected", &err), IP_OK);
+    assert_string_equal(ip_text_string(&text), "ab\n");
+    assert_int_equal(write(descriptor, "\0cd", 3), 3);
+    assert_int_equal(ip_text_file_read(&text, path, 100, "CSV is expected", &err), IP_SYNTAX);
+    assert_non_null(strstr(err.text, path));
+    assert_non_null(strstr(err.text, "is not text: CSV is expected"));
+    assert_string_equal(ip_text_string(&text), "ab\n"); /* untouched */
+    assert_int_equal(ip_text_file_read(&text, path, 5, "CSV is expected", &err), IP_SYNTAX);
+    ip_text_fini(&text);
+    assert_int_equal(close(descriptor), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void test_json_strings(void **state) {
+    (void)state;
+    struct ip_text text = {0};
+    ip_text_append_json(&text, "a\"b\\c\n\x01\x7f \xc2\xb5 \xff \xc2");
+    assert_string_equal(ip_text_string(&text),
+                        "\"a\\\"b\\\\c\\u000a\\u0001\\u007f \xc2\xb5 \xef\xbf\xbd \xef\xbf\xbd\"");
+    ip_text_fini(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_file_is_text),
+        cmocka_unit_test(test_json_strings),
         cmocka_unit_test(test_text_grows_and_stays_terminated),
         cmocka_unit_test(test_text_keeps_zero_bytes),
         cmocka_unit_test(test_text_appending_nothing_to_an_empty_text_terminates_it),

@@ -263,6 +263,22 @@ static enum ip_status holder_run(struct hx_timer *timer, const struct hx_job *jo
     return script_run(timer, jobs, count, samples, err); /* the script is the holder's first member */
 }
 
+static double an_hour(const void *self) {
+    (void)self;
+    return 3600;
+}
+
+/* However many stand before it: else nobody who measures through them ever stops. */
+static void test_a_meter_before_another_has_its_seconds(void **state) {
+    (void)state;
+    const struct hx_meter clock = {.seconds = an_hour}, none = {0};
+    const struct hx_meter one = hx_meter_before(&clock, NULL), two = hx_meter_before(&one, NULL);
+    assert_true(hx_seconds(&two) == 3600);
+    assert_true(hx_seconds(&none) == 0);
+    const struct hx_meter before_none = hx_meter_before(&none, NULL);
+    assert_true(hx_seconds(&before_none) == 0);
+}
+
 static void test_kernels_are_held_once(void **state) {
     (void)state;
     static const struct hx_timer_ops ops = {
@@ -573,6 +589,7 @@ static void test_property_accepted_means_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_meter_before_another_has_its_seconds),
         cmocka_unit_test(test_kernels_are_held_once),
         cmocka_unit_test(test_waking_vectors_is_no_doubt),
         cmocka_unit_test(test_chains_through_memory_are_watched),

@@ -87,11 +87,49 @@ static void test_store(void **state) {
     probe_core_fini(&back);
 }
 
+/* Numbers that no core has, from whoever else wrote there: the model would take them for sizes. */
+static void test_impossible(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    sample_store_make(place->path, &machine, 1);
+    static const struct {
+        const char *key;
+        double value;
+        bool possible;
+    } cases[] = {{"rob_slots", 0, false},     {"rob_slots", -4, false},   {"issue_width", 0.5, false},
+                 {"rob_slots", 1e300, false}, {"l1i_bytes", 1e12, false}, {"load_base", INFINITY, false},
+                 {"load_base", -1e10, false}, {"fuse a + b", 2e9, false}, {"nop_slots", 0, true},
+                 {"load_alias", -0.01, true}, {"rob_slots", 512, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ip_error err = {0};
+        struct probe_core core = {0}, back = {0};
+        must(probe_core_set(&core, cases[i].key, cases[i].value, NAN, "by hand", &err), &err);
+        struct res_store *store = sample_store_open(place->path, i == 0);
+        must(res_core_put(store, &core, &err), &err);
+        assert_int_equal(res_core_get(store, &back, &err), cases[i].possible ? IP_OK : IP_IO);
+        if (!cases[i].possible) {
+            assert_non_null(strstr(err.text, cases[i].key));
+            assert_non_null(strstr(err.text, place->path));
+        }
+        probe_core_fini(&back);
+        for (unsigned k = 0; k < PROBE_CORE_KEYS; k++) {
+            core.values[k].value = 1;
+        }
+        for (size_t f = 0; f < core.fact_count; f++) {
+            core.facts[f].value.value = 1;
+        }
+        must(res_core_put(store, &core, &err), &err); /* mended, for the next */
+        res_store_close(store);
+        probe_core_fini(&core);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_facts),
         cmocka_unit_test_setup_teardown(test_store, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_impossible, place_open, place_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,13 @@ static void test_lua_holds_ranges(void **state) {
         assert_same_range(a, b, false);
     }
     res_sheet_fini(&back);
+    /* The machine's name, which may hold a file's, stays in its comment. */
+    struct ip_text text = {0};
+    struct ip_error err = {0};
+    (void)snprintf(sheet->machine, sizeof sheet->machine, "sim:a\nos.exit()\r");
+    assert_int_equal(res_export_write(sheet, &export, &text, &err), IP_OK);
+    assert_non_null(strstr(ip_text_string(&text), "\n-- measured on: sim:a os.exit() \n"));
+    ip_text_fini(&text);
 }
 
 static void test_osaca_holds_one_latency(void **state) {
@@ -568,6 +575,27 @@ static void test_bad_text(void **state) {
 }
 
 /* Lists within lists without end must not exhaust the stack. */
+/* Fields that fill the buffer of a line to the last byte, and empty ones behind them. */
+static void test_long_fields(void **state) {
+    (void)state;
+    enum { BUFFER = 1 << 15 };
+    char *text = malloc(BUFFER + 1000);
+    assert_non_null(text);
+    for (size_t length = BUFFER - 16; length < BUFFER + 2; length++) {
+        int at =
+            sprintf(text, "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,"
+                          "ports,latency\n");
+        memset(text + at, 'a', length);
+        memset(text + at + length, ',', 10);
+        memcpy(text + at + length + 10, "\n", 2);
+        struct res_sheet sheet = {0};
+        struct ip_error err = {0};
+        assert_int_equal(res_export_read(&sheet, RES_FORMAT_CSV, "test", text, &err), IP_SYNTAX);
+        res_sheet_fini(&sheet);
+    }
+    free(text);
+}
+
 static void test_deep_nesting(void **state) {
     (void)state;
     struct res_sheet sheet = {0};
@@ -596,6 +624,7 @@ int main(void) {
         cmocka_unit_test(test_names_of_uops_info),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_bad_text),
+        cmocka_unit_test(test_long_fields),
         cmocka_unit_test(test_deep_nesting),
     };
     return cmocka_run_group_tests(tests, sheet_open, sheet_close);

@@ -3,6 +3,7 @@
 #include "tests/results_samples.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 
 #include "results/pending.h"
@@ -194,9 +195,29 @@ static void test_not_given(void **state) {
     session_close(&session);
 }
 
+/* A record with a verdict that there is none of ends what is taken from its row. */
+static void test_spoilt(void **state) {
+    struct place *place = *state;
+    struct ip_error err = {0};
+    struct session session;
+    enum { VERDICT_AT = 8 + 6 * 8 /* behind the key and six numbers */ };
+    static const uint32_t none = 77;
+    run_killed(place->path, 0, 2);
+    sqlite3 *db = NULL;
+    sqlite3_blob *blob = NULL;
+    assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_blob_open(db, "main", "pending", "statistics", 1, 1, &blob), SQLITE_OK);
+    assert_int_equal(sqlite3_blob_write(blob, &none, sizeof none, VERDICT_AT), SQLITE_OK);
+    assert_int_equal(sqlite3_blob_close(blob), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    session_open(&session, place->path, false, &err);
+    assert_int_equal(session.pending.left, KERNELS); /* of the other row */
+    session_close(&session);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, place_open, place_close)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_killed), TEST(test_not_given)};
+    const struct CMUnitTest tests[] = {TEST(test_killed), TEST(test_not_given), TEST(test_spoilt)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,11 +123,17 @@ static void test_map_round_trip(void **state) {
     isa_table_fini(&small);
     res_store_close(store);
 
-    sql(place->path, "UPDATE port_members SET class = 9 WHERE position = 2");
-    store = sample_store_open(place->path, false);
-    assert_int_equal(res_portmap_get(store, &table, &read, &found, &err), IP_IO);
-    assert_non_null(strstr(err.text, "not whole"));
-    res_store_close(store);
+    static const char *const spoilt[] = {
+        "UPDATE port_members SET class = 9 WHERE position = 2",
+        "UPDATE port_members SET class = 1 WHERE position = 2; UPDATE portmap SET solutions = 99",
+    };
+    for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
+        sql(place->path, spoilt[i]);
+        store = sample_store_open(place->path, false);
+        assert_int_equal(res_portmap_get(store, &table, &read, &found, &err), IP_IO);
+        assert_non_null(strstr(err.text, "not whole"));
+        res_store_close(store);
+    }
     probe_portmap_fini(&map);
     isa_table_fini(&table);
 }

@@ -9,4 +9,7 @@ isaprobe core -t $sim --no-store --only issue_width --only idiom --format csv | 
 isaprobe core -t $sim --no-store --only store_rate_512 --format json | grep -E 'store_rate_(512|stride)' | rounded
 isaprobe core -t $sim --no-store --only frob || echo "exit $?"
 isaprobe core -t $sim --no-store frob || echo "exit $?"
+# Before anything is measured.
+isaprobe core -t $sim -S "$T/none/cpu.db" --record "$T/samples" --only issue || echo "exit $?"
+[ -e "$T/samples" ] && echo "it was measured"
 isaprobe core -t sim:tests/data/hopeless.sim --no-store --only micro || echo "exit $?"

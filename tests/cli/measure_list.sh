@@ -3,4 +3,11 @@
 # A header, a comment, CSV, a bad line, a block that does not decode, one that leaves itself, one that hangs.
 printf 'hex,application\n480fafc34801c8,mine\n# none\n4801d8\nxyz\n480\n06\nc3\nf390\n' >"$T/list.csv"
 isaprobe measure --timer sim:tests/data/skl.sim --hex-list "$T/list.csv" --format csv | tr -d '\r' | rounded | cut -d, -f1,2,3,4,7-
-exit "${PIPESTATUS[0]}"
+code=${PIPESTATUS[0]}
+# The reason of the first of many; a list that is no text.
+{ echo zz; for _ in $(seq 200); do echo 4801d8; done; } >"$T/long"
+isaprobe measure --timer sim:tests/data/skl.sim --hex-list "$T/long" --format csv | sed -n 2p | tr -d '\r'
+printf '4801d8\n\0\n4801d9\n' >"$T/nul"
+isaprobe measure --timer sim:tests/data/skl.sim --hex-list "$T/nul"
+echo "exit $?"
+exit "$code"

@@ -17,6 +17,8 @@ try code isaprobe scan -t $sim -S "$db" --no-latency --no-throughput
 try code isaprobe scan -t $sim -S "$db" --list /nowhere
 printf 'imul r64, r64\nimull\n' >"$T/list"
 try code isaprobe scan -t $sim -S "$db" --list "$T/list"
+printf 'imul r64, r64\n\0\nnonsense\n' >"$T/list"
+try code isaprobe scan -t $sim -S "$db" --list "$T/list"
 try code isaprobe show -S "$db" addpd
 try code isaprobe show -S "$T/none.db" addpd
 sqlite3 "$db" 'PRAGMA user_version = 99'
