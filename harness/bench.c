@@ -166,7 +166,7 @@ static bool sentinel_is_suspect(struct hx_bench *bench) {
     bench->sentinel_cycles = 1.0 / nearest; /* the rest is what the loop's branch costs, and noise */
     /* Half of a core of six looks like three. In a virtual machine, where there is a companion, nobody can
      * see who has the other half. */
-    return bench->timer.ops->on_silicon && nearest <= SUSPECT_WIDTH &&
+    return hx_bench_is_live(bench) && nearest <= SUSPECT_WIDTH &&
            (bench->companion.pid != 0 || threads_running() > 1);
 }
 
@@ -262,8 +262,7 @@ static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samp
                                           struct ip_error *err) {
     const struct gen_kernel *kernel = &bench->references.vector;
     struct hx_job jobs[CALIBRATION_BATCHES];
-    if (kernel->longer.bytes == NULL || bench->recorder != NULL ||
-        strcmp(bench->timer.ops->unit, "ticks") != 0) {
+    if (kernel->longer.bytes == NULL || bench->as_recorded || strcmp(bench->timer.ops->unit, "ticks") != 0) {
         return IP_OK;
     }
     bench->references.vector_call_cycles = 0.0; /* of an earlier calibration */
@@ -339,7 +338,7 @@ static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *sa
     /* A neighbour may go away: a calibration that looks shared is repeated. */
     const double known_step = bench->references.clock_step;
     enum ip_status status = calibration_take(bench, samples, err);
-    if (status == IP_OK && bench->references.clock_step > known_step && bench->recorder == NULL) {
+    if (status == IP_OK && bench->references.clock_step > known_step && !bench->as_recorded) {
         status = calibration_take(bench, samples, err); /* now with runs long enough for a coarse clock */
     }
     while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
@@ -386,7 +385,7 @@ static enum ip_status calibrate_elsewhere(struct hx_bench *bench, struct ip_erro
 }
 
 enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
-    bool core = bench->sentinel_suspect || (bench->timer.ops->on_silicon && bench->recorder == NULL);
+    bool core = bench->sentinel_suspect || hx_bench_is_live(bench);
     return calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err);
 }
 
@@ -424,21 +423,23 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     }
     if (status == IP_OK && opened.timer.ops->on_silicon && !options->no_companion) {
         hx_companion_start(&opened.companion, hx_companion_cpu("", opened.timer.cpu));
-        opened.roams = opened.companion.pid > 0 && options->cpu < 0;
+        opened.roams = opened.companion.pid > 0 && options->cpu < 0 && options->record_path == NULL;
     }
-    /* Who replays a record has NOPs only. */
-    opened.watches_memory = opened.timer.ops != NULL && opened.timer.ops->on_silicon &&
-                            options->record_path == NULL && strcmp(opened.timer.ops->unit, "ticks") == 0;
+    if (status == IP_OK) {
+        opened.as_recorded = options->record_path != NULL || opened.timer.ops->replays;
+        /* Who replays a record has NOPs only. */
+        opened.watches_memory = hx_bench_is_live(&opened) && strcmp(opened.timer.ops->unit, "ticks") == 0;
+    }
     if (status == IP_OK && options->record_path != NULL) {
-        status = hx_recorder_open(&opened.recorder, options->record_path, err);
+        status = hx_recorder_open(&opened.recorder, options->record_path, opened.timer.ops->on_silicon, err);
     }
     if (status == IP_OK) {
         /* The timer borrows the references where they will live from now on. */
         *bench = opened;
         bench->timer.references = &bench->references;
         bench->timer.stop = options->stop;
-        if (bench->timer.ops->on_silicon) {
-            hx_patience_init(&bench->patience);
+        if (bench->timer.ops->on_silicon || bench->timer.replays_silicon) {
+            hx_patience_init(&bench->patience, bench->timer.ops->on_silicon);
         }
         for (size_t i = 0; i < HX_SENTINELS; i++) {
             bench->beside_cycles[i] = NAN;

@@ -231,9 +231,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
         }
     }
     chunk->open_count = left;
-    if (bench->timer.ops->on_silicon) {
-        hx_patience_earn(&bench->patience, taken - void_count);
-    }
+    hx_patience_earn(&bench->patience, taken - void_count);
     /* A time of which most was disturbed does not count against the limit while there is patience: what ran
      * beside the kernels says it, for some kernels are never calm, and at last only those are open. */
     if (left > 0 && 2 * disturbed > taken && chunk->naps < NAPS_MAX) {
@@ -422,9 +420,7 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, size_t *dist
             *disturbed += hx_judge_beside_disturbed(bench, chunk->kernels[number], &estimate);
         }
     }
-    if (bench->timer.ops->on_silicon) {
-        hx_patience_earn(&bench->patience, chunk->open_count - left);
-    }
+    hx_patience_earn(&bench->patience, chunk->open_count - left);
     chunk->open_count = left;
     return status;
 }
@@ -483,7 +479,9 @@ static enum ip_status bench_hold(void *self, const struct gen_kernel *const *ker
                                  struct ip_error *err) {
     struct hx_bench *bench = self;
     bench_release(bench);
-    if (bench->timer.ops->hold == NULL || !bench->plan.keep_process || count > KERNELS_PER_CHUNK) {
+    bool looks_count = !bench->as_recorded; /* as batches, where kernels are held */
+    if (bench->timer.ops->hold == NULL || !bench->plan.keep_process || count > KERNELS_PER_CHUNK ||
+        !looks_count) {
         return IP_OK;
     }
     uint32_t rounds = bench->plan.rounds > SCREEN_ROUNDS ? bench->plan.rounds : SCREEN_ROUNDS;
@@ -492,7 +490,7 @@ static enum ip_status bench_hold(void *self, const struct gen_kernel *const *ker
 
 static double bench_seconds(const void *self) {
     const struct hx_bench *bench = self;
-    return bench->timer.ops->on_silicon ? ip_clock_seconds() - bench->opened_s : 0;
+    return hx_bench_is_live(bench) ? ip_clock_seconds() - bench->opened_s : 0;
 }
 
 struct hx_meter hx_bench_meter(struct hx_bench *bench) {

@@ -112,9 +112,11 @@ struct hx_bench {
     bool roams;                    /* may change places with the companion (harness/roam.h) */
     struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
-    const char *filler;            /* static: harness/filler.h */
-    double sentinel_cycles;        /* of one filler, undisturbed: 1 / issue width */
-    double sentinel_calibrated;    /* the same, as it was measured */
+    bool as_recorded;   /* samples are recorded, or were: nothing that is not in them decides what is run, for
+                           the   same is to be run again */
+    const char *filler; /* static: harness/filler.h */
+    double sentinel_cycles;     /* of one filler, undisturbed: 1 / issue width */
+    double sentinel_calibrated; /* the same, as it was measured */
     /* Of one run of each other sentinel, undisturbed: 1 / loads a cycle, a whole number for a round through
      * memory; NaN: NOPs stand for it. */
     double beside_cycles[HX_SENTINELS];
@@ -132,6 +134,11 @@ struct hx_bench {
 };
 
 struct hx_recorder; /* harness/record.h */
+
+/* On the silicon, and nobody is to run the same again: time, and where the process is, may decide. */
+static inline bool hx_bench_is_live(const struct hx_bench *bench) {
+    return bench->timer.ops->on_silicon && !bench->as_recorded;
+}
 
 struct hx_bench_options {
     const char *timer;                 /* "tsc" when NULL */

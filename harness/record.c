@@ -29,7 +29,8 @@ static void recorder_free(struct hx_recorder *recorder) {
     free(recorder);
 }
 
-enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, struct ip_error *err) {
+enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, bool on_silicon,
+                                struct ip_error *err) {
     struct hx_recorder *opened = calloc(1, sizeof *opened);
     if (opened == NULL || (opened->path = strdup(path)) == NULL) {
         free(opened);
@@ -41,7 +42,8 @@ enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path,
         recorder_free(opened);
         return status;
     }
-    if (fputs(HX_SAMPLES_HEADER "\n", opened->file) < 0) {
+    const char *header = on_silicon ? HX_SAMPLES_HEADER "\n" HX_SAMPLES_SILICON "\n" : HX_SAMPLES_HEADER "\n";
+    if (fputs(header, opened->file) < 0) {
         enum ip_status status = write_failed(opened, errno, err);
         (void)fclose(opened->file);
         recorder_free(opened);

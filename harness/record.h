@@ -4,6 +4,7 @@
 #ifndef ISAPROBE_HARNESS_RECORD_H
 #define ISAPROBE_HARNESS_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
@@ -11,8 +12,8 @@
 
 struct hx_recorder;
 
-/* Creates (or truncates) `path`. IP_IO names the path. */
-IP_CHECK enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path,
+/* Creates (or truncates) `path`; `on_silicon` as the timer says of itself. IP_IO names the path. */
+IP_CHECK enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, bool on_silicon,
                                          struct ip_error *err);
 /* Appends jobs[0..count) and what came back. IP_IO names the path. */
 IP_CHECK enum ip_status hx_recorder_add(struct hx_recorder *recorder, const struct hx_job *jobs,

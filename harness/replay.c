@@ -75,6 +75,10 @@ void hx_replay_free(struct hx_replay *replay) {
     }
 }
 
+bool hx_replay_is_of_silicon(const struct hx_replay *replay) {
+    return replay->recording.on_silicon;
+}
+
 size_t hx_replay_jobs(const struct hx_replay *replay) {
     return replay->recording.count;
 }
@@ -142,6 +146,7 @@ static enum ip_status replay_open(struct hx_timer *timer, const char *argument, 
     ip_text_fini(&text);
     if (status == IP_OK) {
         timer->state = replay;
+        timer->replays_silicon = hx_replay_is_of_silicon(replay);
     }
     return status;
 }
@@ -164,6 +169,7 @@ const struct hx_timer_ops hx_timer_replay = {
     .name = "replay",
     .unit = "ticks",
     .summary = "samples recorded earlier with --record, read from the file in replay:FILE",
+    .replays = true,
     .open = replay_open,
     .close = replay_close,
     .run = replay_run,

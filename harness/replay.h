@@ -7,6 +7,7 @@
 #ifndef ISAPROBE_HARNESS_REPLAY_H
 #define ISAPROBE_HARNESS_REPLAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
@@ -22,6 +23,7 @@ IP_CHECK enum ip_status hx_replay_parse(struct hx_replay **replay, const char *n
                                         size_t length, struct ip_error *err);
 void hx_replay_free(struct hx_replay *replay); /* NULL is fine */
 size_t hx_replay_jobs(const struct hx_replay *replay);
+bool hx_replay_is_of_silicon(const struct hx_replay *replay);
 /* Fills `samples` with the next recording of the job's kernel, or says why there is none. */
 void hx_replay_take(struct hx_replay *replay, const struct hx_job *job, struct hx_samples *samples);
 

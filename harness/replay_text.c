@@ -220,6 +220,11 @@ enum ip_status hx_recording_parse(struct hx_recording *recording, const char *na
     if (!accept(&reader, HX_SAMPLES_HEADER) || !line_end(&reader)) {
         status = bad(&reader, err, "a recording begins with the line `" HX_SAMPLES_HEADER "`");
     }
+    parsed.on_silicon = status == IP_OK && accept(&reader, HX_SAMPLES_SILICON "\n");
+    if (parsed.on_silicon) {
+        reader.line++;
+        reader.line_begin = reader.at;
+    }
     while (status == IP_OK && reader.at < reader.length) {
         status = job_read(&reader, err);
     }

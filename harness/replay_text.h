@@ -3,6 +3,7 @@
 #ifndef ISAPROBE_HARNESS_REPLAY_TEXT_H
 #define ISAPROBE_HARNESS_REPLAY_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct hx_recorded_job {
 };
 
 struct hx_recording {
+    bool on_silicon;
     struct hx_recorded_job *jobs; /* owned */
     size_t count, capacity;
     double *values; /* owned */

@@ -9,7 +9,8 @@
 
 #include "harness/timer.h"
 
-#define HX_SAMPLES_HEADER "isaprobe-samples 1"
+#define HX_SAMPLES_HEADER  "isaprobe-samples 1"
+#define HX_SAMPLES_SILICON "on-silicon" /* a line behind it: the timer ran kernels on a CPU */
 
 enum { HX_SAMPLES_OUTCOMES = HX_OUTCOME_UNKNOWN + 1 };
 

@@ -74,6 +74,7 @@ struct hx_timer_ops {
     const char *unit;    /* what samples count: "ticks" (of the TSC) or "cycles" */
     const char *summary; /* one line for `doctor` and help */
     bool on_silicon;     /* runs kernels on a CPU of this machine */
+    bool replays;        /* has the samples of an earlier run */
     /* Prepares `timer->state`. `argument` is what follows the colon ("" if none). IP_CAPABILITY: cannot work
      * here, and why. */
     enum ip_status (*open)(struct hx_timer *timer, const char *argument, struct ip_error *err);
@@ -120,6 +121,7 @@ struct hx_timer {
     const struct hx_timer_ops *ops;
     void *state;                            /* owned by the timer */
     const struct hx_references *references; /* borrowed */
+    bool replays_silicon;                   /* what it replays ran on silicon */
     int cpu;                                /* CPU number to pin to; -1: the one we are on */
     uint32_t timeout_ms; /* a job that takes as long may be ended, and one of twice as long is */
     const volatile sig_atomic_t

@@ -56,7 +56,7 @@ static void record(const char *path) {
     struct hx_job jobs[2] = {{.kernel = &kernel_ab, .rounds = ROUNDS},
                              {.kernel = &kernel_cb, .rounds = ROUNDS}};
     struct hx_samples samples[2] = {first.samples, fault.samples};
-    assert_int_equal(hx_recorder_open(&recorder, path, &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, path, true, &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, jobs, samples, 2, &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, jobs, &second.samples, 1, &err), IP_OK);
     assert_int_equal(hx_recorder_close(recorder, &err), IP_OK);
@@ -87,6 +87,7 @@ static void samples_come_back(void **state) {
         fail_msg("%s: %s", err.place, err.text);
     }
     assert_int_equal(unlink(path), 0);
+    assert_true(timer.replays_silicon);
     struct hx_job job = {.kernel = &kernel_ab, .rounds = ROUNDS};
     take_init(&expected, 0.1);
     take_init(&take, -1);
@@ -114,6 +115,17 @@ static void samples_come_back(void **state) {
     assert_null(timer.state);
 }
 
+/* The samples of a simulated CPU: who replays them has no patience, as it had none. */
+static void what_ran_on_no_silicon_says_so(void **state) {
+    (void)state;
+    static const char text[] = "isaprobe-samples 1\n";
+    struct hx_replay *replay = NULL;
+    struct ip_error err;
+    assert_int_equal(hx_replay_parse(&replay, "r", text, sizeof text - 1, &err), IP_OK);
+    assert_false(hx_replay_is_of_silicon(replay));
+    hx_replay_free(replay);
+}
+
 static void what_is_not_there_is_missing(void **state) {
     (void)state;
     struct ip_text text = {0};
@@ -123,6 +135,7 @@ static void what_is_not_there_is_missing(void **state) {
     recording_read(&text);
     assert_int_equal(hx_replay_parse(&replay, "r", text.data, text.length, &err), IP_OK);
     assert_int_equal(hx_replay_jobs(replay), 3);
+    assert_true(hx_replay_is_of_silicon(replay));
     take_init(&take, 0);
     struct hx_job job = {.kernel = &kernel_aa, .rounds = ROUNDS};
     hx_replay_take(replay, &job, &take.samples);
@@ -234,7 +247,7 @@ static void files_that_fail_are_io_errors(void **state) {
     struct hx_recorder *recorder = NULL;
     struct hx_timer timer = {.ops = &hx_timer_replay};
     struct ip_error err;
-    assert_int_equal(hx_recorder_open(&recorder, "/nonexistent/r.samples", &err), IP_IO);
+    assert_int_equal(hx_recorder_open(&recorder, "/nonexistent/r.samples", false, &err), IP_IO);
     assert_non_null(strstr(err.text, "/nonexistent/r.samples"));
     assert_null(recorder);
     assert_int_equal(hx_timer_replay.open(&timer, "/nonexistent/r.samples", &err), IP_IO);
@@ -246,7 +259,7 @@ static void files_that_fail_are_io_errors(void **state) {
     static struct take take;
     take_init(&take, 0.1);
     struct hx_job job = {.kernel = &kernel_ab, .rounds = ROUNDS};
-    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, &err), IP_OK);
     enum ip_status status = IP_OK;
     for (int i = 0; i < 100 && status == IP_OK; i++) { /* more than any buffer */
         status = hx_recorder_add(recorder, &job, &take.samples, 1, &err);
@@ -255,7 +268,7 @@ static void files_that_fail_are_io_errors(void **state) {
     assert_non_null(strstr(err.text, "/dev/full"));
     assert_int_equal(hx_recorder_close(recorder, &err), IP_IO); /* said again at the end */
     /* little data, which fails only when the file is closed */
-    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, &job, &take.samples, 1, &err), IP_OK);
     assert_int_equal(hx_recorder_close(recorder, &err), IP_IO);
     assert_non_null(strstr(err.text, "/dev/full"));
@@ -280,9 +293,13 @@ static void kept_recording_is_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_come_back),         cmocka_unit_test(what_is_not_there_is_missing),
-        cmocka_unit_test(cut_recordings_are_errors), cmocka_unit_test(damaged_recordings_are_errors),
-        cmocka_unit_test(errors_have_a_place),       cmocka_unit_test(files_that_fail_are_io_errors),
+        cmocka_unit_test(samples_come_back),
+        cmocka_unit_test(what_is_not_there_is_missing),
+        cmocka_unit_test(what_ran_on_no_silicon_says_so),
+        cmocka_unit_test(cut_recordings_are_errors),
+        cmocka_unit_test(damaged_recordings_are_errors),
+        cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(files_that_fail_are_io_errors),
         cmocka_unit_test(kept_recording_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
