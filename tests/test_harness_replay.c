@@ -188,7 +188,7 @@ static void cut_recordings_are_errors(void **state) {
             assert_null(replay);
         }
     }
-    assert_int_equal(good, 4); /* the header, and behind each of three jobs */
+    assert_int_equal(good, 5); /* each of two lines of the header, and behind each of three jobs */
     ip_text_fini(&text);
 }
 
