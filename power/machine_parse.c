@@ -387,7 +387,7 @@ static enum ip_status line_parse(struct parse *p, struct ip_error *err) {
     }
     return pw_reader_fail(
         &p->reader, err,
-        "unknown keyword '%.40s': a line begins with machine, title, reference, clock, access, "
+        "unknown keyword '%.40s': a line begins with machine, title, cpu, reference, clock, access, "
         "access-size, hops, pending, capacitance, static, setting or measured",
         p->reader.words[0]);
 }
