@@ -89,7 +89,10 @@ enum ip_status cli_block_read(struct ip_text *code, const struct cli_settings *s
         return ip_fail(err, IP_USAGE, "give one block: as an argument, with --hex or with --file");
     }
     if (settings->hex != NULL) {
-        return cli_hex_parse(code, settings->hex, err);
+        enum ip_status status = cli_hex_parse(code, settings->hex, err);
+        struct ip_error inner = *err;
+        return status == IP_SYNTAX ? ip_fail(err, status, "--hex '%.60s': %s", settings->hex, inner.text)
+                                   : status;
     }
     struct ip_text source = {0};
     enum ip_status status = IP_OK;

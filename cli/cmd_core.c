@@ -207,7 +207,6 @@ static int core_run_command(const struct cli_command *command, struct cli_settin
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    (void)signal(SIGXFSZ, SIG_IGN); /* a store that may not grow is a failed write */
     struct cli_bench bench;
     struct ip_error err = {0};
     struct destination to = {0};

@@ -54,12 +54,37 @@ static enum ip_status form_program(struct gen_program *program, struct cli_forms
     return ip_fail(err, IP_USAGE, "no such shape");
 }
 
+/* An option of another shape does nothing, and whoever gave it thinks that it does. */
+static enum ip_status options_check(const struct cli_settings *settings, struct ip_error *err) {
+    const struct {
+        const char *name;
+        bool given;
+        enum cli_shape shape;
+        const char *of;
+    } options[] = {{"--src", settings->src != NULL, SHAPE_LATENCY, "latency"},
+                   {"--dst", settings->dst != NULL, SHAPE_LATENCY, "latency"},
+                   {"--via", settings->via.count > 0, SHAPE_LATENCY, "latency"},
+                   {"--with", settings->with != NULL, SHAPE_PAIR, "pair"},
+                   {"--not-taken", settings->not_taken, SHAPE_BRANCH, "branch"},
+                   {"--hex", settings->hex != NULL, SHAPE_BLOCK, "block"},
+                   {"--file", settings->file != NULL, SHAPE_BLOCK, "block"}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (options[i].given && (enum cli_shape)settings->shape != options[i].shape) {
+            return ip_fail(err, IP_USAGE, "%s is of --shape %s", options[i].name, options[i].of);
+        }
+    }
+    return IP_OK;
+}
+
 static enum ip_status source_make(struct ip_text *source, const struct cli_settings *settings,
                                   struct ip_error *err) {
     struct cli_forms forms = {0};
     struct ip_text code = {0};
     struct gen_program program;
-    enum ip_status status = IP_OK;
+    enum ip_status status = options_check(settings, err);
+    if (status != IP_OK) {
+        return status;
+    }
     if (settings->shape == SHAPE_BLOCK) {
         status = cli_block_read(&code, settings, err);
         if (status == IP_OK) {

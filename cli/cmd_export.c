@@ -58,6 +58,10 @@ static int export_run(const struct cli_command *command, struct cli_settings *se
     if (arch != NULL && (arch[0] == '\0' || arch[strspn(arch, letters)] != '\0')) {
         return cli_usage_error(command->name, "--arch takes letters, digits and + - . _, not '%.40s'", arch);
     }
+    if (settings->export.exegesis != RES_EXEGESIS_LATENCY &&
+        settings->export.format != RES_FORMAT_LLVM_EXEGESIS) {
+        return cli_usage_error(command->name, "--exegesis-mode is of --format llvm-exegesis");
+    }
     struct cli_output output;
     int code = cli_output_open(&output, command, settings, NULL);
     if (code != CLI_EXIT_OK) {

@@ -97,6 +97,9 @@ static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_set
 }
 
 static int list_run(const struct cli_command *command, struct cli_settings *settings) {
+    if (settings->store != NULL && !settings->coverage) {
+        return cli_usage_error(command->name, "--store goes with --coverage: the tables are in the program");
+    }
     struct cli_output output;
     int code = cli_output_open(&output, command, settings,
                                settings->count      ? count_columns

@@ -253,6 +253,9 @@ static int measure_run(const struct cli_command *command, struct cli_settings *s
         }
         status = cli_bench_close(&bench, status, &err);
     }
+    if (blocks.count > 1) {
+        cli_interrupted(command->name, settings, tally.measured + tally.missing, blocks.count, "blocks");
+    }
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "blocks")
                            : cli_report(command->name, &err);
     blocks_fini(&blocks);

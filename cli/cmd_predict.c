@@ -56,6 +56,7 @@ struct predict {
     struct res_store *store;
     struct core_costs costs;
     struct core_prediction prediction;
+    int scan_code; /* not 0: measuring what was missing failed so, and said why */
 };
 
 static void predict_fini(struct predict *predict) {
@@ -403,15 +404,15 @@ static enum ip_status missing_measure(struct predict *predict, struct ip_error *
     core_costs_fini(&predict->costs);
     res_store_close(predict->store);
     predict->store = NULL;
-    int code = cli_cmd_scan.run(&cli_cmd_scan, &scan);
+    predict->scan_code = cli_cmd_scan.run(&cli_cmd_scan, &scan);
     for (int i = 0; i < count; i++) {
         free(forms[i]);
     }
-    enum ip_status status = IP_OK;
-    if (code != CLI_EXIT_OK && code != CLI_EXIT_UNTRUSTED) {
-        return ip_fail(err, IP_FAILED, "the missing forms could not be measured");
+    if (predict->scan_code != CLI_EXIT_OK && predict->scan_code != CLI_EXIT_UNTRUSTED) {
+        return ip_fail(err, IP_FAILED, "the missing forms could not be measured"); /* why, that has said */
     }
-    status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
+    predict->scan_code = CLI_EXIT_OK;
+    enum ip_status status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
     return status == IP_OK ? run_model(predict, err) : status;
 }
 
@@ -419,8 +420,21 @@ static void missing_report(const struct predict *predict) {
     const struct core_prediction *prediction = &predict->prediction;
     for (unsigned m = 0; m < prediction->missing_count && m < CORE_MISSING_MAX; m++) {
         const struct core_instruction *instruction = &prediction->block.items[prediction->missing[m]];
-        cli_message("predict", "'%s' at offset %u is left out: %s%s", instruction->cost->form.syntax,
-                    (unsigned)instruction->offset, instruction->cost->why,
+        char more[40] = "";
+        unsigned before = 0, all = 0;
+        for (unsigned i = 0; i < prediction->missing_count && i < CORE_MISSING_MAX; i++) {
+            bool same = prediction->block.items[prediction->missing[i]].cost == instruction->cost;
+            before += same && i < m;
+            all += same;
+        }
+        if (before > 0) {
+            continue; /* told */
+        }
+        if (all > 1) {
+            (void)snprintf(more, sizeof more, " (and %u more)", all - 1);
+        }
+        cli_message("predict", "'%s' at offset %u%s is left out: %s%s", instruction->cost->form.syntax,
+                    (unsigned)instruction->offset, more, instruction->cost->why,
                     predict->settings->predict.measure ? "" : " (--measure measures it)");
     }
     if (prediction->missing_count > CORE_MISSING_MAX) {
@@ -490,7 +504,7 @@ static int predict_run(const struct cli_command *command, struct cli_settings *s
         }
         code = partial ? CLI_EXIT_UNTRUSTED : CLI_EXIT_OK;
     } else {
-        code = cli_report(command->name, &err);
+        code = predict.scan_code != CLI_EXIT_OK ? predict.scan_code : cli_report(command->name, &err);
     }
     predict_fini(&predict);
     return cli_output_close(&predict.output, code);

@@ -95,7 +95,8 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
     bool todo = false;
     for (size_t i = 0; i < validate->samples.count; i++) {
         for (unsigned n = 0; n < CLI_NOTIONS; n++) {
-            todo = todo || (notion_wanted(validate, n) && !validate->samples.items[i].cases[n].done);
+            const struct cli_case *item = &validate->samples.items[i].cases[n];
+            todo = todo || (notion_wanted(validate, n) && (!item->done || item->once));
         }
     }
     if (status == IP_OK && todo && !settings->validate.no_measure) {
@@ -107,8 +108,20 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
         }
         status = cli_bench_close(&bench, status, err);
     }
-    if (status == IP_OK && settings->validate.keep != NULL) {
-        status = cli_measurements_write(&validate->samples, settings->validate.keep, err);
+    /* Also of what was interrupted: --measured goes on from there. */
+    struct ip_error keep_err = {0};
+    if (settings->validate.keep != NULL) {
+        size_t kept = 0;
+        enum ip_status keep =
+            cli_measurements_write(&validate->samples, settings->validate.keep, &kept, &keep_err);
+        if (keep != IP_OK && status == IP_OK) {
+            *err = keep_err;
+            status = keep;
+        } else if (keep == IP_OK && cli_signal() != 0 && !settings->quiet) {
+            cli_message("validate",
+                        "interrupted: %zu measurements are in '%s'; --measured goes on from there", kept,
+                        settings->validate.keep);
+        }
     }
     return status;
 }

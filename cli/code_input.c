@@ -179,6 +179,10 @@ enum ip_status cli_code_read(struct ip_text *code, const struct cli_settings *se
                              struct ip_error *err) {
     enum ip_status status;
     bool other = settings->argument_count > 0 || settings->file != NULL || settings->hex != NULL;
+    if (settings->predict.object == NULL &&
+        (settings->predict.symbol != NULL || settings->predict.address != NULL)) {
+        return ip_fail(err, IP_USAGE, "--symbol and --address are of an object file: name it with --object");
+    }
     if (settings->predict.object != NULL) {
         status = other ? ip_fail(err, IP_USAGE, "--object goes with no other block")
                        : object_read(code, settings, err);

@@ -92,6 +92,9 @@ int main(int argc, char **argv) {
         return completion_print(argc > 2 ? argv[2] : "");
     }
     if (strcmp(first, "help") == 0) {
+        if (argc > 2 && strcmp(argv[2], "help") == 0) {
+            argc = 2; /* what that says is all that there is to say of it */
+        }
         const struct cli_command *about = argc > 2 ? cli_command_find(argv[2]) : NULL;
         return argc > 2 && about == NULL ? command_unknown(argv[2]) : help_print(about);
     }

@@ -22,6 +22,7 @@ int cli_measure_forms(const struct cli_command *command, struct cli_settings *se
         }
         status = cli_bench_close(&bench, status, &err);
     }
+    cli_interrupted(command->name, settings, tally.measured + tally.missing, forms.count, "forms");
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
                            : cli_report(command->name, &err);
     cli_forms_fini(&forms);

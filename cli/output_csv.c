@@ -49,6 +49,20 @@ static void separate(struct ip_text *text, bool *first) {
     *first = false;
 }
 
+/* So many columns, items of lists among them, are called so. */
+static unsigned named_so(const struct cli_column *columns, const char *name) {
+    unsigned count = 0;
+    for (; columns->name != NULL; columns++) {
+        if (columns->items != NULL) {
+            count += named_so(columns->items, name);
+        } else {
+            count += !columns->text_only && strcmp(columns->name, name) == 0;
+        }
+    }
+    return count;
+}
+
+/* An item of a list that is called as another column is has the list's name before its own. */
 void cli_csv_header(struct ip_text *text, const struct cli_column *columns) {
     bool first = true;
     for (const struct cli_column *column = columns; column->name != NULL; column++) {
@@ -62,6 +76,10 @@ void cli_csv_header(struct ip_text *text, const struct cli_column *columns) {
         }
         for (const struct cli_column *item = column->items; item->name != NULL; item++) {
             separate(text, &first);
+            if (named_so(columns, item->name) > 1) {
+                string_append(text, column->name);
+                ip_text_append(text, "_");
+            }
             string_append(text, item->name);
         }
     }

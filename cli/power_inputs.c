@@ -192,7 +192,10 @@ static enum ip_status named_kernel(struct pw_kernel *kernel, const struct pw_mac
 enum ip_status cli_power_kernel(struct pw_kernel *kernel, const struct pw_machine *machine,
                                 const struct cli_settings *settings, struct ip_error *err) {
     const struct cli_power *power = &settings->power;
-    if ((power->kernel != NULL) == (power->code != NULL)) {
+    if (power->kernel != NULL && power->code != NULL) {
+        return ip_fail(err, IP_USAGE, "--kernel and --code do not go together: the kernel has its own code");
+    }
+    if (power->kernel == NULL && power->code == NULL) {
         return ip_fail(err, IP_USAGE,
                        "give a kernel: --kernel dot, matvec, matmul or a FILE; or --code FILE");
     }

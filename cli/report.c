@@ -71,6 +71,13 @@ int cli_exit_code(enum ip_status status) {
     return CLI_EXIT_FAILED;
 }
 
+void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
+                     const char *what) {
+    if (cli_signal() != 0 && !settings->quiet) {
+        cli_message(command, "interrupted: %zu of %zu %s were measured", done, all, what);
+    }
+}
+
 int cli_report(const char *command, const struct ip_error *err) {
     /* What fails after an interrupt fails because of it. */
     if (cli_signal() != 0) {

@@ -53,6 +53,14 @@ static enum ip_status list_mark(struct marks *marks, const char *path, struct ip
                                 0, "%s", reason.text);
         }
     }
+    bool any = false;
+    for (size_t i = 0; i < marks->table->count && !any; i++) {
+        any = marks->taken[i];
+    }
+    if (status == IP_OK && !any) {
+        status = ip_fail(err, IP_USAGE, "'%.200s' names no form: one a line is expected",
+                         strcmp(path, "-") == 0 ? "standard input" : path);
+    }
     ip_text_fini(&text);
     return status;
 }

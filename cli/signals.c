@@ -38,8 +38,9 @@ void cli_signals_install(void) {
             (void)sigaction(noted[i], &action, NULL);
         }
     }
-    action.sa_handler = SIG_IGN;
+    action.sa_handler = SIG_IGN; /* a failed write says it, with the file's name */
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
 void cli_streams_secure(void) {

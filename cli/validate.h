@@ -36,6 +36,7 @@ struct cli_case {
     enum cli_apart apart;
     bool missing, done, broken; /* broken: not one sensible prediction */
     bool again, confirmed;      /* measured here, rather than read; and twice alike */
+    bool once;                  /* read, and to be confirmed: whoever measured it was interrupted before */
     bool splits, walks, x87;
     char why[128];    /* what is missing, by form */
     char status[160]; /* of the measurement */
@@ -59,12 +60,12 @@ void cli_samples_fini(struct cli_samples *samples);
 IP_CHECK enum ip_status cli_samples_read(struct cli_samples *samples, const char *path, long percent,
                                          long seed, struct ip_error *err);
 
-/* Measurements as CSV: hex,notion,cycles,spread,fill,status. Reading fills the cases of blocks that are there
- * and marks them done. */
+/* Measurements as CSV: hex,notion,cycles,spread,fill,status (of one that is to be confirmed "once"). Reading
+ * fills the cases of blocks that are there and marks them done. */
 IP_CHECK enum ip_status cli_measurements_read(struct cli_samples *samples, const char *path,
                                               struct ip_error *err);
 IP_CHECK enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,
-                                               struct ip_error *err);
+                                               size_t *kept, struct ip_error *err);
 
 /* Does --notion ask for it? */
 bool cli_notion_wanted(const struct cli_settings *settings, enum cli_notion notion);

@@ -193,9 +193,9 @@ static void cycles_read(struct cli_samples *samples, enum cli_notion notion, con
     }
 }
 
-/* Runs both programs, and puts what they say into the samples. */
+/* Runs both programs, and puts what they say into the samples. *told: anything at all. */
 static enum ip_status programs_run(struct cli_samples *samples, enum cli_notion notion, char *mca, char *mc,
-                                   const char *cpu, struct ip_error *err) {
+                                   const char *cpu, bool *told, struct ip_error *err) {
     char processor[64], iterations[32];
     (void)snprintf(processor, sizeof processor, "-mcpu=%.50s", cpu != NULL ? cpu : "native");
     (void)snprintf(iterations, sizeof iterations, "-iterations=%d", ITERATIONS);
@@ -224,6 +224,7 @@ static enum ip_status programs_run(struct cli_samples *samples, enum cli_notion 
             status = program_run(plain, &source, &report, &code, err);
         }
     }
+    *told = status == IP_OK && (listing.length == 0 || report.length > 0);
     if (status == IP_OK) {
         cycles_read(samples, notion, ip_text_string(&report));
     }
@@ -248,7 +249,17 @@ enum ip_status cli_mca_run(struct cli_samples *samples, enum cli_notion notion, 
                          mca.data);
     } else if (*found) {
         (void)snprintf(version, 64, "%.63s", name);
-        status = programs_run(samples, notion, mca.data, mc.data, cpu, err);
+        bool told = false;
+        status = programs_run(samples, notion, mca.data, mc.data, cpu, &told, err);
+        if (status == IP_OK && !told) {
+            *found = false;
+            status =
+                program == NULL && cpu == NULL
+                    ? IP_OK
+                    : ip_fail(err, IP_CAPABILITY,
+                              "'%.200s' tells no cycles of these blocks: does it know '%.50s' (--mca-cpu)?",
+                              mca.data, cpu != NULL ? cpu : "native");
+        }
     }
     ip_text_fini(&mca);
     ip_text_fini(&mc);

@@ -102,7 +102,8 @@ enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion 
                                    struct cli_bench *bench, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < samples->count; i++) { /* what was read is left as it is */
-        samples->items[i].cases[notion].again = !samples->items[i].cases[notion].done;
+        struct cli_case *item = &samples->items[i].cases[notion];
+        item->again = !item->done || item->once;
     }
     for (unsigned f = 0; f < FILLS + AGAIN * FILLS && status == IP_OK; f++) {
         bool again = f >= FILLS;
@@ -129,6 +130,10 @@ enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion 
                            100 * AGREEMENT);
         }
         item->done = true;
+    }
+    for (size_t i = 0; i < samples->count; i++) {
+        struct cli_case *item = &samples->items[i].cases[notion];
+        item->once = status != IP_OK && item->done && item->again && is_ok(item) && !item->confirmed;
     }
     return status;
 }

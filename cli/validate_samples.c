@@ -128,11 +128,16 @@ static int compare_key(const void *key, const void *item) {
     return strcmp(key, (*(struct cli_sample *const *)item)->hex);
 }
 
-/* A number of CSV; NaN when the field is empty. */
-static double field_number(const char *field) {
+#define MEASURED_HEADER "hex,notion,cycles,spread,fill,status"
+
+/* A number of CSV; NaN when the field is empty. Returns false where it is none. */
+static bool field_number(const char *field, double *value) {
     char *end;
-    double value = strtod(field, &end);
-    return end == field ? NAN : value;
+    *value = strtod(field, &end);
+    if (end == field) {
+        *value = NAN;
+    }
+    return *end == '\0';
 }
 
 static bool measurement_take(struct cli_sample **sorted, size_t count, char *line) {
@@ -152,6 +157,10 @@ static bool measurement_take(struct cli_sample **sorted, size_t count, char *lin
     if (notion == CLI_NOTION_UNROLLED && strcmp(fields[1], "unrolled") != 0) {
         return false;
     }
+    double measured, spread;
+    if (!field_number(fields[2], &measured) || !field_number(fields[3], &spread)) {
+        return false;
+    }
     struct cli_sample **hit = bsearch(fields[0], sorted, count, sizeof(struct cli_sample *), compare_key);
     if (hit == NULL) {
         return true;
@@ -161,10 +170,14 @@ static bool measurement_take(struct cli_sample **sorted, size_t count, char *lin
     }
     for (; hit < sorted + count && strcmp((*hit)->hex, fields[0]) == 0; hit++) {
         struct cli_case *item = &(*hit)->cases[notion];
-        item->measured = field_number(fields[2]);
-        item->spread = field_number(fields[3]);
+        item->measured = measured;
+        item->spread = spread;
         item->fill = strtoull(fields[4], NULL, 0);
         (void)snprintf(item->status, sizeof item->status, "%.*s", (int)strcspn(fields[5], "\r\n"), fields[5]);
+        item->once = strcmp(item->status, "once") == 0;
+        if (item->once) {
+            (void)snprintf(item->status, sizeof item->status, "ok");
+        }
         item->done = true;
     }
     return true;
@@ -186,24 +199,28 @@ enum ip_status cli_measurements_read(struct cli_samples *samples, const char *pa
     unsigned number = 0;
     for (char *line; status == IP_OK && (line = line_next(&rest)) != NULL;) {
         number++;
-        bool header = number == 1 && strncmp(line, "hex,", 4) == 0;
+        bool header = number == 1 && strncmp(line, MEASURED_HEADER, sizeof MEASURED_HEADER - 1) == 0;
         if (!header && line[0] != '\0' && !measurement_take(sorted, samples->count, line)) {
             status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
                                 "no measurement: hex,notion,cycles,spread,fill,status are expected");
         }
+    }
+    if (status == IP_OK && number == 0) {
+        status = ip_fail(err, IP_SYNTAX, "'%.200s' is empty: CSV is expected, as --keep writes it", path);
     }
     ip_text_fini(&text);
     free(sorted);
     return status;
 }
 
-enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,
+enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path, size_t *kept,
                                       struct ip_error *err) {
+    *kept = 0;
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         return ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
     }
-    bool failed = fprintf(file, "hex,notion,cycles,spread,fill,status\n") < 0;
+    bool failed = fprintf(file, MEASURED_HEADER "\n") < 0;
     for (size_t i = 0; i < samples->count && !failed; i++) {
         for (unsigned n = 0; n < CLI_NOTIONS && !failed; n++) {
             const struct cli_case *item = &samples->items[i].cases[n];
@@ -215,12 +232,13 @@ enum ip_status cli_measurements_write(const struct cli_samples *samples, const c
                 (void)snprintf(cycles, sizeof cycles, "%.6g,%.4g", item->measured, item->spread);
             }
             char status[sizeof item->status];
-            (void)snprintf(status, sizeof status, "%s", item->status);
+            (void)snprintf(status, sizeof status, "%s", item->once ? "once" : item->status);
             for (char *at = status; *at != '\0'; at++) {
                 *at = *at == ',' || *at == '"' || *at == '\n' ? ';' : *at;
             }
             failed = fprintf(file, "%s,%s,%s,0x%" PRIx64 ",%s\n", samples->items[i].hex, cli_notion_name(n),
                              cycles, item->fill, status) < 0;
+            *kept += !failed;
         }
     }
     failed = fclose(file) != 0 || failed;

@@ -243,6 +243,7 @@ enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit
     } else if (result.failed) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while reading '%s'", path);
     } else if (result.length > limit_bytes) {
+        path = is_stdin ? "standard input" : path;
         status = ip_fail(err, IP_SYNTAX, "'%s' is larger than %zu bytes, the limit for such a file", path,
                          limit_bytes);
     }
@@ -257,10 +258,16 @@ enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit
 
 enum ip_status ip_text_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
                                  const char *expected, struct ip_error *err) {
+    static const char mark[] = "\xef\xbb\xbf"; /* what some editors begin UTF-8 with */
     struct ip_text read = {0};
     enum ip_status status = ip_file_read(&read, path, limit_bytes, err);
+    if (status == IP_OK && read.length >= 3 && memcmp(read.data, mark, 3) == 0) {
+        read.length -= 3;
+        memmove(read.data, read.data + 3, read.length + 1);
+    }
     if (status == IP_OK && strlen(ip_text_string(&read)) != read.length) {
-        status = ip_fail(err, IP_SYNTAX, "'%.200s' is not text: %s", path, expected);
+        status = ip_fail(err, IP_SYNTAX, "'%.200s' is not text: %s",
+                         strcmp(path, "-") == 0 ? "standard input" : path, expected);
     }
     if (status == IP_OK) {
         ip_text_fini(text);

@@ -294,7 +294,8 @@ static void outcome_describe(struct hx_samples *samples, const struct hx_shared 
     case HX_OUTCOME_ILLEGAL:
         if (tiles && shared->tiles_errno != 0) {
             (void)snprintf(samples->why, sizeof samples->why,
-                           "the system does not let programs use tiles: %s", strerror(shared->tiles_errno));
+                           "the CPU has no tiles, or the system does not let programs use them: %s",
+                           strerror(shared->tiles_errno));
         } else {
             (void)snprintf(samples->why, sizeof samples->why, "%s", name);
         }

@@ -212,8 +212,9 @@ static enum ip_status first_message(const char *name, const char *words, struct 
                                   (int)(words + length - text), text);
         }
     }
-    return ip_fail_at(err, IP_SYNTAX, name, 0, 0, "%.*s", (int)length,
-                      length == 0 ? "NASM failed without a message" : words);
+    if (length == 0)
+        return ip_fail(err, IP_CAPABILITY, "NASM failed, and said nothing: is it the assembler?");
+    return ip_fail_at(err, IP_SYNTAX, name, 0, 0, "%.*s", (int)length, words);
 }
 
 enum ip_status isa_assemble_source(const char *name, const char *source, struct ip_text *code,

@@ -25,7 +25,9 @@ static int memory_file(const char *name) {
         return fd;
     }
     int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST_FREE);
+    int saved = errno == EINVAL ? EMFILE : errno; /* so high a number may not be had */
     (void)close(fd);
+    errno = saved;
     return high;
 }
 
@@ -81,8 +83,12 @@ static enum ip_status as_run(int source, int object, int words, bool *success, s
         failed = errno == EINTR ? 0 : errno;
     }
     if (failed != 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == 127)) {
-        return ip_fail(err, IP_CAPABILITY,
-                       "AT&T source needs the GNU assembler: install binutils, or name it in ISAPROBE_AS");
+        return given != NULL && given[0] != '\0'
+                   ? ip_fail(err, IP_CAPABILITY,
+                             "no GNU as at '%.200s' (ISAPROBE_AS); correct or unset that variable", given)
+                   : ip_fail(
+                         err, IP_CAPABILITY,
+                         "AT&T source needs the GNU assembler: install binutils, or name it in ISAPROBE_AS");
     }
     *success = WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
     return IP_OK;

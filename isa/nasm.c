@@ -60,7 +60,7 @@ static int memory_file(const char *name) {
     if (fd < 0 || fd >= FD_FIRST_FREE)
         return fd;
     int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST_FREE);
-    int saved = errno;
+    int saved = errno == EINVAL ? EMFILE : errno; /* so high a number may not be had */
     close(fd);
     errno = saved;
     return high;

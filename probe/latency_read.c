@@ -498,6 +498,9 @@ static void session_pairs_settle(struct latency_session *session) {
             equals_median_take(session, pair, begin, end);
         }
         pair_doubt(session, pair, begin, end);
+        if (!pair->measured && !pair->independent && pair->why[0] == '\0') {
+            snprintf(pair->why, sizeof pair->why, "no transfer that closes its chain could be measured here");
+        }
         anchored_same_register_take(session, pair, begin, end);
     }
 }

@@ -117,13 +117,22 @@ static bool pairs_compare(struct work *work, bool *changed) {
     return compared;
 }
 
+/* Is `one` a single number, as of a format that has room for no more, and within the range? */
+static bool is_one_of(const struct res_sheet_range *one, const struct res_sheet_range *range,
+                      double relative) {
+    bool above = one->low >= range->low || same_number(one->low, range->low, relative, CYCLES_ABSOLUTE);
+    bool below = one->low <= range->high || same_number(one->low, range->high, relative, CYCLES_ABSOLUTE);
+    return one->low == one->high && range->low != range->high && above && below;
+}
+
 static bool ranges_compare(struct work *work, bool *changed) {
     const struct res_sheet_range *a = &work->a->latency, *b = &work->b->latency;
     if (!a->known || !b->known) {
         return false;
     }
-    if (same_cycles(a->low, a->low_bound, b->low, b->low_bound, work->relative) &&
-        same_cycles(a->high, a->high_bound, b->high, b->high_bound, work->relative)) {
+    if ((same_cycles(a->low, a->low_bound, b->low, b->low_bound, work->relative) &&
+         same_cycles(a->high, a->high_bound, b->high, b->high_bound, work->relative)) ||
+        is_one_of(a, b, work->relative) || is_one_of(b, a, work->relative)) {
         return true;
     }
     *changed = true;

@@ -182,8 +182,11 @@ enum ip_status res_export_write(struct res_sheet *sheet, struct res_export *expo
     if (status == IP_OK && !made.failed && export->written == 0) {
         status = ip_fail(
             err, IP_FAILED,
-            "none of the %zu forms can be exported: this format has no name for them, or the store not the "
-            "value that it wants; choose another format, or measure more with 'isaprobe scan --parts'",
+            sheet->count == 0
+                ? "none of the forms named runs on the CPU of this store: there is nothing to export"
+                : "none of the %zu forms can be exported: this format has no name for them, or the store not "
+                  "the "
+                  "value that it wants; choose another format, or measure more with 'isaprobe scan --parts'",
             sheet->count);
     }
     if (status == IP_OK && made.failed) {

@@ -13,4 +13,8 @@ try --via "movq xmm, r64" "movq r64, xmm"
 try --src op2 --dst op1 --via "imul r64, r64" "movq r64, xmm"
 try --shape branch "addpd xmm, xmm"
 try --shape block --hex c3
+try --with nop "addpd xmm, xmm"
+try --shape throughput --src op1 "addpd xmm, xmm"
+try --shape block --not-taken nop
+try --hex 90
 true

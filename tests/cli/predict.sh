@@ -21,6 +21,10 @@ print(row["bound"], round(row["cycles"]), row["loop"], row["status"], row["missi
 for instruction in row["instructions"]:
     print(instruction["text"], instruction["slots"], instruction["note"])
 print([(b["bound"], round(b["cycles"], 1)) for b in row["bounds"]])'
+echo "--- no two columns of CSV have one name, and a form that is missing twice is told once"
+isaprobe predict -S "$T/cpu.db" --format csv 'popcnt rax, rbx; popcnt rbx, rcx; add rcx, rdx' | head -n 1 | tr -d '\r' | tr , '\n' | sort | uniq -d
+isaprobe predict -S "$T/cpu.db" --measure -t sim:/nowhere 'popcnt rax, rbx'
+echo "exit $?"
 echo "--- what is missing is left out, or measured"
 isaprobe predict -S "$T/cpu.db" 'popcnt rax, rbx; add rcx, rdx' | rounded
 echo "exit ${PIPESTATUS[0]}"

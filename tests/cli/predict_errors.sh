@@ -16,6 +16,8 @@ attempt -S "$store" 'add rax, rbx; imol rax, rbx'
 attempt -S "$store" --syntax att 'frob %rax'
 attempt -S "$store" --syntax objdump 'add rax, rbx'
 attempt -S "$store" ''
+ISAPROBE_NASM=false attempt -S "$store" 'nop'
+ISAPROBE_NASM=$(type -P false) attempt -S "$store" 'nop'
 ISAPROBE_AS=/nowhere/as attempt -S "$store" --syntax att 'nop'
 : >"$T/empty.db"
 attempt -S "$T/empty.db" 'add rax, rbx'

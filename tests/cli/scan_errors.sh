@@ -19,6 +19,12 @@ printf 'imul r64, r64\nimull\n' >"$T/list"
 try code isaprobe scan -t $sim -S "$db" --list "$T/list"
 printf 'imul r64, r64\n\0\nnonsense\n' >"$T/list"
 try code isaprobe scan -t $sim -S "$db" --list "$T/list"
+: >"$T/list"
+try code isaprobe scan -t $sim -S "$db" --list "$T/list"
+try code isaprobe scan -t $sim -S "$db" --list - <"$T/list"
+printf '\357\273\277imul r64, r64\n' >"$T/list"
+code isaprobe scan -q -t $sim -S "$T/marked.db" --list "$T/list"
+rm "$T"/marked.db*
 try code isaprobe show -S "$db" addpd
 try code isaprobe show -S "$T/none.db" addpd
 sqlite3 "$db" 'PRAGMA user_version = 99'

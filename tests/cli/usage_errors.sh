@@ -28,5 +28,9 @@ try emit --shape triangle ADDPD
 try measure
 try measure --hex 90 nop
 try measure --hex-list x --hex 90
+try list --store x addpd
+try predict --symbol main nop
+try export --exegesis-mode uops
+try power --machine scc --kernel dot --code x
 try --completion tcsh
 true
