@@ -179,7 +179,9 @@ static void lines_write(struct ip_lines *lines, const struct scan *scan) {
             0) {
             disassembly[0] = '\0';
         }
-        ip_lines_printf(lines, "db %s ; %s", bytes, disassembly);
+        /* NASM is given no line of ISA_LINE_MAX characters: the comment ends where it would be. */
+        int room = ISA_LINE_MAX - 1 - (int)strlen("db  ; ") - (int)used;
+        ip_lines_printf(lines, "db %s ; %.*s", bytes, room > 0 ? room : 0, disassembly);
         offset = end;
     }
 }

@@ -55,9 +55,6 @@ unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count)
 static enum ip_status end_of(struct gen_end *end, const struct isa_form *form, int number, bool is_source,
                              const struct gen_link *link, struct ip_error *err) {
     char name[16];
-    if (number < 0 || number >= form->operand_count) {
-        return ip_fail(err, IP_USAGE, "'%s' has no operand number %d", form->syntax, number);
-    }
     const struct isa_operand *operand = &form->operands[number];
     *end = (struct gen_end){GEN_PLACE_REGISTER, GEN_FILES, ISA_REG_NONE, -1};
     if (is_source && (link->src_address || operand->kind == ISA_OPERAND_AGEN)) {
@@ -152,6 +149,12 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     const struct isa_form *form = link->form;
     *plan = (struct gen_link_plan){.form = form, .src = link->src, .dst = link->dst, .fixed_number = -1};
     enum ip_status status = IP_OK;
+    for (unsigned end = 0; end < 2; end++) {
+        int number = end == 0 ? link->src : link->dst;
+        if (number < 0 || number >= form->operand_count) {
+            return ip_fail(err, IP_USAGE, "'%s' has no operand number %d", form->syntax, number);
+        }
+    }
     /* Other pointers than the chain's are renewed before each instance. */
     bool repeats = gen_form_is_string(form) && form->prefix[0] == 'r';
     if (gen_form_is_stack(form) || repeats) {

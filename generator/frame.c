@@ -124,6 +124,7 @@ void gen_frame_prologue(const struct gen_program *program, gen_frame_sink *call,
     put_vectors(&sink, program->uses);
     put_other_files(&sink, program);
     put_gprs(&sink, program);
+    /* What the program itself prepares comes behind it: the init lines. */
     put(&sink, "nothing else is in flight when the loop begins", "lfence");
 }
 

@@ -217,6 +217,7 @@ static void instance_break(struct gen_program *program, const struct gen_stream 
                            const struct isa_binding *binding) {
     const struct isa_form *form = stream->form;
     bool string = gen_form_is_string(form);
+    gen_pointers_renew(&program->unit, stream->pool, form, -1);
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
         if (operand->kind != ISA_OPERAND_REG || !operand->read || !comes_from_itself(form, o)) {
@@ -345,6 +346,8 @@ void gen_instances_begin(struct gen_program *program, const struct gen_pool *poo
     program->uses = pool->uses;
     for (unsigned i = 0; i < count; i++) {
         program->uses |= gen_form_is_stack(forms[i]) ? (unsigned)GEN_USES_STACK : 0u;
+        program->implicit_memory =
+            program->implicit_memory || gen_form_is_stack(forms[i]) || gen_form_is_string(forms[i]);
         program->gpr_fill = gen_form_gpr_fill(forms[i], program->gpr_fill);
     }
     program_fill(program, pool, forms, count);

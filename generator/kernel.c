@@ -185,7 +185,8 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
                                .chain = program->chain,
                                .forwards = program->forwards,
                                .tiles = (program->uses & GEN_USES_TILES) != 0};
-    built.touches_memory = !program->map_on_demand && lines_touch_memory(&program->unit);
+    built.touches_memory =
+        !program->map_on_demand && (program->implicit_memory || lines_touch_memory(&program->unit));
     built.reaches_data = lines_reach_data(&program->init) || lines_reach_data(&program->unit);
     built.fills_issue = program->fills_issue;
     built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |

@@ -39,7 +39,7 @@ struct gen_kernel {
     bool wakes_vectors;  /* it uses vector, MMX or x87 registers: waking their units may make each call longer
                           */
     bool extended_state; /* its registers are among those that XRSTOR resets */
-    bool touches_memory; /* by an operand of its unit; of a user's block it is not known */
+    bool touches_memory; /* by an operand of its unit, named or not; of a user's block it is not known */
     bool reaches_data;   /* a line of it names memory, or an address of the data pages; fillers do not */
     bool fills_issue;    /* almost no issue slots are left, or fillers take them: whatever takes slots from it
                             shows in its time */

@@ -75,6 +75,7 @@ static enum ip_status sources_break(struct gen_program *program, const struct ge
             status = source_break(program, chain, plan, o, at, err);
         }
     }
+    gen_pointers_renew(&program->unit, &chain->pool, plan->form, plan->pointer);
     return status;
 }
 
@@ -243,6 +244,7 @@ static void init_emit(struct gen_program *program, const struct gen_chain *chain
     for (unsigned l = 0; l < chain->count; l++) {
         const struct gen_link_plan *plan = &chain->links[l];
         forms[l] = plan->form;
+        program->implicit_memory = program->implicit_memory || gen_form_is_string(plan->form);
         if (plan->keeps) {
             uint64_t value = plan->address ? GEN_DATA_BASE : gen_divisor(&chain->pool);
             if (plan->pointer >= 0) {

@@ -157,8 +157,9 @@ enum ip_status gen_mix_program(struct gen_program *program, const struct gen_par
     }
     struct gen_program made;
     gen_instances_begin(&made, &pool, forms, form_count);
-    if (pool.division && pool.high_bytes) {
-        gen_init_lines(&made, &with_rex, forms, form_count); /* its divisor */
+    if (pool.division && pool.high_bytes) { /* the divisor of forms that have a REX prefix */
+        gen_renew(&made.init, &with_rex, GEN_FILE_GPR, with_rex.constant[GEN_FILE_GPR][0],
+                  gen_divisor(&with_rex), false);
     }
     made.forms_per_unit = 1;
     made.fills_issue = form_count < count;

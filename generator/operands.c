@@ -345,3 +345,15 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
         gen_x87_init(&program->init, forms, count, pool->slow_values);
     }
 }
+
+void gen_pointers_renew(struct ip_lines *lines, const struct gen_pool *pool, const struct isa_form *form,
+                        int kept) {
+    bool moves = strncmp(form->mnemonic, "xlat", 4) != 0;
+    for (unsigned o = 0; o < form->operand_count && moves; o++) {
+        int pointer = gen_string_pointer(form, o);
+        if (pointer >= 0 && pointer != kept) {
+            uint64_t value = gen_fixed_value(pool, form, (unsigned)pointer, 0);
+            gen_renew(lines, pool, GEN_FILE_GPR, (unsigned)pointer, value, false);
+        }
+    }
+}

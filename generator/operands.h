@@ -69,5 +69,9 @@ void gen_vector_load(struct ip_lines *lines, const struct gen_pool *pool, unsign
 /* Init lines that the forms need: pointers, divisors, a full x87 stack. */
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
                     const struct isa_form *const *forms, unsigned count);
+/* Renews the pointers that a string form moves on and does not list as operands (RDI of SCAS, RSI and RDI of
+ * CMPS), but for `kept` (-1: all). */
+void gen_pointers_renew(struct ip_lines *lines, const struct gen_pool *pool, const struct isa_form *form,
+                        int kept);
 
 #endif

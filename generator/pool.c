@@ -186,6 +186,7 @@ static void rex_split(struct gen_pool *pool, const struct survey *survey) {
 
 struct gen_pool gen_pool_with_rex(const struct gen_pool *pool) {
     struct gen_pool other = *pool;
+    other.high_bytes = false; /* a divisor of theirs is the whole register */
     if (pool->high_bytes) {
         other.rotating_count[GEN_FILE_GPR] = (uint8_t)(pool->rex_count - 1);
         memcpy(other.rotating[GEN_FILE_GPR], pool->rex, pool->rex_count);

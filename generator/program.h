@@ -45,6 +45,7 @@ struct gen_program {
     uint8_t memory_fill[64]; /* 64-byte pattern of the data pages */
     uint8_t vector_fill[64]; /* initial value of each vector register */
     bool map_on_demand;      /* user block: the harness maps the pages that it touches */
+    bool implicit_memory;    /* a form of it reads or writes memory that no line names (LODS, PUSH) */
     uint32_t copies;         /* of the unit in the shorter loop; 0: the builder chooses */
     bool one_loop; /* both lengths have the same loop, and the longer one goes through it twice as often: for
                       what depends on the loop's size. Its counting and branch are part of the result */

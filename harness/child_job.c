@@ -279,11 +279,11 @@ static double clock_of(const struct run *run) {
     return (double)(run->row[3][0] - run->row[2][0]) / run->result->reference_iterations;
 }
 
-/* Is the clock what the last job found? One sample of the chain may well be disturbed. */
+/* Is the clock what the last job found, if there was one? One sample of the chain may well be disturbed. */
 static bool clock_is_likely(const struct run *run) {
     const double near = 0.01;
     double last = run->child->clock_last;
-    return fabs(clock_of(run) - last) <= near * last;
+    return last == 0.0 || fabs(clock_of(run) - last) <= near * last;
 }
 
 /* Rounds beyond those that the job asks for, as long as its samples are not alike and it allows any. What

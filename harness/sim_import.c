@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of port usage as they are published: a CSV with the columns instruction (or scheme), latency, slots
  * and ports. The names are read in harness/sim_names.c. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,12 +60,17 @@ static bool latency_read(const struct cell *cell, unsigned *low, unsigned *high)
     return any;
 }
 
+/* M64, Moffs8 or VSIB_XMM, but not MM. */
 static bool has_memory_operand(const char *name) {
-    const char *operands = strchr(name, '(');
-    return operands != NULL && (strstr(operands, "VSIB") != NULL || strstr(operands, "(M") != NULL ||
-                                strstr(operands, ", M1") != NULL || strstr(operands, ", M2") != NULL ||
-                                strstr(operands, ", M3") != NULL || strstr(operands, ", M5") != NULL ||
-                                strstr(operands, ", M6") != NULL || strstr(operands, ", M8") != NULL);
+    for (const char *at = strpbrk(name, "(,"); at != NULL; at = strpbrk(at, "(,")) {
+        at++;
+        at += strspn(at, " ");
+        if (strncmp(at, "VSIB", 4) == 0 || strncmp(at, "Moffs", 5) == 0 ||
+            (at[0] == 'M' && (isdigit((unsigned char)at[1]) || at[1] == ')' || at[1] == ','))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The table gives a range over operand pairs: with memory its ends are taken for the register operand and the

@@ -90,8 +90,10 @@ static enum ip_status policy_line(struct parser *p, struct ip_error *err) {
     bool any = hx_sim_line_next(&p->line);
     if (any && hx_sim_line_is(&p->line, "earliest")) {
         p->d->policy = HX_SIM_POLICY_EARLIEST;
+        p->d->uneven = 0; /* of an earlier line */
     } else if (any && hx_sim_line_is(&p->line, "counters")) {
         p->d->policy = HX_SIM_POLICY_COUNTERS;
+        p->d->uneven = 0;
     } else if (any && hx_sim_line_is(&p->line, "uneven")) {
         p->d->policy = HX_SIM_POLICY_EARLIEST;
         return hx_sim_line_number(&p->line, "share of randomly bound µops", 0, 1, &p->d->uneven, err);

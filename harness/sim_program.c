@@ -164,8 +164,11 @@ static enum ip_status code_decode(struct hx_sim_program *program, struct hx_sim_
             return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated kernel");
         }
         at += op->length;
-        if (op->flow == HX_SIM_FLOW_RETURN) {
-            break;
+        if (op->flow == HX_SIM_FLOW_RETURN && at < code_bytes) {
+            verdict->outcome = HX_OUTCOME_UNKNOWN;
+            snprintf(verdict->why, sizeof verdict->why,
+                     "the simulated CPU returns at the end of a kernel only");
+            return IP_OK;
         }
     }
     return IP_OK;

@@ -106,8 +106,8 @@ static enum ip_status line_add(struct reader *reader, const char *text, size_t l
         at++;
     if (at == length)
         return IP_OK;
-    if (length - at > 9 && memcmp(text + at, "extension", 9) == 0 &&
-        (text[at + 9] == ' ' || text[at + 9] == '\t'))
+    if (length - at >= 9 && memcmp(text + at, "extension", 9) == 0 &&
+        (length - at == 9 || text[at + 9] == ' ' || text[at + 9] == '\t' || text[at + 9] == '\r'))
         return extension_set(reader, text, length, at + 9, err);
     unsigned column = 0;
     enum ip_status status = isa_row_parse(&reader->row, text, length, &column, err);

@@ -39,6 +39,19 @@ static void copied(void **state) {
     gen_program_fini(&program);
 }
 
+/* Fifteen bytes of an instruction with a long name: its line is none that is refused as too long. */
+static void long_lines(void **state) {
+    (void)state;
+    static const uint8_t code[] = {0x2e, 0x65, 0x67, 0x62, 0x03, 0x8d, 0xd7, 0xcf,
+                                   0xac, 0xf5, 0x88, 0xa9, 0xcb, 0xed, 0x12};
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_block_program(&program, code, sizeof code, 1, &err), IP_OK);
+    assert_true(strlen(program.unit.items[0]) < ISA_LINE_MAX);
+    assert_non_null(strstr(program.unit.items[0], "; vgf2p8affineinvqb"));
+    gen_program_fini(&program);
+}
+
 static void counters(void **state) {
     (void)state;
     static const struct {
@@ -153,8 +166,9 @@ static void no_instruction(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copied),  cmocka_unit_test(counters),        cmocka_unit_test(register_files),
-        cmocka_unit_test(refused), cmocka_unit_test(branches_within), cmocka_unit_test(no_instruction),
+        cmocka_unit_test(long_lines),     cmocka_unit_test(copied),  cmocka_unit_test(counters),
+        cmocka_unit_test(register_files), cmocka_unit_test(refused), cmocka_unit_test(branches_within),
+        cmocka_unit_test(no_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

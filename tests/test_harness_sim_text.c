@@ -294,6 +294,7 @@ static void tables_are_imported(void **state) {
                                 "2;\xe2\x89\xa4"
                                 "10],1.00,1,1*p237+1*p4\r\n"
                                 "DIV (R32),[23.0;28],6.00,10,2*p0+4*p5\n"
+                                "\"PADDB (MM, MM)\",[1;3],0.50,1,1*p0\n"
                                 "CPUID,,,,\n";
     struct hx_sim_description d;
     struct ip_error err;
@@ -303,7 +304,8 @@ static void tables_are_imported(void **state) {
         fail_msg("%s: %s", err.place, err.text);
     }
     assert_true(hx_sim_rows_index(&d.imported));
-    assert_int_equal(d.imported.count, 3);
+    assert_int_equal(d.imported.count, 4);
+    assert_int_equal(hx_sim_rows_find(&d.imported, "PADDB (MM, MM)")->latency, 3); /* no memory */
     const struct hx_sim_row *row = hx_sim_rows_find(&d.imported, "ADD (R64, M64)");
     assert_int_equal(row->latency, 1);
     assert_int_equal(row->memory_latency, 6);
