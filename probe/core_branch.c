@@ -134,8 +134,7 @@ static enum ip_status width_learn(struct core_session *session, const struct cor
     }
     if (least > FIT_MAX || least * FIT_GAIN > fit(session, curve, INFINITY)) {
         return core_learn(session, "uop_cache_width", NAN, NAN, err,
-                          "not seen: small loops take no whole fetches (%u slots fit best, within %.1f %%)",
-                          best, 100 * least);
+                          "not seen: small loops take no whole fetches"); /* no number: passes must agree */
     }
     return core_learn(session, "uop_cache_width", best, least, err,
                       "loops of 1 to %d %s take whole fetches of so many, within %.1f %%", SHORT_MAX,

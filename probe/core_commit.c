@@ -42,7 +42,9 @@ enum ip_status core_commit_measure(struct core_session *session, struct ip_error
     if (status == IP_OK) {
         status = core_learn(session, "store_row", commit.row, 0, err, "%s",
                             isnan(commit.pair_bytes) ? none
-                            : isnan(commit.row)      ? "not asked: only blocks of 32 bytes can tell"
+                            : isnan(commit.row)      ? commit.pair_bytes == 32
+                                                           ? "not known: the kernels were not steady"
+                                                           : "not asked: only blocks of 32 bytes can tell"
                                                      : "three stores to one block and one to the next");
     }
     return status == IP_OK

@@ -302,31 +302,38 @@ static enum ip_status decoders_measure(struct front *front, struct ip_error *err
         }
     }
     double wide = 10 / core_cycles(session, slots[WIDE]);
-    if (wide > bytes) {
+    if (wide > bytes && decoded(front, windows, WINDOW / 10.0)) {
         bytes = wide;
         bytes_from = 10;
     }
-    if (width > 0) {
+    bool measured = false;
+    for (unsigned i = 0; i < LENGTHS; i++) {
+        measured = measured || !isnan(core_cycles(session, slots[i]));
+    }
+    static const char held[] = "not seen: the µop cache held all code, or may have";
+    if (!measured) {
+        status = too_few(session, "decode_width", err);
+    } else if (width > 0) {
         bool bound = width > session->width * 0.93;
         status =
             core_learn(session, "decode_width", bound ? session->width : core_near_integer(width, 0.3), 0,
                        err, "%sNOPs of %u bytes: %.2f a cycle", bound ? "at least: " : "", width_from, width);
     } else {
-        status = core_learn(session, "decode_width", NAN, NAN, err,
-                            "not seen: the µop cache held all code, or may have");
+        status = core_learn(session, "decode_width", NAN, NAN, err, "%s", held);
     }
     if (status == IP_OK) {
-        status = bytes > 0 ? core_learn(session, "predecode_bytes", core_near_integer(bytes, 0.3), 0, err,
-                                        "instructions of %u bytes: %.2f bytes a cycle", bytes_from, bytes)
-                           : too_few(session, "predecode_bytes", err);
+        status = bytes > 0  ? core_learn(session, "predecode_bytes", core_near_integer(bytes, 0.3), 0, err,
+                                         "instructions of %u bytes: %.2f bytes a cycle", bytes_from, bytes)
+                 : measured ? core_learn(session, "predecode_bytes", NAN, NAN, err, "%s", held)
+                            : too_few(session, "predecode_bytes", err);
     }
     double stall = core_cycles(session, slots[MARKED]) - core_cycles(session, slots[PLAIN]);
     if (status == IP_OK && decoded(front, windows, MARKED_DENSITY) && !isnan(stall)) {
         status = core_learn(session, "lcp_stall", stall > 0.3 ? stall : 0, 0, err,
                             "one in each window of %d instructions", MARKED_DENSITY);
     } else if (status == IP_OK) {
-        status = core_learn(session, "lcp_stall", NAN, NAN, err,
-                            "not seen: the µop cache held all code, or may have");
+        status = isnan(stall) ? too_few(session, "lcp_stall", err)
+                              : core_learn(session, "lcp_stall", NAN, NAN, err, "%s", held);
     }
     return status;
 }

@@ -125,8 +125,9 @@ enum ip_status core_memory_measure(struct core_session *session, struct ip_error
             base = slots[i];
             continue;
         }
-        if (isnan(cycles)) {
-            status = core_learn_stat(session, experiment->key, slots[i], err, "");
+        bool baseless = experiment->reading == READ_MORE && isnan(core_cycles(session, base));
+        if (isnan(cycles) || baseless) {
+            status = core_learn_stat(session, experiment->key, isnan(cycles) ? slots[i] : base, err, "");
             continue;
         }
         double value = cycles, noise = core_stat(session, slots[i])->spread;

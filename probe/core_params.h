@@ -13,10 +13,12 @@
  *               index
  *   "idiom"     form with the same register for both sources: 2 when it takes no port either (it is done at
  *               rename), 1 when only the dependence is broken, 0 when neither ("xor r32, r32")
- *   "after"     form: cycles more that it waits for a number which rename added an immediate to ("shl r64,
- * imm8") "branch"    form: 1 when a taken branch takes a port from it, 0 when not ("shl r64, imm8") "output"
- * form: cycles that an instance waits for the one before with the same destination, which it only writes; 0
- * when it does not wait
+ *   "after"     form: cycles more that it waits for a number which rename added an immediate to
+ *
+ *   "branch"    form: 1 when a taken branch takes a port from it, 0 when not ("shl r64, imm8")
+ *
+ *   "output"    form: cycles that an instance waits for the one before with the same destination, which it
+ *               only writes; 0 when it does not wait
  *
  * Pure: no clock, no CPU state, no stdio. */
 #ifndef ISAPROBE_PROBE_CORE_PARAMS_H

@@ -21,8 +21,19 @@ bool core_values_agree(const struct probe_core_value *a, const struct probe_core
     return fabs(a->value - b->value) <= (isnan(own) ? near : fmax(near, own));
 }
 
-/* What a pass that does not name the parameter says of it. */
+/* What a pass that does not name the parameter says of it: nothing was found there. */
 static const struct probe_core_value nothing = {.value = NAN, .spread = NAN};
+/* Of facts that have a value, whatever it is, wherever they could be measured. */
+static const struct probe_core_value unheard = {.value = NAN, .spread = NAN, .how = "not known: noise"};
+
+static const struct probe_core_value *absence_of(const char *key) {
+    static const char *const found[] = {"eliminate ", "after ", "output "}; /* told where there is any */
+    bool fact = strchr(key, ' ') != NULL;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        fact = fact && strncmp(key, found[i], strlen(found[i])) != 0;
+    }
+    return fact ? &unheard : &nothing;
+}
 
 /* The passes that agree with `values[i]`. */
 static unsigned friends_count(const struct probe_core_value *const *values, unsigned count, unsigned i) {
@@ -97,7 +108,7 @@ static enum ip_status key_settle(const struct probe_core *passes, unsigned count
     const struct probe_core_value *values[PASSES_MAX] = {&nothing};
     for (unsigned i = 0; i < count; i++) {
         const struct probe_core_value *value = probe_core_find(&passes[i], key);
-        values[i] = value != NULL ? value : &nothing;
+        values[i] = value != NULL ? value : absence_of(key);
     }
     const struct probe_core_value *first = majority_find(values, count);
     bool silent = true, same = true;

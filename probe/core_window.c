@@ -205,7 +205,7 @@ static enum ip_status capacity_measure(struct core_session *session, const struc
     double capacity = curve->points[apart].x + filler->offset;
     if (fabs(capacity - rob) < 0.02 * rob + 3) {
         return core_learn(session, filler->key, NAN, NAN, err,
-                          "not seen: the reorder buffer is full of %s first, at %.0f", how, capacity);
+                          "not seen: the reorder buffer is full of %s first", how);
     }
     return core_learn(session, filler->key, capacity,
                       (curve->points[apart].x - curve->points[apart - 1].x) / capacity, err,

@@ -84,7 +84,10 @@ static enum ip_status chains_run(const struct hx_meter *meter, struct gen_encode
         const struct hx_stat *stat = slots[i] != NO_SLOT ? &batch.stats[slots[i]] : NULL;
         bool told = stat != NULL && stat->verdict == HX_VERDICT_OK && waits(stat->cycles, &throughputs[i]) &&
                     (look || is_whole(stat->cycles));
-        bool asked = look ? stat != NULL && stat->verdict == HX_VERDICT_OK : results[i].asked;
+        bool ran = stat != NULL && stat->verdict == HX_VERDICT_OK;
+        /* What looked as if it waits is told only by a measurement. */
+        bool settled = stat == NULL || (ran && (told || !waits(stat->cycles, &throughputs[i])));
+        bool asked = look ? ran : results[i].asked && settled;
         slots[i] = told ? slots[i] : NO_SLOT;
         results[i] = (struct probe_output){.asked = asked,
                                            .waits = told && !look,

@@ -175,6 +175,15 @@ static bool waits(struct probe_pair *pair) {
                            side->slots);
             return true;
         }
+        double each = side->part_cycles / side->count;
+        const double alike = 1.05;
+        if (probe_pair_hides(pair, i) && each <= alike * side->cycles) {
+            (void)snprintf(
+                pair->why, sizeof pair->why,
+                "the %s takes so long, %.2f cycles, that the other would find room beside it in any case",
+                names[i], side->cycles);
+            return true;
+        }
         if (probe_pair_hides(pair, i)) {
             (void)snprintf(pair->why, sizeof pair->why,
                            "in a mix the instances of the %s wait for each other: %.2f cycles each, not %.2f",

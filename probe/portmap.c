@@ -142,8 +142,8 @@ static enum ip_status alone_measure(const struct probe_mapper *mapper, size_t *s
                 continue;
             }
             double cycles = probe_mix_cycles(&batch, slots[i]) / instances[pass];
-            member->runs = slots[i] != SIZE_MAX && batch.stats[slots[i]].outcome == HX_OUTCOME_OK;
             if (pass == 0) {
+                member->runs = slots[i] != SIZE_MAX && batch.stats[slots[i]].outcome == HX_OUTCOME_OK;
                 member->cycles = cycles;
                 member->width = width_of(cycles);
             } else if (member->width != width_of(cycles)) {

@@ -87,8 +87,8 @@ const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, c
 const char *probe_port_class_print(const struct probe_portmap *map, const struct probe_port_class *class,
                                    char *buffer);
 
-/* Names the ports: for Intel so that integer multiply is on 1, the lane-crossing shuffle on 5, and so on;
- * else 0, 1, 2 ... (probe/portlabel.c). */
+/* Names the ports: for Intel so that integer multiply is on 1, the lane-crossing shuffle on 5, and so on, for
+ * AMD the vector pipes as its guides do; else 0, 1, 2 ... (probe/portlabel.c). */
 void probe_portmap_label(struct probe_portmap *map, const char *vendor);
 
 #endif

@@ -177,8 +177,9 @@ static enum ip_status core_solve(struct probe_port_unions *unions, const unsigne
                                  struct probe_portset_solution *solution, int *culprit,
                                  struct ip_error *err) {
     enum ip_status status = IP_OK;
-    if (probe_port_triples_choose(unions, core, NULL, count) < unions->tried_count) {
-        status = probe_port_triples_measure(unions, 0, -1, err);
+    unsigned fresh = probe_port_triples_choose(unions, core, NULL, count);
+    if (fresh < unions->tried_count) {
+        status = probe_port_triples_measure(unions, fresh, -1, err);
     }
     status = status == IP_OK ? part_solve(unions, core, count, solution, culprit, err) : status;
     for (unsigned round = 0;

@@ -162,11 +162,14 @@ bool probe_portset_solve(const struct probe_portset_problem *problem, struct pro
             least = ports > least ? ports : least;
         }
     }
+    bool cut = false; /* there may be more solutions, and smaller ones */
     for (unsigned limit = least; limit <= PROBE_PORTSET_PORTS && found.count == 0; limit++) {
         search.port_limit = limit;
         search.steps = 0;
         class_place(&search, 0);
+        cut = cut || search.steps > STEPS_MAX;
     }
+    found.more = found.more || cut;
     if (found.count == 0) {
         *conflict = search.order[search.deepest < problem->count ? search.deepest : 0];
         return false;

@@ -330,7 +330,9 @@ static bool form_read(const struct session *session, const struct isa_form *form
     }
     double mean = (one + other) / 2.0;
     if (mean > mixes->most) {
-        slots_none(result, "it takes longer among NOPs than alone");
+        if (result->verdict == HX_VERDICT_OK) { /* else noise made it so, and is to be told */
+            slots_none(result, "it takes longer among NOPs than alone");
+        }
         return false;
     }
     result->measured = true;
@@ -356,7 +358,8 @@ static enum ip_status width_measure(struct session *session, const struct hx_met
         status = probe_batch_measure(&session->batch, meter, encoder, err);
     }
     if (status == IP_OK) {
-        session->width = NOPS_LEAST / session->batch.stats[slot].cycles;
+        const struct hx_stat *stat = &session->batch.stats[slot];
+        session->width = stat_ok(stat) ? NOPS_LEAST / stat->cycles : NAN; /* all that follows hangs on it */
         if (fabs(session->width - round(session->width)) <= WIDTH_TOLERANCE) {
             session->width = round(session->width); /* the rest is noise */
         }

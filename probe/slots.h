@@ -15,7 +15,7 @@ struct probe_slots {
     double slots;  /* for each instance, as measured; round for display */
     double spread; /* how uncertain that is, relative */
     enum hx_verdict verdict;
-    struct hx_stat stat; /* of the mix with most instances, a fault included; all-zero: none was run */
+    struct hx_stat stat; /* of the first mix, a fault included; all-zero: none was run */
     char why[128];
 };
 

@@ -181,9 +181,6 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
 /* The bias of a kind of readings. */
 IP_CHECK enum ip_status probe_usage_bias_measure(struct probe_usage_session *session,
                                                  enum probe_usage_kind kind, struct ip_error *err);
-/* Whether uops are bound to ports early. */
-IP_CHECK enum ip_status probe_usage_binding_measure(struct probe_usage_session *session,
-                                                    struct ip_error *err);
 IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err);
 
 /* -- probe/usage_early.c: where uops are bound to ports early ------------------------------------------- */

@@ -118,6 +118,11 @@ static void facts_and_reasons(void **state) {
     pass_set(0, "eliminate mov r64, r64", 0.17, ""); /* the others do not name it */
     assert_true(settled(2, "eliminate mov r64, r64", 1).how[0] != '\0');
     assert_true(settled(3, "eliminate mov r64, r64", 0).how[0] == '\0');
+    /* A pass has these, whatever they are, where it could measure them: one that lacks them says nothing. */
+    (void)passes_clear(NULL);
+    pass_set(0, "fuse cmp r64, r64 + jz rel8", 1, "");
+    pass_set(2, "fuse cmp r64, r64 + jz rel8", 1, "");
+    assert_true(settled(4, "fuse cmp r64, r64 + jz rel8", 0).value == 1.0);
     (void)passes_clear(NULL);
     pass_set(0, "scheduler_uops", NAN, "not known: noise"); /* says nothing against the others */
     pass_set(1, "scheduler_uops", 97, "");

@@ -53,7 +53,48 @@ static void test_not_asked(void **state) {
     }
 }
 
+/* The look sees it wait, and what is measured then is disturbed: nobody knows, and nobody says that it does
+ * not. */
+static enum ip_status disturbed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    (void)self;
+    (void)kernels;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        stats[i] = (struct hx_stat){.verdict = HX_VERDICT_DISTURBED, .cycles = 3.0, .spread = 0.2};
+    }
+    return IP_OK;
+}
+
+static enum ip_status waiting_look(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                   struct hx_stat *stats, struct ip_error *err) {
+    (void)self;
+    (void)kernels;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        stats[i] = (struct hx_stat){.verdict = HX_VERDICT_OK, .cycles = 3.0, .screened = true};
+    }
+    return IP_OK;
+}
+
+static void test_disturbed(void **state) {
+    (void)state;
+    struct isa_form form, *list[1] = {&form};
+    struct ip_error err;
+    struct gen_encoder encoder = {0};
+    const struct hx_meter meter = {.measure = disturbed_measure, .screen = waiting_look};
+    const struct probe_throughput throughput = {.measured = true, .cycles = 0.5, .verdict = HX_VERDICT_OK};
+    struct probe_output output = {0};
+    assert_int_equal(isa_form_parse(&form, "popcnt r64, r64", &err), IP_OK);
+    assert_int_equal(isa_forms_derive(list, 1, &err), IP_OK);
+    assert_int_equal(probe_outputs_measure(&meter, &encoder, list, &throughput, 1, &output, &err), IP_OK);
+    assert_false(output.asked);
+    assert_false(output.waits);
+    gen_encoder_fini(&encoder);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_asked), cmocka_unit_test(test_not_asked)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_asked), cmocka_unit_test(test_not_asked),
+                                       cmocka_unit_test(test_disturbed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,6 +337,26 @@ static void test_nothing_to_find(void **state) {
     machine_close(&machine);
 }
 
+/* Loads and stores ran, but not as fast as any number of ports: somebody else loads. A map without them is
+ * confirmed by nobody. */
+static void test_memory_without_ports(void **state) {
+    (void)state;
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 pA pB\n"
+        "form \"sub r64, imm8\" ports 1*p0156\nform \"j*\" ports 1*p0\nfuse \"sub *\" \"j*\"\n"
+        "form \"add r64, r64\" ports 1*p0156\nform \"nop *\" ports none\nform \"nop\" ports none\n"
+        "form \"mov r64, m64\" ports 3*p89\nform \"mov m64, r64\" ports 5*pAB\n";
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, core, skylake);
+    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    for (unsigned c = 0; c < machine.map.class_count; c++) {
+        assert_false(machine.map.classes[c].load || machine.map.classes[c].store);
+    }
+    assert_false(machine.map.confirmed);
+    machine_close(&machine);
+}
+
 /* Every look at the clock finds a minute gone. */
 static double minutes_pass(const void *self) {
     static double seconds;
@@ -410,6 +430,7 @@ int main(void) {
         cmocka_unit_test(test_removed_moves),
         cmocka_unit_test(test_two_ports_at_once),
         cmocka_unit_test(test_nothing_to_find),
+        cmocka_unit_test(test_memory_without_ports),
         cmocka_unit_test(test_time_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,48 @@ static void what_is_refused_twice_is_not_attempted_again(void **state) {
     }
 }
 
+/* A meter beside a neighbour: all that is measured takes longer, and is disturbed; `bases`: only NOPs alone
+ * in a call of their own, from which the issue width comes. */
+struct neighbour {
+    struct hx_meter inner;
+    bool bases;
+};
+
+static enum ip_status neighbour_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    const struct neighbour *neighbour = self;
+    enum ip_status status = hx_measure(&neighbour->inner, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (neighbour->bases ? count == 1 : count > 1 && i >= 3) {
+            stats[i].cycles = neighbour->bases ? 2 * stats[i].cycles : stats[i].cycles + 60;
+            stats[i].verdict = HX_VERDICT_DISTURBED;
+        }
+    }
+    return status;
+}
+
+/* What a neighbour makes longer is no fact about the form: neither half the width, nor "longer than alone".
+ */
+static void a_neighbour_is_told(void **state) {
+    (void)state;
+    for (unsigned bases = 0; bases < 2; bases++) {
+        struct machine machine;
+        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
+        struct ip_error err = {0};
+        struct isa_form *form = &machine.table.forms[2]; /* imul r64, r64 */
+        struct probe_throughput throughput = {.measured = true, .cycles = 1, .plain_cycles = 1};
+        struct probe_slots slots;
+        struct neighbour neighbour = {.inner = hx_bench_meter(&machine.bench), .bases = bases == 1};
+        const struct hx_meter meter = {
+            .measure = neighbour_measure, .filler = neighbour.inner.filler, .self = &neighbour};
+        assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+        assert_int_equal(
+            probe_slots_measure(&meter, &machine.bench.encoder, &form, &throughput, 1, &slots, &err), IP_OK);
+        assert_int_equal(slots.verdict, HX_VERDICT_DISTURBED);
+        machine_close(&machine);
+    }
+}
+
 static void what_cannot_be_measured_says_why(void **state) {
     (void)state;
     struct machine machine;
@@ -233,6 +275,7 @@ int main(void) {
         cmocka_unit_test(four_wide_with_noise),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_is_refused_twice_is_not_attempted_again),
+        cmocka_unit_test(a_neighbour_is_told),
         cmocka_unit_test(what_cannot_be_measured_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
