@@ -2,8 +2,8 @@
 /* probe/units.h - unpipelined units (dividers, square roots): which forms keep one busy for longer than their
  * ports and issue slots say, for how long, and which of them wait for the same one. docs/usage.md, "Units".
  *
- * From time alone, and without a list of mnemonics: a form holds a unit when 40 % of the issue slots and
- * 30 % of every set of ports are free beside it and its instances wait for nothing that the form leaves; two forms
+ * From time alone, and without a list of mnemonics: a form holds a unit when 40 % of the issue slots and 30 %
+ * of every set of ports are free beside it and its instances wait for nothing that the form leaves; two forms
  * hold the same unit when their times add up (Putigny 2014, 2.2.3, the pair experiment). */
 #ifndef ISAPROBE_PROBE_UNITS_H
 #define ISAPROBE_PROBE_UNITS_H
