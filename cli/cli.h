@@ -161,13 +161,10 @@ bool cli_completion(struct ip_text *text, const char *shell);
 
 /* report.c: one line on standard error each. `command` may be NULL. */
 void cli_message(const char *command, const char *format, ...) IP_PRINTF(2, 3);
+/* Of a command that a signal ended: how much of it was done, in one line. */
+void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
+                     const char *what);
 /* Prints the error unless a signal has come, and returns its exit code. */
-/* Of a command that a signal ended: how much of it was done, in one line. */
-void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
-                     const char *what);
-/* Of a command that a signal ended: how much of it was done, in one line. */
-void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
-                     const char *what);
 int cli_report(const char *command, const struct ip_error *err);
 int cli_exit_code(enum ip_status status);
 /* A usage error with a pointer to --help; returns CLI_EXIT_USAGE. */

@@ -92,6 +92,8 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
     if (settings->validate.measured != NULL) {
         status = cli_measurements_read(&validate->samples, settings->validate.measured, err);
     }
+    /* Else --keep would put next to nothing in the place of what --measured names. */
+    const bool whole = status == IP_OK;
     bool todo = false;
     for (size_t i = 0; i < validate->samples.count; i++) {
         for (unsigned n = 0; n < CLI_NOTIONS; n++) {
@@ -110,7 +112,7 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
     }
     /* Also of what was interrupted: --measured goes on from there. */
     struct ip_error keep_err = {0};
-    if (settings->validate.keep != NULL) {
+    if (settings->validate.keep != NULL && whole) {
         size_t kept = 0;
         enum ip_status keep =
             cli_measurements_write(&validate->samples, settings->validate.keep, &kept, &keep_err);

@@ -44,8 +44,10 @@ isaprobe validate -q -S "$T/cpu.db" --mca none --no-measure --measured "$T/nul.c
 echo "exit $?"
 echo "--- damaged measurements are refused, what was measured once is measured again"
 sed '2s/,[0-9.]*,/,x,/' "$T/measured.csv" >"$T/bad.csv"
-isaprobe validate -q -S "$T/cpu.db" --mca none --no-measure --measured "$T/bad.csv" "$T/blocks.csv"
+cp "$T/bad.csv" "$T/same.csv"
+isaprobe validate -q -S "$T/cpu.db" --mca none --no-measure --measured "$T/bad.csv" --keep "$T/bad.csv" "$T/blocks.csv"
 echo "exit $?"
+cmp "$T/bad.csv" "$T/same.csv" # a file that could not be read is not lost
 : >"$T/bad.csv"
 isaprobe validate -q -S "$T/cpu.db" --mca none --no-measure --measured "$T/bad.csv" "$T/blocks.csv"
 echo "exit $?"
