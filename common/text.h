@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/error.h"
 
@@ -23,6 +24,14 @@ void ip_text_append_bytes(struct ip_text *text, const void *bytes, size_t count)
 void ip_text_printf(struct ip_text *text, const char *format, ...) IP_PRINTF(2, 3);
 /* "" for an empty text; borrowed. */
 const char *ip_text_string(const struct ip_text *text);
+/* FNV-1a of a string (Fowler, Noll, Vo 1991): for tables that are looked up by it. */
+static inline uint32_t ip_text_hash(const char *string) {
+    uint32_t hash = UINT32_C(2166136261);
+    for (const unsigned char *c = (const unsigned char *)string; *c != '\0'; c++) {
+        hash = (hash ^ *c) * UINT32_C(16777619);
+    }
+    return hash;
+}
 /* Appends what stands for `string` in XML, in an attribute too; a blank for a control character, which XML
  * has no place for. */
 void ip_text_append_xml(struct ip_text *text, const char *string);

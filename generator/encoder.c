@@ -6,15 +6,6 @@
 
 #include "generator/frame.h"
 
-/* FNV-1a (Fowler, Noll, Vo 1991). */
-static uint32_t line_hash(const char *line) {
-    uint32_t hash = 2166136261u;
-    for (const unsigned char *c = (const unsigned char *)line; *c != '\0'; c++) {
-        hash = (hash ^ *c) * 16777619u;
-    }
-    return hash;
-}
-
 static struct gen_frame_code *frame_find(const struct gen_encoder *encoder,
                                          const struct gen_program *program) {
     for (size_t i = encoder->frame_count; i > 0; i--) { /* the last ones are asked for most */
@@ -107,7 +98,7 @@ static bool line_add(struct gen_encoder *encoder, const char *line) {
     if (2 * (encoder->count + 1) > encoder->index_size && !index_grow(encoder)) {
         return false;
     }
-    uint32_t hash = line_hash(line);
+    uint32_t hash = ip_text_hash(line);
     struct gen_line_slot *slot = index_slot(encoder, line, hash);
     if (slot->number != 0) {
         return true;
@@ -244,7 +235,7 @@ enum ip_status gen_encoder_flush(struct gen_encoder *encoder, struct ip_error *e
 
 enum ip_status gen_encoder_line_find(const struct gen_encoder *encoder, const char *line,
                                      const struct isa_code **code, struct ip_error *err) {
-    size_t position = encoder->index_size != 0 ? index_slot(encoder, line, line_hash(line))->number : 0;
+    size_t position = encoder->index_size != 0 ? index_slot(encoder, line, ip_text_hash(line))->number : 0;
     if (position == 0 || position > encoder->flushed) {
         return ip_fail(err, IP_FAILED, "line '%s' was not encoded: add its program and flush before building",
                        line);

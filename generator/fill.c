@@ -34,15 +34,6 @@ static void fill_floating(uint8_t fill[64], const struct isa_form *form) {
     }
 }
 
-static bool is_one_of(const char *mnemonic, const char *const *list) {
-    for (; *list != NULL; list++) {
-        if (strcmp(mnemonic, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What instructions that load modes may find in memory: modes in which nothing traps. They repeat every 32
  * bytes, as the operands lie. Returns false for all other forms. */
 static bool fill_state(uint8_t fill[64], const struct isa_form *form, int memory) {
@@ -51,11 +42,11 @@ static bool fill_state(uint8_t fill[64], const struct isa_form *form, int memory
                              *const all[] = {"fxrstor", "fxrstor64", NULL};
     enum { CONTROL = 0x037f, TAGS = 0xffff, MXCSR = 0x9fc0 }; /* all masked; all empty; flush to zero, too */
     memset(fill, 0, 64);
-    if (is_one_of(form->mnemonic, modes)) {
+    if (gen_mnemonic_is_one_of(form->mnemonic, modes)) {
         fill_repeat(fill, MXCSR, 4);
-    } else if (is_one_of(form->mnemonic, control)) {
+    } else if (gen_mnemonic_is_one_of(form->mnemonic, control)) {
         fill_repeat(fill, CONTROL, 2);
-    } else if (is_one_of(form->mnemonic, x87)) {
+    } else if (gen_mnemonic_is_one_of(form->mnemonic, x87)) {
         /* Control, status and tags: words, or with 32-bit operands doublewords. */
         unsigned step = form->operands[memory].bits == 112 || form->operands[memory].bits == 752 ? 2 : 4;
         for (unsigned i = 0; i < 64; i += 32) {
@@ -63,7 +54,7 @@ static bool fill_state(uint8_t fill[64], const struct isa_form *form, int memory
             fill[i + 1] = CONTROL >> 8;
             fill[i + 2 * step] = fill[i + 2 * step + 1] = TAGS & 0xff;
         }
-    } else if (is_one_of(form->mnemonic, all)) {
+    } else if (gen_mnemonic_is_one_of(form->mnemonic, all)) {
         for (unsigned i = 0; i < 64; i += 32) {
             fill[i] = CONTROL & 0xff;
             fill[i + 1] = CONTROL >> 8;

@@ -46,7 +46,7 @@ int64_t gen_immediate(const struct isa_form *form, unsigned o) {
     }
 }
 
-static bool is_one_of(const char *mnemonic, const char *const *list) {
+bool gen_mnemonic_is_one_of(const char *mnemonic, const char *const *list) {
     for (; *list != NULL; list++) {
         if (strcmp(mnemonic, *list) == 0) {
             return true;
@@ -57,7 +57,7 @@ static bool is_one_of(const char *mnemonic, const char *const *list) {
 
 bool gen_form_divides(const struct isa_form *form) {
     static const char *const list[] = {"div", "idiv", NULL};
-    return is_one_of(form->mnemonic, list);
+    return gen_mnemonic_is_one_of(form->mnemonic, list);
 }
 
 bool gen_form_modifies_memory(const struct isa_form *form) {
@@ -72,7 +72,7 @@ bool gen_form_is_string(const struct isa_form *form) {
         "scasd", "scasq", "maskmovq", "maskmovdqu", "vmaskmovdqu", "xlat",  "xlatb", NULL};
     /* movsd and cmpsd are SSE2 instructions too: those have explicit operands. */
     bool addressed = form->explicit_count == 0 || strstr(form->mnemonic, "maskmov") != NULL;
-    return addressed && is_one_of(form->mnemonic, list);
+    return addressed && gen_mnemonic_is_one_of(form->mnemonic, list);
 }
 
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr) {
@@ -166,7 +166,7 @@ bool gen_form_loads_segment(const struct isa_form *form) {
 
 bool gen_form_offsets_bits(const struct isa_form *form) {
     static const char *const list[] = {"bt", "btc", "btr", "bts", NULL};
-    return is_one_of(form->mnemonic, list) && form->operands[0].kind == ISA_OPERAND_MEM &&
+    return gen_mnemonic_is_one_of(form->mnemonic, list) && form->operands[0].kind == ISA_OPERAND_MEM &&
            form->operands[1].kind == ISA_OPERAND_REG;
 }
 
@@ -181,7 +181,7 @@ bool gen_form_loads_state(const struct isa_form *form) {
     static const char *const list[] = {"popf",   "popfq",  "ldmxcsr",  "vldmxcsr",  "fldcw",
                                        "fldenv", "frstor", "fxrstor",  "fxrstor64", "enter",
                                        "leave",  "wrpkru", "wrgsbase", NULL};
-    return is_one_of(form->mnemonic, list) || gen_form_loads_segment(form);
+    return gen_mnemonic_is_one_of(form->mnemonic, list) || gen_form_loads_segment(form);
 }
 
 /* POPF and POP GS take what lies on the stack: zeros. */

@@ -21,6 +21,8 @@ enum {
     GEN_SLOW_DIVISOR = 0x7fff7f7f,  /* in each width that DIV reads of it ... */
     GEN_SLOW_DIVIDEND = 0x30303030, /* ... the quotient of twice this needs all but one bit, signed as well */
 };
+/* `list` ends with NULL. */
+bool gen_mnemonic_is_one_of(const char *mnemonic, const char *const *list);
 /* True when the register is a pointer that the form moves on (string operations). */
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
 /* The pointer by which a string form addresses memory operand `o`, where no operand is that register (RDI of

@@ -113,7 +113,7 @@ struct hx_bench {
     struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
     bool as_recorded;   /* samples are recorded, or were: nothing that is not in them decides what is run, for
-                           the   same is to be run again */
+                           the same is to be run again */
     const char *filler; /* static: harness/filler.h */
     double sentinel_cycles;     /* of one filler, undisturbed: 1 / issue width */
     double sentinel_calibrated; /* the same, as it was measured */

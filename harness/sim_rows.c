@@ -5,14 +5,6 @@
 
 #include "harness/sim_description.h"
 
-static uint32_t syntax_hash(const char *syntax) {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (; *syntax != '\0'; syntax++) {
-        hash = (hash ^ (unsigned char)*syntax) * 16777619u;
-    }
-    return hash;
-}
-
 bool hx_sim_rows_add(struct hx_sim_rows *rows, const struct hx_sim_row *row) {
     if (rows->count == rows->capacity) {
         size_t capacity = rows->capacity != 0 ? rows->capacity * 2 : 16;
@@ -37,7 +29,7 @@ bool hx_sim_rows_index(struct hx_sim_rows *rows) {
         return false;
     }
     for (size_t i = 0; i < rows->count; i++) {
-        size_t slot = syntax_hash(rows->items[i].syntax) & (size - 1);
+        size_t slot = ip_text_hash(rows->items[i].syntax) & (size - 1);
         while (index[slot] != 0) {
             slot = (slot + 1) & (size - 1);
         }
@@ -53,7 +45,7 @@ const struct hx_sim_row *hx_sim_rows_find(const struct hx_sim_rows *rows, const 
     if (rows->index_size == 0) {
         return NULL;
     }
-    size_t slot = syntax_hash(syntax) & (rows->index_size - 1);
+    size_t slot = ip_text_hash(syntax) & (rows->index_size - 1);
     for (; rows->index[slot] != 0; slot = (slot + 1) & (rows->index_size - 1)) {
         const struct hx_sim_row *row = &rows->items[rows->index[slot] - 1];
         if (strcmp(row->syntax, syntax) == 0) {

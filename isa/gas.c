@@ -2,66 +2,18 @@
 #include "isa/gas.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isa/memory_file.h"
 #include "isa/object.h"
 
 extern char **environ;
 
-enum { FD_OBJECT = 3, FD_FIRST_FREE = 8, OBJECT_MAX = 64 << 20 };
-
-/* Files in memory: nothing is left behind. High descriptors, which the child's own do not overwrite. */
-static int memory_file(const char *name) {
-    int fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd < 0 || fd >= FD_FIRST_FREE) {
-        return fd;
-    }
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST_FREE);
-    int saved = errno == EINVAL ? EMFILE : errno; /* so high a number may not be had */
-    (void)close(fd);
-    errno = saved;
-    return high;
-}
-
-static enum ip_status memory_write(int fd, const char *data, struct ip_error *err) {
-    for (size_t at = 0, length = strlen(data); at < length;) {
-        ssize_t count = write(fd, data + at, length - at);
-        if (count < 0 && errno != EINTR) {
-            return ip_fail_errno(err, IP_IO, errno, "cannot hand the source to as");
-        }
-        at += count > 0 ? (size_t)count : 0;
-    }
-    return lseek(fd, 0, SEEK_SET) == 0 ? IP_OK
-                                       : ip_fail_errno(err, IP_IO, errno, "cannot hand the source to as");
-}
-
-static enum ip_status memory_read(int fd, struct ip_text *text, struct ip_error *err) {
-    struct stat about;
-    char buffer[16384];
-    if (fstat(fd, &about) != 0 || about.st_size > OBJECT_MAX) {
-        return ip_fail(err, IP_IO, "cannot read the output of as");
-    }
-    for (off_t at = 0;;) {
-        ssize_t count = pread(fd, buffer, sizeof buffer, at);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            break;
-        }
-        ip_text_append_bytes(text, buffer, (size_t)count);
-        at += count;
-    }
-    return text->failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the output of as") : IP_OK;
-}
+enum { FD_OBJECT = 3, OBJECT_MAX = 64 << 20 };
 
 static enum ip_status as_run(int source, int object, int words, bool *success, struct ip_error *err) {
     const char *given = getenv("ISAPROBE_AS");
@@ -114,26 +66,26 @@ static enum ip_status complaint(const char *name, const struct ip_text *words, s
 enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_text *code,
                                 struct ip_error *err) {
     struct ip_text object = {0}, words = {0}, made = {0};
-    int files[3] = {memory_file("source"), memory_file("object"), memory_file("words")};
+    int files[3] = {isa_memory_file("source"), isa_memory_file("object"), isa_memory_file("words")};
     bool success = false;
     enum ip_status status = IP_OK;
     if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
         status = ip_fail_errno(err, IP_IO, errno, "cannot make files for as");
     }
     if (status == IP_OK) {
-        status = memory_write(files[0], source, err);
+        status = isa_memory_file_write(files[0], source, strlen(source), "as", err);
     }
     if (status == IP_OK) {
         status = as_run(files[0], files[1], files[2], &success, err);
     }
     if (status == IP_OK) {
-        status = memory_read(files[2], &words, err);
+        status = isa_memory_file_read(files[2], OBJECT_MAX, "as", &words, err);
     }
     if (status == IP_OK && !success) {
         status = complaint(name, &words, err);
     }
     if (status == IP_OK) {
-        status = memory_read(files[1], &object, err);
+        status = isa_memory_file_read(files[1], OBJECT_MAX, "as", &object, err);
     }
     struct isa_region region = {0};
     if (status == IP_OK) {

@@ -6,15 +6,16 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isa/memory_file.h"
+
 extern char **environ;
 
 /* The child's descriptors. Files in memory leave nothing behind, however this process ends. */
-enum { FD_SOURCE = 3, FD_CODE, FD_LIST, FD_WORDS, FD_FIRST_FREE };
+enum { FD_SOURCE = 3, FD_CODE, FD_LIST, FD_WORDS };
 enum { FILES = 4, OUTPUT_MAX = 256 << 20 };
 
 void isa_nasm_result_fini(struct isa_nasm_result *result) {
@@ -52,55 +53,6 @@ static bool nasm_find(char *path, size_t size) {
         search += search[0] == ':';
     }
     return false;
-}
-
-/* A file in memory at a descriptor that dup2 in the child cannot overwrite. */
-static int memory_file(const char *name) {
-    int fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd < 0 || fd >= FD_FIRST_FREE)
-        return fd;
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST_FREE);
-    int saved = errno == EINVAL ? EMFILE : errno; /* so high a number may not be had */
-    close(fd);
-    errno = saved;
-    return high;
-}
-
-static enum ip_status write_all(int fd, const struct ip_text *text, struct ip_error *err) {
-    const char *data = ip_text_string(text);
-    size_t at = 0;
-    while (at < text->length) {
-        ssize_t count = write(fd, data + at, text->length - at);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return ip_fail_errno(err, IP_IO, errno, "cannot hand the source to NASM");
-        at += (size_t)count;
-    }
-    return IP_OK;
-}
-
-static enum ip_status read_all(int fd, struct ip_text *text, struct ip_error *err) {
-    struct stat about;
-    if (fstat(fd, &about) != 0)
-        return ip_fail_errno(err, IP_IO, errno, "cannot read NASM's output");
-    if (about.st_size > OUTPUT_MAX)
-        return ip_fail(err, IP_UNSUPPORTED, "NASM's output is larger than %d MiB; split the source",
-                       OUTPUT_MAX >> 20);
-    char buffer[65536];
-    off_t at = 0;
-    for (;;) {
-        ssize_t count = pread(fd, buffer, sizeof buffer, at);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return ip_fail_errno(err, IP_IO, errno, "cannot read NASM's output");
-        if (count == 0)
-            break;
-        ip_text_append_bytes(text, buffer, (size_t)count);
-        at += count;
-    }
-    return text->failed ? ip_fail(err, IP_NO_MEMORY, "no memory for NASM's output") : IP_OK;
 }
 
 /* Starts NASM on the files and waits for it. */
@@ -166,20 +118,20 @@ enum ip_status isa_nasm_run(const struct ip_text *source, bool preprocess, bool 
     enum ip_status status =
         source->failed ? ip_fail(err, IP_NO_MEMORY, "no memory for NASM's source") : IP_OK;
     for (int i = 0; i < FILES && status == IP_OK; i++) {
-        fds[i] = memory_file(names[i]);
+        fds[i] = isa_memory_file(names[i]);
         if (fds[i] < 0)
             status = ip_fail_errno(err, IP_IO, errno, "cannot make a file in memory for NASM");
     }
     if (status == IP_OK)
-        status = write_all(fds[0], source, err);
+        status = isa_memory_file_write(fds[0], ip_text_string(source), source->length, "NASM", err);
     if (status == IP_OK)
         status = run_child(path, fds, preprocess, listing, &result->success, err);
     if (status == IP_OK)
-        status = read_all(fds[FD_WORDS - FD_SOURCE], &result->words, err);
+        status = isa_memory_file_read(fds[FD_WORDS - FD_SOURCE], OUTPUT_MAX, "NASM", &result->words, err);
     if (status == IP_OK && result->success && !listing)
-        status = read_all(fds[FD_CODE - FD_SOURCE], &result->code, err);
+        status = isa_memory_file_read(fds[FD_CODE - FD_SOURCE], OUTPUT_MAX, "NASM", &result->code, err);
     if (status == IP_OK && result->success && listing)
-        status = read_all(fds[FD_LIST - FD_SOURCE], &result->list, err);
+        status = isa_memory_file_read(fds[FD_LIST - FD_SOURCE], OUTPUT_MAX, "NASM", &result->list, err);
     for (int i = 0; i < FILES; i++) {
         if (fds[i] >= 0)
             close(fds[i]);

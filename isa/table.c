@@ -17,16 +17,9 @@ void isa_table_fini(struct isa_table *table) {
     memset(table, 0, sizeof *table);
 }
 
-static uint32_t hash(const char *text) {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (; *text != '\0'; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return h;
-}
-
 /* The slot of `syntax`, or the free one where it belongs. */
 static uint32_t *slot_of(const struct isa_table *table, const char *syntax) {
-    size_t i = hash(syntax) & (table->index_size - 1);
+    size_t i = ip_text_hash(syntax) & (table->index_size - 1);
     while (table->index[i] != 0 && strcmp(table->forms[table->index[i] - 1].syntax, syntax) != 0)
         i = (i + 1) & (table->index_size - 1);
     return &table->index[i];

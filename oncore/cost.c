@@ -14,16 +14,8 @@ double core_issue_width(const struct core_costs *costs) {
     return probe_core_get(&costs->core, PROBE_CORE_ISSUE_WIDTH);
 }
 
-static uint32_t text_hash(const char *text) {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    }
-    return hash;
-}
-
 static size_t slot_find(const struct core_costs *costs, const char *syntax) {
-    size_t at = text_hash(syntax) & (costs->index_size - 1);
+    size_t at = ip_text_hash(syntax) & (costs->index_size - 1);
     while (costs->index[at] != 0 && strcmp(costs->items[costs->index[at] - 1]->form.syntax, syntax) != 0) {
         at = (at + 1) & (costs->index_size - 1);
     }

@@ -122,9 +122,10 @@ enum ip_status core_learn_stat(struct core_session *session, const char *key, si
     return core_learn(session, key, NAN, NAN, err, "not known: %s", stat->why);
 }
 
-enum ip_status core_sweep_add(struct core_session *session, const struct core_sweep *sweep, unsigned low,
-                              unsigned high, unsigned step, size_t *slot, size_t *added,
-                              struct ip_error *err) {
+/* The kernels of a sweep into the batch; *slot is that of the first, *added how many. */
+static enum ip_status sweep_add(struct core_session *session, const struct core_sweep *sweep, unsigned low,
+                                unsigned high, unsigned step, size_t *slot, size_t *added,
+                                struct ip_error *err) {
     enum ip_status status = IP_OK;
     *added = 0;
     for (unsigned x = low; x <= high && *added < PROBE_POINTS_MAX && status == IP_OK; x += step) {
@@ -139,8 +140,9 @@ enum ip_status core_sweep_add(struct core_session *session, const struct core_sw
     return status;
 }
 
-void core_sweep_read(const struct core_session *session, const struct core_sweep *sweep, unsigned low,
-                     unsigned step, size_t slot, size_t added, struct core_curve *curve) {
+/* Reads them after core_run. */
+static void sweep_read(const struct core_session *session, const struct core_sweep *sweep, unsigned low,
+                       unsigned step, size_t slot, size_t added, struct core_curve *curve) {
     curve->count = curve->lost = 0;
     for (size_t i = 0; i < added; i++) {
         const struct hx_stat *stat = core_stat(session, slot + i);
@@ -158,12 +160,12 @@ void core_sweep_read(const struct core_session *session, const struct core_sweep
 enum ip_status core_sweep_run(struct core_session *session, const struct core_sweep *sweep, unsigned low,
                               unsigned high, unsigned step, struct core_curve *curve, struct ip_error *err) {
     size_t slot = 0, added = 0;
-    enum ip_status status = core_sweep_add(session, sweep, low, high, step, &slot, &added, err);
+    enum ip_status status = sweep_add(session, sweep, low, high, step, &slot, &added, err);
     if (status == IP_OK) {
         status = core_run(session, err);
     }
     if (status == IP_OK) {
-        core_sweep_read(session, sweep, low, step, slot, added, curve);
+        sweep_read(session, sweep, low, step, slot, added, curve);
     }
     return status;
 }

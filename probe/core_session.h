@@ -66,15 +66,7 @@ struct core_curve {
     struct probe_point points[PROBE_POINTS_MAX];
     size_t count, lost;
 };
-/* Adds the kernels for x = low, low + step ... up to high, at most PROBE_POINTS_MAX, to the batch; *slot is
- * that of the first, *added how many. */
-IP_CHECK enum ip_status core_sweep_add(struct core_session *session, const struct core_sweep *sweep,
-                                       unsigned low, unsigned high, unsigned step, size_t *slot,
-                                       size_t *added, struct ip_error *err);
-/* Reads them after core_run. */
-void core_sweep_read(const struct core_session *session, const struct core_sweep *sweep, unsigned low,
-                     unsigned step, size_t slot, size_t added, struct core_curve *curve);
-/* Both, and core_run between. */
+/* Measures the kernels for x = low, low + step ... up to high, at most PROBE_POINTS_MAX. */
 IP_CHECK enum ip_status core_sweep_run(struct core_session *session, const struct core_sweep *sweep,
                                        unsigned low, unsigned high, unsigned step, struct core_curve *curve,
                                        struct ip_error *err);
