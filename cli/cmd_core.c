@@ -142,34 +142,10 @@ static void destination_close(struct destination *to) {
     hx_host_fini(&to->host);
 }
 
-/* Before anything is measured: a minute's work is not lost to a store that cannot be written. */
-static enum ip_status destination_open(struct destination *to, const struct cli_settings *settings,
-                                       struct ip_error *err) {
-    struct res_machine machine = {0};
-    enum ip_status status = cli_machine_read(&machine, &to->host, settings->timer, err);
-    status = status == IP_OK ? cli_store_path(&to->path, settings->store, &machine, err) : status;
-    if (status == IP_OK && settings->store == NULL) {
-        status = res_directories_make(ip_text_string(&to->path), err);
-    }
-    status = status == IP_OK ? res_store_open(&to->store, ip_text_string(&to->path), &machine, err) : status;
-    res_machine_fini(&machine);
-    return status;
-}
-
 static enum ip_status core_store(const struct destination *to, const struct cli_settings *settings,
                                  const struct hx_bench *bench, const struct probe_core *core, size_t kernels,
                                  struct ip_error *err) {
-    const struct res_run run = {.version = ISAPROBE_VERSION,
-                                .timer = settings->timer != NULL ? settings->timer : "tsc",
-                                .selection = "core",
-                                .governor = to->host.governor,
-                                .turbo = to->host.turbo,
-                                .cpu = bench->timer.cpu,
-                                .ticks_per_cycle = bench->ticks_per_cycle,
-                                .chain_spread = bench->chain_spread,
-                                .sentinel_cycles = bench->sentinel_cycles,
-                                .sentinel_suspect = bench->sentinel_suspect,
-                                .plan = bench->plan};
+    const struct res_run run = cli_store_run(settings, &to->host, bench, "core");
     enum ip_status status = res_run_begin(to->store, &run, err);
     status = status == IP_OK ? res_core_put(to->store, core, err) : status;
     return status == IP_OK ? res_run_end(to->store, "finished", kernels, err) : status;
@@ -212,7 +188,9 @@ static int core_run_command(const struct cli_command *command, struct cli_settin
     struct destination to = {0};
     struct probe_core core = {0};
     struct probe_core_tally tally = {0};
-    enum ip_status status = settings->no_store ? IP_OK : destination_open(&to, settings, &err);
+    /* Before anything is measured: a minute's work is not lost to a store that cannot be written. */
+    enum ip_status status =
+        settings->no_store ? IP_OK : cli_store_open(&to.store, &to.path, &to.host, settings, &err);
     if (status != IP_OK) {
         destination_close(&to);
         return cli_output_close(&output, cli_report(command->name, &err));

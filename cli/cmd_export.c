@@ -8,19 +8,12 @@
 
 static enum ip_status store_open(const struct cli_settings *settings, struct res_store **store,
                                  struct ip_error *err) {
-    struct res_machine machine = {0};
-    struct hx_host host = {0};
     struct ip_text path = {0};
-    enum ip_status status = settings->store != NULL ? IP_OK : cli_machine_read(&machine, &host, NULL, err);
-    if (status == IP_OK) {
-        status = cli_store_path(&path, settings->store, &machine, err);
-    }
+    enum ip_status status = cli_store_find(&path, settings, err);
     if (status == IP_OK) {
         status = res_store_open_readonly(store, ip_text_string(&path), err);
     }
     ip_text_fini(&path);
-    res_machine_fini(&machine);
-    hx_host_fini(&host);
     return status;
 }
 

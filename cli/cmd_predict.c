@@ -339,25 +339,12 @@ static enum ip_status nearest_name(const char *source, enum ip_status status, st
 }
 
 static enum ip_status store_open(struct predict *predict, struct ip_error *err) {
-    const struct cli_settings *settings = predict->settings;
-    struct hx_host host = {0};
-    struct res_machine machine = {0};
-    enum ip_status status = IP_OK;
-    if (settings->store == NULL) {
-        status = cli_machine_read(&machine, &host, settings->timer, err);
-    }
-    if (status == IP_OK) {
-        status = cli_store_path(&predict->path, settings->store, &machine, err);
-    }
+    enum ip_status status = cli_store_find(&predict->path, predict->settings, err);
     if (status == IP_OK) {
         status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
     }
-    if (status == IP_OK && !settings->predict.measure) {
+    if (status == IP_OK && !predict->settings->predict.measure) {
         status = res_forms_need(predict->store, err);
-    }
-    if (settings->store == NULL) {
-        res_machine_fini(&machine);
-        hx_host_fini(&host);
     }
     return status;
 }

@@ -47,20 +47,10 @@ static enum ip_status left_find(struct scan *scan, struct ip_error *err) {
 }
 
 static enum ip_status run_begin(struct scan *scan, const struct hx_host *host, struct ip_error *err) {
-    const struct hx_bench *bench = &scan->bench.bench;
     struct ip_text selection = {0};
     cli_selection_describe(&selection, scan->settings);
-    struct res_run run = {.version = ISAPROBE_VERSION,
-                          .timer = scan->settings->timer != NULL ? scan->settings->timer : "tsc",
-                          .selection = ip_text_string(&selection),
-                          .governor = host->governor,
-                          .turbo = host->turbo,
-                          .cpu = bench->timer.cpu,
-                          .ticks_per_cycle = bench->ticks_per_cycle,
-                          .chain_spread = bench->chain_spread,
-                          .sentinel_cycles = bench->sentinel_cycles,
-                          .sentinel_suspect = bench->sentinel_suspect,
-                          .plan = bench->plan};
+    const struct res_run run =
+        cli_store_run(scan->settings, host, &scan->bench.bench, ip_text_string(&selection));
     enum ip_status status = selection.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
                                              : res_run_begin(scan->store, &run, err);
     ip_text_fini(&selection);
@@ -206,23 +196,6 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
     return code;
 }
 
-static enum ip_status scan_open(struct scan *scan, struct ip_text *path, struct hx_host *host,
-                                struct ip_error *err) {
-    struct res_machine machine = {0};
-    enum ip_status status = cli_machine_read(&machine, host, scan->settings->timer, err);
-    if (status == IP_OK) {
-        status = cli_store_path(path, scan->settings->store, &machine, err);
-    }
-    if (status == IP_OK && scan->settings->store == NULL) {
-        status = res_directories_make(ip_text_string(path), err);
-    }
-    if (status == IP_OK) {
-        status = res_store_open(&scan->store, ip_text_string(path), &machine, err);
-    }
-    res_machine_fini(&machine);
-    return status == IP_OK ? left_find(scan, err) : status;
-}
-
 /* "latency,ports" as a set of parts; false: a word of it is none, or there is none. */
 static bool parts_read(const char *list, unsigned *parts) {
     static const struct {
@@ -273,7 +246,10 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
     (void)signal(SIGXFSZ, SIG_IGN);
     enum ip_status status = cli_selection_make(&scan.forms, settings, &err);
     if (status == IP_OK) {
-        status = scan_open(&scan, &path, &host, &err);
+        status = cli_store_open(&scan.store, &path, &host, settings, &err);
+    }
+    if (status == IP_OK) {
+        status = left_find(&scan, &err);
     }
     if (status == IP_OK && scan.left_count > 0) {
         status = forms_measure(&scan, &host, &err);

@@ -452,20 +452,9 @@ static enum ip_status evidences_print(struct show *show, const struct res_form *
 /* --- the command ------------------------------------------------------------------------------------------
  */
 
-static enum ip_status store_find(struct show *show, struct ip_error *err) {
-    struct res_machine machine = {0};
-    struct hx_host host = {0};
-    enum ip_status status =
-        show->settings->store != NULL ? IP_OK : cli_machine_read(&machine, &host, NULL, err);
-    if (status == IP_OK) {
-        status = cli_store_path(&show->path, show->settings->store, &machine, err);
-    }
-    if (status == IP_OK) {
-        status = res_store_open_readonly(&show->store, ip_text_string(&show->path), err);
-    }
-    res_machine_fini(&machine);
-    hx_host_fini(&host);
-    return status;
+static enum ip_status store_open(struct show *show, struct ip_error *err) {
+    enum ip_status status = cli_store_find(&show->path, show->settings, err);
+    return status == IP_OK ? res_store_open_readonly(&show->store, ip_text_string(&show->path), err) : status;
 }
 
 /* The store's forms become a table of their own, so that FORM means here what it means elsewhere, and rows of
@@ -525,7 +514,7 @@ static int show_run(const struct cli_command *command, struct cli_settings *sett
         return code;
     }
     struct ip_error err = {0};
-    enum ip_status status = store_find(&show, &err);
+    enum ip_status status = store_open(&show, &err);
     if (status == IP_OK) {
         status = forms_find(&show, &err);
     }

@@ -59,22 +59,6 @@ static bool notion_wanted(const struct validate *validate, enum cli_notion notio
     return cli_notion_wanted(validate->settings, notion);
 }
 
-static enum ip_status store_find(struct validate *validate, struct ip_error *err) {
-    const struct cli_settings *settings = validate->settings;
-    struct hx_host host = {0};
-    struct res_machine machine = {0};
-    enum ip_status status =
-        settings->store == NULL ? cli_machine_read(&machine, &host, settings->timer, err) : IP_OK;
-    if (status == IP_OK) {
-        status = cli_store_path(&validate->store_path, settings->store, &machine, err);
-    }
-    if (settings->store == NULL) {
-        res_machine_fini(&machine);
-        hx_host_fini(&host);
-    }
-    return status;
-}
-
 static enum ip_status all_predict(struct validate *validate, struct ip_error *err) {
     double begin_s = ip_clock_seconds();
     enum ip_status status = cli_samples_predict(&validate->samples, validate->settings,
@@ -394,7 +378,7 @@ static enum ip_status validate_all(struct validate *validate, struct ip_error *e
     enum ip_status status = cli_samples_read(&validate->samples, settings->arguments[0],
                                              settings->validate.sample, settings->validate.seed, err);
     if (status == IP_OK) {
-        status = store_find(validate, err);
+        status = cli_store_find(&validate->store_path, validate->settings, err);
     }
     if (status == IP_OK) {
         status = all_measure(validate, err);

@@ -118,22 +118,12 @@ static void extension_write(struct cli_output *output, const struct extension *e
 /* NULL where there is no default store yet: nothing is measured. */
 static enum ip_status store_open(struct res_store **store, const struct cli_settings *settings,
                                  struct ip_error *err) {
-    struct res_machine machine = {0};
-    struct hx_host host = {0};
     struct ip_text path = {0};
-    enum ip_status status = IP_OK;
-    if (settings->store == NULL) {
-        status = cli_machine_read(&machine, &host, NULL, err);
-    }
-    if (status == IP_OK) {
-        status = cli_store_path(&path, settings->store, &machine, err);
-    }
+    enum ip_status status = cli_store_find(&path, settings, err);
     if (status == IP_OK && (settings->store != NULL || access(ip_text_string(&path), F_OK) == 0)) {
         status = res_store_open_readonly(store, ip_text_string(&path), err);
     }
     ip_text_fini(&path);
-    res_machine_fini(&machine);
-    hx_host_fini(&host);
     return status;
 }
 

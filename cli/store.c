@@ -20,7 +20,7 @@ enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *hos
     return res_machine_of_host(machine, host, err);
 }
 
-enum ip_status cli_store_path(struct ip_text *path, const char *given, const struct res_machine *machine,
+static enum ip_status path_of(struct ip_text *path, const char *given, const struct res_machine *machine,
                               struct ip_error *err) {
     if (given == NULL) {
         return res_default_path(path, machine, getenv("XDG_DATA_HOME"), getenv("HOME"), err);
@@ -28,4 +28,44 @@ enum ip_status cli_store_path(struct ip_text *path, const char *given, const str
     ip_text_clear(path);
     ip_text_append(path, given);
     return path->failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the name of the store") : IP_OK;
+}
+
+enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *settings,
+                              struct ip_error *err) {
+    struct res_machine machine = {0};
+    struct hx_host host = {0};
+    enum ip_status status =
+        settings->store != NULL ? IP_OK : cli_machine_read(&machine, &host, settings->timer, err);
+    status = status == IP_OK ? path_of(path, settings->store, &machine, err) : status;
+    res_machine_fini(&machine);
+    hx_host_fini(&host);
+    return status;
+}
+
+enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,
+                              const struct cli_settings *settings, struct ip_error *err) {
+    struct res_machine machine = {0};
+    enum ip_status status = cli_machine_read(&machine, host, settings->timer, err);
+    status = status == IP_OK ? path_of(path, settings->store, &machine, err) : status;
+    if (status == IP_OK && settings->store == NULL) {
+        status = res_directories_make(ip_text_string(path), err);
+    }
+    status = status == IP_OK ? res_store_open(store, ip_text_string(path), &machine, err) : status;
+    res_machine_fini(&machine);
+    return status;
+}
+
+struct res_run cli_store_run(const struct cli_settings *settings, const struct hx_host *host,
+                             const struct hx_bench *bench, const char *selection) {
+    return (struct res_run){.version = ISAPROBE_VERSION,
+                            .timer = settings->timer != NULL ? settings->timer : "tsc",
+                            .selection = selection,
+                            .governor = host->governor,
+                            .turbo = host->turbo,
+                            .cpu = bench->timer.cpu,
+                            .ticks_per_cycle = bench->ticks_per_cycle,
+                            .chain_spread = bench->chain_spread,
+                            .sentinel_cycles = bench->sentinel_cycles,
+                            .sentinel_suspect = bench->sentinel_suspect,
+                            .plan = bench->plan};
 }

@@ -5,15 +5,25 @@
 
 #include "cli/cli.h"
 #include "harness/host.h"
-#include "results/machine.h"
+#include "results/store.h"
 
 /* The CPU that the timer `timer` (NULL: the default) measures. `host` is read in any case. Finish both, also
  * after a failure. */
 IP_CHECK enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host, const char *timer,
                                          struct ip_error *err);
 
-/* The name of the store: `given`, or the default of the machine. */
-IP_CHECK enum ip_status cli_store_path(struct ip_text *path, const char *given,
-                                       const struct res_machine *machine, struct ip_error *err);
+/* The name of the store: --store, or the default of the machine that --timer measures, which is not read
+ * otherwise. */
+IP_CHECK enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *settings,
+                                       struct ip_error *err);
+
+/* Finds the store, makes what of the default one is missing, and opens it for writing. Finish `path` and
+ * `host`, which is read in any case, and close `*store`, also after a failure. */
+IP_CHECK enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,
+                                       const struct cli_settings *settings, struct ip_error *err);
+
+/* A run for res_run_begin: `selection` is what it measures. It points into all that it is given. */
+struct res_run cli_store_run(const struct cli_settings *settings, const struct hx_host *host,
+                             const struct hx_bench *bench, const char *selection);
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "results/store.h"
 
@@ -166,6 +167,17 @@ static inline void must(enum ip_status status, const struct ip_error *err) {
     if (status != IP_OK) {
         fail_msg("%s: %s", err->place, err->text);
     }
+}
+
+/* Does to the database what no function of results/ would. */
+static inline void sql(const char *path, const char *statements) {
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    char *complaint = NULL;
+    if (sqlite3_exec(db, statements, NULL, NULL, &complaint) != SQLITE_OK) {
+        fail_msg("%s: %s", statements, complaint);
+    }
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 /* The store of machine "one", to write; `run`: a run has begun. */

@@ -2,17 +2,8 @@
 /* Costs out of a store: what cannot be read is an error each time that it is asked for. */
 #include "tests/results_samples.h"
 
-#include <sqlite3.h>
-
 #include "isa/decode.h"
 #include "oncore/oncore.h"
-
-static void sql(const char *path, const char *statements) {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
 
 /* A process that goes on after the first error (libisaprobe's model) would get a form without ports, and a
  * prediction without a word. */

@@ -2,19 +2,7 @@
 /* The port map and port usage in a store; stores of the schema before them. */
 #include "tests/results_samples.h"
 
-#include <sqlite3.h>
-
 #define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-12)
-
-static void sql(const char *path, const char *statements) {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    char *complaint = NULL;
-    if (sqlite3_exec(db, statements, NULL, NULL, &complaint) != SQLITE_OK) {
-        fail_msg("%s: %s", statements, complaint);
-    }
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
 
 /* Two sets, 1 and 15, of two forms of the table; and a store's port. */
 static void sample_map(struct probe_portmap *map, const struct isa_table *table) {

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,13 +18,6 @@ static uint64_t file_hash(const char *path) {
     uint64_t hash = res_hash(0, ip_text_string(&content), content.length);
     ip_text_fini(&content);
     return hash;
-}
-
-static void sql(const char *path, const char *statements) {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 /* Opening for writing fails with this status and these words; the file stays as it is. */
