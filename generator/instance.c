@@ -8,9 +8,12 @@
 #include "generator/x87.h"
 
 enum {
+    CHAIN_INSTANCES = 4, /* wait for each other where flags, or a register that the form names, are renewed:
+                            an idiom for each takes a slot, and hides what takes a quarter of a cycle */
     LOADS_APART = 8, /* loads walk through so many places from the base on, all banks of the L1 cache: more
                         would only be more lines to assemble ... */
     STORE_DISP = -0x1600, /* ... stores from here on */
+    STRIDE_CHANGED = 8,
     STRIDE_MIN = 32,      /* at 64 loads would meet in one bank of the L1 cache */
     STRIDE_LOADS_16 = 48, /* what GEN_LOAD_STRIDE is for loads of 16 bytes, which must stay aligned */
 };
@@ -90,7 +93,9 @@ enum ip_status gen_streams_deal(struct gen_stream *streams, unsigned count, stru
 
 /* Bytes between the places of two instances. What is loaded repeats as the fill does: every element up to 16
  * bytes, all else every 32. Stores of up to 8 bytes fill one place after the other: a Golden Cove writes two
- * to a line in a cycle, a Zen 4 only two that are neighbours (at 24 bytes three in two cycles, at 32 one). */
+ * to a line in a cycle, a Zen 4 only two that are neighbours (at 24 bytes three in two cycles, at 32 one).
+ * Places that are read as well are eight bytes apart: what is loaded from within 4 bytes of a store waits for
+ * it. */
 static unsigned stride_of(const struct isa_operand *operand) {
     unsigned bytes = operand->bits / 8u;
     bool small = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
@@ -100,8 +105,8 @@ static unsigned stride_of(const struct isa_operand *operand) {
     if (operand->bits == 0) {
         return 64;
     }
-    if (small && !operand->read) {
-        return bytes;
+    if (small) {
+        return operand->read ? STRIDE_CHANGED : bytes;
     }
     return bytes > STRIDE_MIN ? (bytes + STRIDE_MIN - 1) / STRIDE_MIN * STRIDE_MIN : STRIDE_MIN;
 }
@@ -151,6 +156,7 @@ static void address_bind(struct isa_binding *binding, const struct gen_stream *s
     }
     unsigned stride = stride_of(operand);
     stride = stream->how.stride > stride ? stream->how.stride : stride;
+    stride = gen_form_stores_past_caches(stream->form) ? 0 : stride;
     int32_t disp =
         operand->write ? store_disp(stream->emitted * stride) : (int32_t)(load_place(stream) * stride);
     binding->address.disp = stream->window_disp + disp;
@@ -212,12 +218,27 @@ static bool comes_from_itself(const struct isa_form *form, unsigned o) {
     return operand->write;
 }
 
+static void zero_idiom_add(struct gen_program *program, unsigned gpr) {
+    const char *name = isa_reg_name(ISA_REG_GPR32, gpr);
+    ip_lines_printf(&program->unit, "xor %s, %s", name, name);
+}
+
+/* Does the next instance begin a chain of a few that may wait for each other? */
+static bool chain_begins(const struct gen_stream *stream) {
+    return stream->emitted % CHAIN_INSTANCES == 0;
+}
+
 /* Renews what the instance would otherwise wait for, and what it cannot do without. */
 static void instance_break(struct gen_program *program, const struct gen_stream *stream,
                            const struct isa_binding *binding) {
     const struct isa_form *form = stream->form;
+    bool flags = stream->how.break_flags && (form->flags_read | form->flags_written) != 0;
     bool string = gen_form_is_string(form);
+    bool renewed = false; /* a register, and the flags with it */
     gen_pointers_renew(&program->unit, stream->pool, form, -1);
+    if (gen_form_looks_up_al(form)) { /* part of the address, and of no operand */
+        zero_idiom_add(program, 0);
+    }
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
         if (operand->kind != ISA_OPERAND_REG || !operand->read || !comes_from_itself(form, o)) {
@@ -236,17 +257,20 @@ static void instance_break(struct gen_program *program, const struct gen_stream 
                                  : program->gpr_fill;
             if (stream->pool->slow_values && file == GEN_FILE_VECTOR) {
                 gen_vector_load(&program->unit, stream->pool, number);
-            } else if (file == GEN_FILE_GPR && value == program->gpr_fill && form->flags_read == 0) {
+            } else if (file == GEN_FILE_GPR && value == program->gpr_fill &&
+                       (form->flags_read == 0 || flags)) {
                 /* Any value will do, and nobody wants the flags: a zero idiom takes no port. */
-                ip_lines_printf(&program->unit, "xor %s, %s", isa_reg_name(ISA_REG_GPR32, number),
-                                isa_reg_name(ISA_REG_GPR32, number));
+                if (!fixed || chain_begins(stream)) {
+                    zero_idiom_add(program, number);
+                }
+                renewed = true;
             } else {
                 gen_renew(&program->unit, stream->pool, file, number, value, consumed);
             }
         }
     }
-    if (stream->how.break_flags && (form->flags_read | form->flags_written) != 0) {
-        ip_lines_add(&program->unit, "test r13, r13");
+    if (flags && !renewed && chain_begins(stream)) {
+        zero_idiom_add(program, GEN_REG_KEEPER);
     }
 }
 
@@ -279,7 +303,7 @@ static bool instance_repeat(struct gen_program *program, const struct gen_stream
                             const struct isa_binding *binding) {
     for (unsigned i = 0; i < stream->written_count; i++) {
         const struct gen_written *written = &stream->written[i];
-        if (same_binding(&written->binding, binding)) {
+        if (written->begins_chain == chain_begins(stream) && same_binding(&written->binding, binding)) {
             for (size_t k = 0; k < written->count; k++) {
                 ip_lines_repeat(&program->unit, written->first + k);
             }
@@ -293,16 +317,19 @@ enum ip_status gen_instance_emit(struct gen_program *program, struct gen_stream 
                                  struct ip_error *err) {
     struct isa_binding binding;
     instance_bind(&binding, stream);
+    enum ip_status status = IP_OK;
+    if (!instance_repeat(program, stream, &binding)) {
+        size_t first = program->unit.count;
+        status = instance_write(program, stream, &binding, err);
+        if (status == IP_OK && !program->unit.failed && stream->written_count < GEN_WRITTEN_MAX) {
+            stream->written[stream->written_count++] =
+                (struct gen_written){.binding = binding,
+                                     .begins_chain = chain_begins(stream),
+                                     .first = first,
+                                     .count = program->unit.count - first};
+        }
+    }
     stream->emitted++;
-    if (instance_repeat(program, stream, &binding)) {
-        return IP_OK;
-    }
-    size_t first = program->unit.count;
-    enum ip_status status = instance_write(program, stream, &binding, err);
-    if (status == IP_OK && !program->unit.failed && stream->written_count < GEN_WRITTEN_MAX) {
-        stream->written[stream->written_count++] =
-            (struct gen_written){.binding = binding, .first = first, .count = program->unit.count - first};
-    }
     return status;
 }
 

@@ -21,6 +21,7 @@ enum {
 /* An instance that is in the unit. */
 struct gen_written {
     struct isa_binding binding;
+    bool begins_chain;
     size_t first, count; /* its lines */
 };
 

@@ -65,6 +65,13 @@ bool gen_form_modifies_memory(const struct isa_form *form) {
     return o >= 0 && form->operands[o].read && form->operands[o].write;
 }
 
+bool gen_form_stores_past_caches(const struct isa_form *form) {
+    int o = isa_form_memory_operand(form);
+    const char *name = form->mnemonic;
+    name += *name == 'v';
+    return o >= 0 && form->operands[o].write && strncmp(name, "movnt", 5) == 0;
+}
+
 bool gen_form_is_string(const struct isa_form *form) {
     static const char *const list[] = {
         "movsb", "movsw", "movsd",    "movsq",      "stosb",       "stosw", "stosd", "stosq", "lodsb",
@@ -75,11 +82,15 @@ bool gen_form_is_string(const struct isa_form *form) {
     return addressed && gen_mnemonic_is_one_of(form->mnemonic, list);
 }
 
+bool gen_form_looks_up_al(const struct isa_form *form) {
+    return strncmp(form->mnemonic, "xlat", 4) == 0;
+}
+
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr) {
     if (!gen_form_is_string(form)) {
         return false;
     }
-    return strncmp(form->mnemonic, "xlat", 4) == 0 ? gpr == RBX : (gpr == RSI || gpr == RDI);
+    return gen_form_looks_up_al(form) ? gpr == RBX : (gpr == RSI || gpr == RDI);
 }
 
 int gen_string_pointer(const struct isa_form *form, unsigned o) {
@@ -88,7 +99,7 @@ int gen_string_pointer(const struct isa_form *form, unsigned o) {
     }
     bool first = o == 0 || form->operands[o - 1].kind != ISA_OPERAND_MEM;
     int pointer = RDI;
-    if (strncmp(form->mnemonic, "xlat", 4) == 0) {
+    if (gen_form_looks_up_al(form)) {
         pointer = RBX;
     } else if (strncmp(form->mnemonic, "cmps", 4) == 0 && first) {
         pointer = RSI;
@@ -348,7 +359,7 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
 
 void gen_pointers_renew(struct ip_lines *lines, const struct gen_pool *pool, const struct isa_form *form,
                         int kept) {
-    bool moves = strncmp(form->mnemonic, "xlat", 4) != 0;
+    bool moves = !gen_form_looks_up_al(form);
     for (unsigned o = 0; o < form->operand_count && moves; o++) {
         int pointer = gen_string_pointer(form, o);
         if (pointer >= 0 && pointer != kept) {

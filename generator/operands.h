@@ -30,8 +30,14 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
 int gen_string_pointer(const struct isa_form *form, unsigned o);
 /* True when the form has a memory operand that it addresses through a fixed register. */
 bool gen_form_is_string(const struct isa_form *form);
+/* True of XLAT, whose result is a part of its next address. */
+bool gen_form_looks_up_al(const struct isa_form *form);
 /* True when the form reads memory and writes back what it makes of it. */
 bool gen_form_modifies_memory(const struct isa_form *form);
+/* True when the form stores past the caches (MOVNTDQ). Such stores share the buffer of a line, which goes to
+ * memory when it is full or another one is wanted: a kernel has all in one place, or it would take memory's
+ * time. */
+bool gen_form_stores_past_caches(const struct isa_form *form);
 /* True when the form pushes or pops: RSP is an implicit operand that it writes. */
 bool gen_form_is_stack(const struct isa_form *form);
 /* Sets RSP to where it is when the loop begins: pushes and pops do not balance. */

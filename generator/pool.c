@@ -106,6 +106,7 @@ static bool has_accumulator_form(const struct isa_form *form) {
     for (unsigned o = 0; o < form->explicit_count; o++) {
         immediate = immediate || form->operands[o].kind == ISA_OPERAND_IMM;
     }
+    immediate = immediate && !gen_form_has_high_byte(form); /* with ah they have none */
     for (size_t i = 0; immediate && i < sizeof names / sizeof names[0]; i++) {
         named = named || strcmp(form->mnemonic, names[i]) == 0;
     }
@@ -163,12 +164,14 @@ static bool file_split(struct gen_pool *pool, enum gen_file file, const uint8_t 
             rotating[left++] = candidates[i];
         }
     }
-    unsigned constants = survey->sources[file] > 0 ? survey->sources[file] : 1;
+    /* Of ah, bh, ch and dh none to spare: four chains of one cycle are what four ports can do. */
+    unsigned least = file == GEN_FILE_GPR && survey->no_rex ? 0 : 1;
+    unsigned constants = survey->sources[file] > 0 ? survey->sources[file] : least;
     constants = constants > GEN_POOL_CONSTANTS ? GEN_POOL_CONSTANTS : constants;
     if (left < constants + 1) {
         return false;
     }
-    for (unsigned i = 0; i < GEN_POOL_CONSTANTS; i++) {
+    for (unsigned i = 0; i < GEN_POOL_CONSTANTS && constants > 0; i++) {
         unsigned back = i < constants ? i : constants - 1;
         pool->constant[file][i] = rotating[left - 1 - back];
     }

@@ -49,7 +49,7 @@ IP_CHECK enum ip_status gen_latency_program(struct gen_program *program, const s
 /* What an independent instance must not wait for. */
 struct gen_independence {
     unsigned registers;   /* independent chains: destinations rotate over so many registers; 0: all */
-    bool break_flags;     /* a fresh write of the flags (`test`) before each instance that reads them */
+    bool break_flags;     /* a fresh write of the flags (a zero idiom) before every fourth instance */
     bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
                              merging) */
     bool x87_frees;   /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not

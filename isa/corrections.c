@@ -43,25 +43,29 @@ static bool shifts_by_cl(const ZydisDecodedInstruction *instruction, const struc
            last->reg == 1;
 }
 
-/* Floating-point instructions whose operands Zydis calls integers. */
-static bool is_floating(const char *mnemonic) {
+/* Floating-point instructions whose operands Zydis calls integers: s, d or h, the type of an element; 0: it
+ * is none of them. */
+static char floating_type(const char *mnemonic) {
     static const char *const stems[] = {"round",   "fpclass", "and",  "andn",  "or",     "xor",
                                         "maskmov", "movl",    "movh", "movnt", "extract"};
     static const char *const endings[] = {"ps", "pd", "ss", "sd", "ph", "sh"};
+    mnemonic += mnemonic[0] == 'v';
     size_t length = strlen(mnemonic);
-    if (mnemonic[0] == 'v') {
-        mnemonic++;
-        length--;
-    }
-    for (unsigned i = 0; i < sizeof stems / sizeof stems[0]; i++) {
-        size_t stem = strlen(stems[i]);
-        for (unsigned k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+    /* CVTSD2SI: what it converts stands in front of the 2. */
+    const char *to = strncmp(mnemonic, "cvt", 3) == 0 ? strchr(mnemonic, '2') : NULL;
+    for (unsigned k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+        if (to != NULL && strncmp(to - 2, endings[k], 2) == 0) {
+            return endings[k][1];
+        }
+        for (unsigned i = 0; i < sizeof stems / sizeof stems[0]; i++) {
+            size_t stem = strlen(stems[i]);
             if (length == stem + 2 && strncmp(mnemonic, stems[i], stem) == 0 &&
-                strcmp(mnemonic + stem, endings[k]) == 0)
-                return true;
+                strcmp(mnemonic + stem, endings[k]) == 0) {
+                return endings[k][1];
+            }
         }
     }
-    return false;
+    return 0;
 }
 
 /* FTST and FXAM only look at ST0. */
@@ -117,9 +121,8 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
         op->read = op->cond_write = true;
         form->flags_read |= form->flags_written;
     }
-    if (!form->floating && is_floating(form->mnemonic)) {
-        size_t length = strlen(form->mnemonic);
-        char type = form->mnemonic[length - 1];
+    char type = form->floating ? 0 : floating_type(form->mnemonic);
+    if (type != 0) {
         form->floating = true;
         form->element_bits = type == 'd' ? 64 : type == 'h' ? 16 : 32;
     }

@@ -319,10 +319,13 @@ static bool vector_width_fits(const struct isa_operand *transferred, const struc
            (transferred->reg_class != ISA_REG_YMM || operand->reg_class == ISA_REG_YMM);
 }
 
-/* Is it the lower half of what a vector store of 256 bits or more writes that is read? */
-static bool halves(const struct isa_operand *written, const struct isa_operand *read) {
-    return written->kind == ISA_OPERAND_MEM && read->kind == ISA_OPERAND_MEM && written->bits >= 256 &&
-           read->bits * 2 == written->bits;
+/* Is it the lower part of what a vector store writes that is read: half of 256 bits or more, or what a
+ * general-purpose register holds? */
+static bool loads_part(const struct isa_operand *written, const struct probe_transfer *load) {
+    const struct isa_operand *read = &load->form.operands[load->src];
+    bool half = written->bits >= 256 && read->bits * 2 == written->bits;
+    bool general = written->bits >= 128 && read->bits == 64 && load->to == PROBE_FILE_GPR;
+    return written->kind == ISA_OPERAND_MEM && read->kind == ISA_OPERAND_MEM && (half || general);
 }
 
 bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa_form *form, int dst,
@@ -331,11 +334,12 @@ bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa
     if (!transfer->usable || !worlds_mix(transfer->world, probe_form_world(form))) {
         return false;
     }
-    /* Half of a wide vector is loaded sooner than all of it was stored: on a Golden Cove a round of a store
-     * of 256 bits takes 5 cycles with a load of 128, 6 with one of 256. */
-    bool half = dst >= 0 && halves(&form->operands[dst], &other->operands[transfer->src]);
+    /* A part of a vector is loaded sooner than all of it was stored: on a Golden Cove a round of a store of
+     * 256 bits takes 5 cycles with a load of 128, 6 with one of 256. And an address wants the value in a
+     * general-purpose register, which costs another transfer where a vector was loaded. */
+    bool part = dst >= 0 && loads_part(&form->operands[dst], transfer);
     /* Loads and stores close no port. A store that is wider than the result takes the zeros above it. */
-    if (dst >= 0 && ((!half && !operand_flows(form, dst, other, transfer->src)) ||
+    if (dst >= 0 && ((!part && !operand_flows(form, dst, other, transfer->src)) ||
                      (transfer->to != PROBE_FILE_MEMORY &&
                       !vector_width_fits(&other->operands[transfer->src], &form->operands[dst])))) {
         return false;

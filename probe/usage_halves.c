@@ -5,6 +5,9 @@
 
 #include "probe/usage_steps.h"
 
+/* What a set reads that has both halves, and one that has none. */
+static const double BOTH_LEAST = 1.65, BOTH_MOST = 3.7, WAY_LEAST = 0.35, WAY_MOST = 1.3;
+
 double probe_usage_slot_uops_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                   const struct probe_portmap *map) {
     bool same = false, differ = false, halves = subject->world == PROBE_PORTS_WIDE || result->slower;
@@ -59,4 +62,67 @@ void probe_usage_halves_join(const struct probe_usage_subject *subject, struct p
             at[0] = at[1];
         }
     }
+}
+
+/* Vectors that it reads, what it merges into among them. */
+static unsigned vectors_read(const struct isa_form *form) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool read = operand->read || operand->cond_write;
+        bool vector = operand->kind == ISA_OPERAND_REG && isa_reg_is_vector(operand->reg_class);
+        count += read && (vector || operand->kind == ISA_OPERAND_MEM);
+    }
+    return count;
+}
+
+static bool tells(const struct probe_usage_subject *subject, const struct probe_usage_experiment *experiment,
+                  const struct probe_portmap *map) {
+    return isfinite(experiment->confined) && probe_usage_is_of_ports(subject, experiment, map);
+}
+
+/* The ports of the narrowest set that reads both halves; 0: there is none, or there are two. */
+static uint32_t both_halves(const struct probe_usage_subject *subject, const struct probe_portmap *map) {
+    uint32_t narrowest = 0;
+    bool alone = false;
+    /* They go from narrow sets to wide ones. */
+    for (unsigned e = 0; e < subject->count; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        uint32_t target = experiment->target;
+        if (!tells(subject, experiment, map) || experiment->confined < BOTH_LEAST) {
+            continue;
+        }
+        alone = narrowest == 0 || (alone && ports_in(target) > ports_in(narrowest));
+        narrowest = narrowest == 0 ? target : narrowest;
+    }
+    return alone ? narrowest : 0;
+}
+
+bool probe_usage_halves_of_three(const struct probe_usage_subject *subject, struct probe_usage *result,
+                                 const struct probe_portmap *map) {
+    bool such = subject->world == PROBE_PORTS_WIDE && probe_usage_slot_uops_most(subject, result, map) > 1 &&
+                vectors_read(subject->form) >= 3 && !(result->slots >= 1.5) && !subject->holds_unit;
+    uint32_t ports = such ? both_halves(subject, map) : 0;
+    bool fits = ports != 0, others = false;
+    for (unsigned e = 0; e < subject->count && fits; e++) {
+        const struct probe_usage_experiment *experiment = &subject->experiments[e];
+        double confined = experiment->confined;
+        if (tells(subject, experiment, map)) {
+            bool holds = ports_within(ports, experiment->target);
+            fits = holds ? confined >= BOTH_LEAST && confined <= BOTH_MOST : confined <= WAY_MOST;
+            others = others || (!holds && confined >= WAY_LEAST);
+        }
+    }
+    if (!fits || !others) {
+        return false;
+    }
+    unsigned kept = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        bool memory = result->terms[t].store || probe_usage_is_load(map, result->terms[t].ports);
+        result->terms[kept] = result->terms[t];
+        kept += memory;
+    }
+    result->terms[kept++] = (struct probe_usage_term){.ports = ports, .uops = 2};
+    result->term_count = kept;
+    return true;
 }

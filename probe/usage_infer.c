@@ -162,9 +162,13 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
     return most + others;
 }
 
-/* General registers on one side, others on the other. */
+/* General registers on one side, others on the other; what converts a floating-point number from memory does
+ * so in a vector's pipe (CVTSD2SI). */
 bool probe_usage_crosses(const struct isa_form *form) {
-    bool crosses = false;
+    int memory = isa_form_memory_operand(form);
+    bool loads = memory >= 0 && form->operands[memory].read && form->floating;
+    bool crosses = loads && form->operands[0].kind == ISA_OPERAND_REG && form->operands[0].write &&
+                   isa_reg_is_gpr(form->operands[0].reg_class);
     for (unsigned w = 0; w < form->operand_count; w++) {
         for (unsigned r = 0; r < form->operand_count; r++) {
             const struct isa_operand *to = &form->operands[w], *from = &form->operands[r];
@@ -337,6 +341,12 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
             (void)terms_take(subject, result, map, true);
             terms_sort(subject, result);
         }
+    }
+    if (probe_usage_halves_of_three(subject, result, map)) {
+        result->reconciled = false;
+        result->verdict = before;
+        result->why[0] = '\0';
+        terms_sort(subject, result);
     }
     probe_usage_halves_join(subject, result, map);
 }

@@ -221,6 +221,13 @@ bool probe_usage_halves_fit(const struct probe_usage_subject *subject, const str
 void probe_usage_halves_join(const struct probe_usage_subject *subject, struct probe_usage *result,
                              const struct probe_portmap *map);
 
+/* One uop that reads three sources of 512 bits, a merged one among them: where halves are executed the third
+ * comes by a way that others need as well, so that a set of other ports shows up to one uop, and one that
+ * holds its own a uop more. `result` then has that uop alone, beside what goes to memory. False: it is no
+ * such form, or its readings are not of this kind. */
+bool probe_usage_halves_of_three(const struct probe_usage_subject *subject, struct probe_usage *result,
+                                 const struct probe_portmap *map);
+
 /* -- probe/usage_mixes.c: kernels of forms and blockers, and what is read from them --------------------- */
 
 /* Measures the batch, if anything is in it, as this kind of reading wants it. */

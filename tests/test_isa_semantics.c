@@ -71,6 +71,8 @@ static const struct {
     {"cvtss2sd xmm, xmm", "op1:rw op2:r", 32, true},
     {"cvtpd2ps xmm, xmm", "op1:w op2:r", 64, true},
     {"cvtdq2ps xmm, xmm", "op1:w op2:r", 32, false},
+    {"cvtsd2si r64, m64", "op1:w op2:r", 64, true},
+    {"vcvttss2si r32, xmm", "op1:w op2:r", 32, true},
     {"vsqrtsd xmm, xmm, xmm", "op1:w op2:r op3:r", 64, true},
     {"ptest xmm, xmm", "op1:r op2:r flags:w", 32, false},
     {"pcmpestri xmm, xmm, imm8", "op1:r op2:r op3:r rax:r rdx:r rcx:w flags:w", 32, false},

@@ -112,6 +112,37 @@ static void form_make(struct machine *machine, const char *syntax, struct isa_fo
                      IP_OK);
 }
 
+/* What issues as fast as it can is restless beside neighbours: its batches disagree, time and again. */
+static enum ip_status restless_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                       struct hx_stat *stats, struct ip_error *err) {
+    enum ip_status status = hx_measure(self, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (stats[i].cycles < 0.9) {
+            stats[i].verdict = HX_VERDICT_UNSTABLE;
+            stats[i].high = stats[i].cycles * 1.1;
+            stats[i].spread = 0.1;
+        }
+    }
+    return status;
+}
+
+static void an_idiom_may_be_restless(void **state) {
+    struct machine *machine = *state;
+    const struct hx_meter meter = {.measure = restless_measure, .self = &machine->meter};
+    struct isa_form form;
+    struct isa_form *forms[1] = {&form};
+    struct probe_transfers transfers;
+    struct probe_latency latency;
+    struct ip_error err = {0};
+    form_make(machine, "vpsubq xmm, xmm, xmm", &form, &transfers);
+    assert_int_equal(probe_latency_measure_with(&meter, &machine->bench.encoder, &transfers, forms, NULL, 1,
+                                                &latency, &err),
+                     IP_OK);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 0, 0.05);
+    probe_latency_fini(&latency);
+    probe_transfers_fini(&transfers);
+}
+
 /* Counts the chains of those pairs of a form that are asked for; NULL: of all. */
 static void asked_count(struct machine *machine, struct probe_transfers *transfers, struct isa_form *form,
                         const uint64_t *asked, struct probe_latency *latency, struct counter *counter) {
@@ -345,6 +376,7 @@ int main(void) {
         cmocka_unit_test(what_does_not_depend_has_no_latency),
         cmocka_unit_test(a_half_is_rounded_up),
         cmocka_unit_test(an_idiom_is_a_fact_of_its_own),
+        cmocka_unit_test(an_idiom_may_be_restless),
         cmocka_unit_test(what_a_form_says_itself_is_not_measured_through_others),
         cmocka_unit_test(only_pairs_that_are_asked_are_measured),
         cmocka_unit_test(each_register_that_an_exchange_writes_is_looked_at),

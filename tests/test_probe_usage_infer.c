@@ -346,6 +346,64 @@ static void test_halves_are_alike(void **state) {
     }
 }
 
+/* The only uop of a form of 512 bits that reads so on {0 1}, {1 2}, {2 3}, {1 2 3} and {0 1 2 3}, of a core
+ * that executes halves and binds them early; 0: its readings contradict each other. */
+static uint32_t halves_of(const char *syntax, const double *readings) {
+    enum { SETS = 5 };
+    static const uint32_t sets[SETS] = {0x3, 0x6, 0xc, 0xe, 0xf};
+    struct probe_portmap map = {.issue_width = 6, .class_count = SETS, .halves = true};
+    struct isa_form form = form_of(syntax);
+    struct probe_usage_subject subject = {
+        .form = &form, .count = SETS, .world = PROBE_PORTS_WIDE, .binds_early = true};
+    for (unsigned i = 0; i < SETS; i++) {
+        map.classes[i] = (struct probe_port_class){
+            .ports = sets[i], .width = ports_in(sets[i]), .blocker = {-1, (int)i, (int)i}};
+        subject.experiments[i] = (struct probe_usage_experiment){
+            .target = sets[i], .parts = 1, .copies = 8, .confined = readings[i], .cycles = NAN};
+    }
+    struct probe_usage usage = {.slots = 1, .cycles = 1};
+    probe_usage_infer(&subject, &usage, &map);
+    bool one = usage.verdict == PROBE_USAGE_OK && usage.term_count == 1 && usage.terms[0].uops == 2;
+    return one ? usage.terms[0].ports : 0;
+}
+
+/* A third source of 512 bits holds up what is executed on other ports; it is no uop of these (Zen 4). */
+static void test_halves_of_three_sources(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        double readings[5];
+        uint32_t ports;
+    } read[] = {{"vaddpd zmm{k}, zmm, zmm", {0.78, 0.93, 1.93, 1.88, 3.14}, 0xc},
+                {"vaddpd zmm{k}, zmm, m512", {0.86, 0.87, 2.03, 1.83, 3.28}, 0xc},
+                {"vpaddd zmm{k}, zmm, zmm", {0.97, 0.48, 0.01, 0.73, 3.04}, 0xf},
+                {"vpermt2d zmm, zmm, zmm", {0.99, 1.98, 0.00, 2.21, 2.51}, 0x6},
+                {"vunpcklps zmm{k}, zmm, zmm", {0.98, 1.03, 0.84, 2.35, 3.20}, 0xe},
+                /* two sets as narrow; nowhere two halves; one more than a way can add */
+                {"vaddpd zmm{k}, zmm, zmm", {1.93, 0.93, 1.93, 1.88, 3.14}, 0},
+                {"vaddpd zmm{k}, zmm, zmm", {0.78, 0.93, 0.93, 1.30, 1.50}, 0},
+                {"vaddpd zmm{k}, zmm, zmm", {0.78, 1.45, 1.93, 1.88, 3.14}, 0},
+                /* and two sources have no such way */
+                {"vaddpd zmm{k}{z}, zmm, zmm", {0.78, 0.93, 1.93, 1.88, 3.14}, 0}};
+    for (unsigned i = 0; i < sizeof read / sizeof read[0]; i++) {
+        assert_int_equal(halves_of(read[i].form, read[i].readings), read[i].ports);
+    }
+}
+
+/* What goes from one register file to another, and may hold more than its slots. */
+static void test_crossings(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        bool crosses;
+    } forms[] = {{"movd r32, xmm", true},      {"cvtsi2sd xmm, r64", true}, {"cvtsd2si r64, m64", true},
+                 {"cvtsi2sd xmm, m64", false}, {"mov r64, m64", false},     {"addsd xmm, m64", false}};
+    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct isa_form form = form_of(forms[i].form);
+        assert_true(probe_usage_crosses(&form) == forms[i].crosses);
+    }
+}
+
 /* Loads that `form` is given where so many were read on the three ports of loads, one of which stores share,
  * and once only `lowest` (NaN: it was read once). One uop loads 128 bits here. */
 static double loads_bound(const char *syntax, bool early, double lowest, double read, double cycles,
@@ -535,6 +593,8 @@ int main(void) {
         cmocka_unit_test(test_excess_of_early_binding),
         cmocka_unit_test(test_glances_that_may_lack_some),
         cmocka_unit_test(test_halves_are_alike),
+        cmocka_unit_test(test_halves_of_three_sources),
+        cmocka_unit_test(test_crossings),
         cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_loads_beside_their_kind),
         cmocka_unit_test(test_loads_have_no_company),
