@@ -117,7 +117,7 @@ static enum ip_status restless_measure(void *self, const struct gen_kernel *cons
                                        struct hx_stat *stats, struct ip_error *err) {
     enum ip_status status = hx_measure(self, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (stats[i].cycles < 0.9) {
+        if (stats[i].cycles < 1.1) {
             stats[i].verdict = HX_VERDICT_UNSTABLE;
             stats[i].high = stats[i].cycles * 1.1;
             stats[i].spread = 0.1;
