@@ -40,7 +40,8 @@ struct probe_latency_pair {
      * faster between two of a kind. NaN: not measured. */
     double chained_cycles;
     /* With operand values that take long (division and square root; `cycles` is with those that are soon
-     * done). NaN: values are not known to matter, or it was not measured. */
+     * done), or, of a form that merges, into what was written long before (`cycles`: by the instruction
+     * before). NaN: neither is known to matter, or it was not measured. */
     double slow_cycles;
     /* The same as `cycles` with one register for all sources of the destination's class: below `cycles` where
      * the CPU knows the result without the operands (idioms). NaN: not measured. */

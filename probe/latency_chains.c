@@ -44,7 +44,13 @@ static void via_fill(int *via, int transfer) {
     }
 }
 
-enum chain_kind { CHAIN_PLAIN, CHAIN_SAME_REGISTER, CHAIN_SLOW_VALUES, CHAIN_LATE_LOAD };
+enum chain_kind {
+    CHAIN_PLAIN,
+    CHAIN_SAME_REGISTER,
+    CHAIN_SLOW_VALUES,
+    CHAIN_OLD_MERGED, /* what the form merges into was written many instructions before */
+    CHAIN_LATE_LOAD
+};
 
 /* Does the form, of EVEX, read the vector that it writes: is it merged under a mask, or a third source? */
 static bool merges(const struct isa_form *form, int dst) {
@@ -86,7 +92,7 @@ static enum ip_status one_chain_add(struct latency_session *session, size_t form
                                             .pair = pair_index,
                                             .via_count = via_count,
                                             .same_register = kind == CHAIN_SAME_REGISTER,
-                                            .slow = kind == CHAIN_SLOW_VALUES};
+                                            .slow = kind == CHAIN_SLOW_VALUES || kind == CHAIN_OLD_MERGED};
     for (unsigned i = 0; i < via_count; i++) {
         struct probe_transfer *transfer = &session->transfers->items[via[i]];
         transfer->needed = true;
@@ -97,8 +103,9 @@ static enum ip_status one_chain_add(struct latency_session *session, size_t form
     struct ip_error reason;
     gen_program_init(&program);
     /* A chain of one form with one register: the destination is the source. */
-    unsigned registers =
-        kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1 : rotation_of(session, form, pair, via, via_count);
+    unsigned registers = kind == CHAIN_SAME_REGISTER && via_count == 0 ? 1
+                         : kind == CHAIN_OLD_MERGED                    ? 0
+                                                    : rotation_of(session, form, pair, via, via_count);
     enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
     if (status == IP_OK) {
         experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);
@@ -445,7 +452,7 @@ static enum ip_status slow_chains_add(struct latency_session *session, size_t fo
                                       struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
-    if (!gen_form_depends_on_values(form) || pair->path != PROBE_PATH_REGISTER) {
+    if (pair->path != PROBE_PATH_REGISTER) {
         return IP_OK;
     }
     if (stays_slow(form, pair)) {
@@ -499,6 +506,24 @@ static const char *refusal_of(const struct isa_form *form, const struct probe_la
     return NULL;
 }
 
+/* What is merged into may be old, and a core may take longer then. One pair tells it for all. */
+static enum ip_status old_merged_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                     struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency *latency = &session->results[form_index];
+    for (size_t p = 0; p <= pair_index; p++) {
+        const struct probe_latency_pair *pair = &latency->pairs[p];
+        bool vector = pair->path == PROBE_PATH_REGISTER &&
+                      probe_operand_file(&form->operands[pair->src]) == PROBE_FILE_VECTOR;
+        if (vector && pair->src != pair->dst && merges(form, pair->dst)) {
+            return p == pair_index
+                       ? chain_add(session, form_index, pair_index, NULL, 0, CHAIN_OLD_MERGED, err)
+                       : IP_OK;
+        }
+    }
+    return IP_OK;
+}
+
 enum ip_status latency_chains_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                   struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
@@ -544,7 +569,8 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         }
     }
     if (status == IP_OK) {
-        status = slow_chains_add(session, form_index, pair_index, err);
+        status = gen_form_depends_on_values(form) ? slow_chains_add(session, form_index, pair_index, err)
+                                                  : old_merged_add(session, form_index, pair_index, err);
     }
     if (status == IP_OK && found == 0 && pair->why[0] == '\0') {
         snprintf(pair->why, sizeof pair->why, "no instruction carries the result back to the source");

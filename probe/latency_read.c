@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/shapes.h"
 #include "harness/stats.h"
 #include "probe/latency_session.h"
 #include "probe/outside.h"
@@ -595,6 +596,11 @@ void latency_session_read(struct latency_session *session) {
         if (experiment->same_register && experiment->via_count == 0 &&
             fabs(pair->same_register_cycles - pair->chained_cycles) < LATENCY_SAME_CYCLES) {
             pair->same_register_cycles = NAN;
+        }
+        /* Nor where it does not matter how old that is what a form merges into. */
+        bool merged = experiment->slow && !gen_form_depends_on_values(session->forms[experiment->form]);
+        if (merged && !(pair->slow_cycles >= pair->cycles + LATENCY_SAME_CYCLES)) {
+            pair->slow_cycles = NAN;
         }
     }
 }

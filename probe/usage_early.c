@@ -144,10 +144,11 @@ const char *probe_usage_too_many(const struct probe_usage_subject *subject, doub
     const struct probe_usage_experiment *issue = &subject->issue;
     unsigned least = issue->kind == PROBE_USAGE_GLANCED ? GLANCES : 1;
     double slots = issue->reading_count >= least ? issue->confined - clear : NAN;
-    bool waits = subject->delays != 0 && !probe_usage_is_vectors_alone(subject->form);
-    return subject->binds_early && slots > PROBE_USAGE_EARLY_UOPS ? PROBE_USAGE_EARLY_WHY
-           : waits && slots > PROBE_USAGE_DELAYED_UOPS            ? PROBE_USAGE_DELAYED_WHY
-                                                                  : NULL;
+    bool vectors = probe_usage_is_vectors_alone(subject->form), waits = subject->delays != 0 && !vectors;
+    double most = vectors ? PROBE_USAGE_EARLY_SLOTS : PROBE_USAGE_EARLY_UOPS;
+    return subject->binds_early && slots > most        ? PROBE_USAGE_EARLY_WHY
+           : waits && slots > PROBE_USAGE_DELAYED_UOPS ? PROBE_USAGE_DELAYED_WHY
+                                                       : NULL;
 }
 
 /* The least but for strays. */

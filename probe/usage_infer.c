@@ -127,7 +127,8 @@ static double operands_loads(const struct probe_usage_subject *subject, const st
             known = true;
         }
     }
-    return known && result->slots < PROBE_USAGE_MICROCODE - 0.5 ? loads : INFINITY;
+    bool told = result->slots < PROBE_USAGE_MICROCODE - 0.5 || probe_usage_is_vectors_alone(subject->form);
+    return known && told ? loads : INFINITY;
 }
 
 /* Where uops are bound early what changes memory is read beside loads as anything from what it is

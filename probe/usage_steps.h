@@ -23,6 +23,7 @@ enum {
                                    chance, half a cycle, is some uops: readings are upper bounds */
     PROBE_USAGE_MICROCODE = 4,  /* slots, and more: what it does is not in its operands */
     PROBE_USAGE_EARLY_UOPS = 6, /* of more, a core that binds them early shows no count twice */
+    PROBE_USAGE_EARLY_SLOTS = 18, /* nor, of more slots, of vectors alone: microcode fills whole cycles */
     PROBE_USAGE_DELAYED_UOPS = 8, /* nor, of more, one where some wait for blocked ports */
 };
 

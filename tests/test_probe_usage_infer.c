@@ -196,7 +196,7 @@ static void test_too_many_for_early_binding(void **state) {
                 {PROBE_USAGE_GLANCED, {7.7}, 1, false},     {PROBE_USAGE_GLANCED, {0}, 0, false},
                 {PROBE_USAGE_LOOKED, {6.7, 6.7}, 2, true},  {PROBE_USAGE_LOOKED, {6.7}, 1, true},
                 {PROBE_USAGE_LOOKED, {6.4, 6.3}, 2, false}};
-    struct isa_form form = form_of("vaddps xmm, xmm, xmm");
+    struct isa_form form = form_of("rcl r64, cl"), vectors = form_of("vphaddw ymm, ymm, ymm");
     for (size_t i = 0; i < 2 * sizeof read / sizeof read[0]; i++) {
         bool early = i % 2 == 0;
         struct probe_usage_subject subject = {.form = &form, .binds_early = early};
@@ -208,7 +208,13 @@ static void test_too_many_for_early_binding(void **state) {
         bool glanced = read[i / 2].kind == PROBE_USAGE_GLANCED;
         bool too_many = probe_usage_too_many(&subject, glanced ? 1 : 0.5) != NULL;
         assert_int_equal(too_many, early && read[i / 2].too_many);
+        subject.form = &vectors; /* their microcode fills slots, and its uops are few */
+        assert_null(probe_usage_too_many(&subject, 0));
     }
+    struct probe_usage_subject subject = {.form = &vectors, .binds_early = true};
+    subject.issue =
+        (struct probe_usage_experiment){.kind = PROBE_USAGE_LOOKED, .reading_count = 1, .confined = 18.5};
+    assert_non_null(probe_usage_too_many(&subject, 0));
 }
 
 /* Where some wait for blocked ports, nothing of more than eight: but for those of vectors. */
