@@ -3,10 +3,12 @@
  * process then serve many, and stored one by one. */
 #include "cli/scan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "probe/outside.h"
 
 /* Results of one group; those of forms without obstacle are measured. */
 struct group {
@@ -175,12 +177,21 @@ static bool is_doubtful(enum hx_verdict verdict) {
     return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
 }
 
+/* May another look tell more? What waits for something outside of the core does so again, and for long: CPUID
+ * alone took a fifth of a scan. */
+static bool is_spoilt(const struct isa_form *form, enum hx_verdict verdict, double cycles) {
+    return is_doubtful(verdict) && !probe_is_outside(form, cycles, NULL, 0);
+}
+
 /* Did noise spoil any of it? */
 static bool facts_spoilt(const struct res_facts *facts) {
-    bool spoilt = (facts->throughput != NULL && is_doubtful(facts->throughput->verdict)) ||
-                  (facts->slots != NULL && is_doubtful(facts->slots->verdict));
+    const struct probe_throughput *throughput = facts->throughput;
+    const double cycles = throughput != NULL ? throughput->cycles : NAN;
+    bool spoilt = (throughput != NULL && is_spoilt(facts->form, throughput->verdict, cycles)) ||
+                  (facts->slots != NULL && is_spoilt(facts->form, facts->slots->verdict, cycles));
     for (size_t i = 0; facts->latency != NULL && i < facts->latency->count && !spoilt; i++) {
-        spoilt = is_doubtful(facts->latency->pairs[i].verdict);
+        const struct probe_latency_pair *pair = &facts->latency->pairs[i];
+        spoilt = is_spoilt(facts->form, pair->verdict, pair->cycles);
     }
     return spoilt;
 }

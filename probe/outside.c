@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "generator/operands.h"
 #include "probe/transfer.h"
 
 /* No instruction that a core executes by itself on registers takes as long: divisions of 128 bits, PAUSE and
@@ -24,14 +25,15 @@ static bool stores_of_the_system(const struct isa_form *form, int memory) {
 
 bool probe_is_outside(const struct isa_form *form, double cycles, char *why, size_t size) {
     int memory = isa_form_memory_operand(form);
-    if (!(cycles > INSIDE_CYCLES_MOST) || (memory >= 0 && !stores_of_the_system(form, memory))) {
+    const char *what =
+        memory < 0 ? " without memory: it traps to a hypervisor or waits for a unit outside of the core"
+        : stores_of_the_system(form, memory)
+            ? " to store what the system keeps: it traps to a hypervisor or to the kernel"
+        : gen_form_stores_past_caches(form) ? ": what is stored past the caches comes back from memory"
+                                            : NULL;
+    if (!(cycles > INSIDE_CYCLES_MOST) || what == NULL) {
         return false;
     }
-    (void)snprintf(
-        why, size,
-        memory < 0
-            ? "%.0f cycles without memory: it traps to a hypervisor or waits for a unit outside of the core"
-            : "%.0f cycles to store what the system keeps: it traps to a hypervisor or to the kernel",
-        cycles);
+    (void)snprintf(why, size, "%.0f cycles%s", cycles, what);
     return true;
 }

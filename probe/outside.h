@@ -11,9 +11,9 @@
 
 /* Does the form take so long that it must leave the core? Only where no memory is named, since a cache miss
  * takes as long, but for a system register that is stored (SGDT, SIDT, SLDT, SMSW, STR: kernels that deny
- * these to programs answer themselves, "UMIP"). Then `why` (size bytes) gets the reason not to trust the
- * value: a trap takes some thousand cycles and a random number some hundred to thousand, both as others
- * please. */
+ * these to programs answer themselves, "UMIP"), and for what is stored past the caches and read again. Then
+ * `why` (size bytes; NULL where that is 0) gets the reason not to trust the value: a trap takes some thousand
+ * cycles and a random number some hundred to thousand, both as others please. */
 bool probe_is_outside(const struct isa_form *form, double cycles, char *why, size_t size);
 
 #endif
