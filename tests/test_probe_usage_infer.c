@@ -396,6 +396,25 @@ static void test_halves_of_three_sources(void **state) {
     }
 }
 
+/* What runs four in a cycle has no two issue slots, whatever was read among NOPs. */
+static void test_slots_that_take_longer_than_it_takes(void **state) {
+    (void)state;
+    static const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_of("paddb mm, mm");
+    for (unsigned i = 0; i < 2; i++) {
+        const double cycles = i == 0 ? 0.25 : 0.33;
+        struct probe_usage_subject subject = {.form = &form, .count = 1, .binds_early = true};
+        subject.experiments[0] = (struct probe_usage_experiment){
+            .target = 0xf, .reading_count = 1, .tries = 1, .confined = 1, .cycles = 2, .copies = 8};
+        struct probe_usage usage = {.slots = 1.85, .cycles = cycles, .term_count = 1};
+        usage.terms[0] = (struct probe_usage_term){.ports = 0xf, .uops = 1};
+        subject.result = &usage;
+        probe_usage_verify(&subject, &usage, &map);
+        assert_int_equal(usage.verdict, PROBE_USAGE_OK);
+        assert_true(isnan(usage.slots) == (i == 0));
+    }
+}
+
 /* What goes from one register file to another, and may hold more than its slots. */
 static void test_crossings(void **state) {
     (void)state;
@@ -600,6 +619,7 @@ int main(void) {
         cmocka_unit_test(test_glances_that_may_lack_some),
         cmocka_unit_test(test_halves_are_alike),
         cmocka_unit_test(test_halves_of_three_sources),
+        cmocka_unit_test(test_slots_that_take_longer_than_it_takes),
         cmocka_unit_test(test_crossings),
         cmocka_unit_test(test_loads_are_held),
         cmocka_unit_test(test_loads_beside_their_kind),
