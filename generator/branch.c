@@ -105,6 +105,17 @@ enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_
     return IP_OK;
 }
 
+/* Each with a counter of its own, which ends there: nobody waits for the one before. */
+static enum ip_status counted_out_add(struct ip_lines *unit, const struct isa_form *form,
+                                      struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < BRANCHES && status == IP_OK; i++) {
+        ip_lines_add(unit, "mov ecx, 1");
+        status = gen_relative_add(unit, form, 1, false, err);
+    }
+    return status;
+}
+
 enum ip_status gen_branch_program(struct gen_program *program, const struct isa_form *form, bool taken,
                                   struct ip_error *err) {
     const struct isa_form *forms[1] = {form};
@@ -115,8 +126,11 @@ enum ip_status gen_branch_program(struct gen_program *program, const struct isa_
     (void)snprintf(made.title, sizeof made.title, "branches: %s, %s", form->syntax,
                    taken ? "taken" : "not taken");
     enum ip_status status = gen_pool_init(&pool, forms, 1, err);
-    status = status == IP_OK ? gen_branch_prepare(&made, form, taken, err) : status;
-    if (status == IP_OK && gen_form_needs_target(form)) {
+    bool counted_out = counts_down(form->mnemonic) && !taken;
+    status = status == IP_OK && !counted_out ? gen_branch_prepare(&made, form, taken, err) : status;
+    if (status == IP_OK && counted_out) {
+        status = counted_out_add(&made.unit, form, err);
+    } else if (status == IP_OK && gen_form_needs_target(form)) {
         status = gen_control_add(&made, form, BRANCHES, err);
     } else if (status == IP_OK) {
         if (form->mnemonic[0] == 'j' && made.unit.count > 0) {

@@ -446,7 +446,7 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
     for (size_t i = begin; i < end; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
         bool bad = session->batch.stats[experiment->slot].verdict == HX_VERDICT_DISTURBED;
-        idiom = idiom || (bad && experiment->same_register && experiment->via_count == 0);
+        idiom = idiom || (bad && experiment->same_register);
         if (experiment->same_register || experiment->slow || is_chain_to_itself(experiment, pair)) {
             continue;
         }
@@ -463,10 +463,10 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
         pair->verdict = HX_VERDICT_DISTURBED;
         snprintf(pair->why, sizeof pair->why, "disturbed: %zu of %zu chains were never undisturbed",
                  disturbed, disturbed + others);
-    } else if (idiom) {
+    } else if (idiom && isnan(pair->same_register_cycles)) {
         pair->verdict = HX_VERDICT_DISTURBED;
         snprintf(pair->why, sizeof pair->why,
-                 "disturbed: the chain with one register for all sources was never undisturbed");
+                 "disturbed: no chain with one register for all sources was undisturbed");
     }
 }
 
