@@ -13,6 +13,8 @@ static const double LONG_CYCLES = 25;  /* longer ones have to agree */
 static const double LONG_WITHIN = 0.03;  /* relative */
 static const double RHYTHM_CYCLES = 2.2; /* a slow rhythm of stores and loads is up to two cycles more */
 /* Farther from a whole number a latency is none; of a bound other instructions are part, and their noise. */
+static const double OLDER_CYCLES =
+    0.3; /* by so much an old value makes a form take longer that merges into it */
 static const double WHOLE_WITHIN = 0.12, WHOLE_WITHIN_BOUND = 0.15;
 /* Readings are alike that round to the same; many also if they are as near as this. */
 static const double NEARLY_ALIKE = 0.01;
@@ -103,16 +105,29 @@ static bool changes_memory(const struct probe_latency_pair *pair) {
     return pair->path == PROBE_PATH_CONTENT && !pair->upper_bound;
 }
 
-static bool pair_wavers(const struct probe_latency_pair *pair, double cycles) {
+/* Does it matter how old that is what the form merges into? Where other instructions close the chain it is
+ * older in some processes: on a Zen 4 `vpord zmm{k}, zmm, zmm` takes 0.99 from its mask, or 1.97. */
+static bool merged_matters(const struct probe_latency *latency) {
+    bool matters = false;
+    for (size_t i = 0; i < latency->count && !matters; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        matters = pair->measured && pair->slow_cycles > pair->cycles + OLDER_CYCLES;
+    }
+    return matters;
+}
+
+static bool pair_wavers(const struct probe_latency *latency, const struct probe_latency_pair *pair,
+                        double cycles) {
     double within = pair->upper_bound ? WHOLE_WITHIN_BOUND : WHOLE_WITHIN;
-    return changes_memory(pair) || fabs(cycles - round(cycles)) > within || cycles > AGAIN_CYCLES;
+    return changes_memory(pair) || fabs(cycles - round(cycles)) > within || cycles > AGAIN_CYCLES ||
+           (pair->via[0] != '\0' && merged_matters(latency));
 }
 
 bool scan_latency_wavers(const struct probe_latency *latency) {
     bool wavers = false;
     for (size_t i = 0; i < latency->count && !wavers; i++) {
         const struct probe_latency_pair *pair = &latency->pairs[i];
-        wavers = pair->measured && pair->verdict == HX_VERDICT_OK && pair_wavers(pair, pair->cycles);
+        wavers = pair->measured && pair->verdict == HX_VERDICT_OK && pair_wavers(latency, pair, pair->cycles);
     }
     return wavers;
 }
@@ -144,7 +159,8 @@ static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
     }
     bool wavers = false;
     for (unsigned i = 0; i < told.count; i++) {
-        wavers = wavers || pair_wavers(&readings->latencies[told.from[i]].pairs[pair], told.values[i]);
+        const struct probe_latency *from = &readings->latencies[told.from[i]];
+        wavers = wavers || pair_wavers(from, &from->pairs[pair], told.values[i]);
     }
     double low, high;
     alike_range(&told, &low, &high);

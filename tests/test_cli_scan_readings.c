@@ -198,6 +198,29 @@ static void what_changes_memory_is_read_again(void **state) {
     }
 }
 
+/* Where it matters how old that is what is merged into, other processes may tell another whole number of what
+ * other instructions close. */
+static void what_merges_is_read_again(void **state) {
+    (void)state;
+    struct probe_latency_pair pairs[] = {pair_of(PROBE_PATH_REGISTER, 1.0),
+                                         pair_of(PROBE_PATH_REGISTER, 1.0)};
+    (void)strcpy(pairs[0].via, "vptestmd k{k}, zmm, zmm");
+    for (int old = 0; old < 2; old++) {
+        pairs[1].slow_cycles = old != 0 ? 1.87 : NAN;
+        struct scan_readings readings = {.latency_count = 0};
+        reading_add(&readings, pairs, 2);
+        assert_true(scan_latency_wavers(&readings.latencies[0]) == (old != 0));
+        assert_true(scan_readings_pairs(&readings) == (uint64_t)old);
+        struct probe_latency_pair asked[] = {pairs[0], pairs[1]};
+        asked[1].measured = false;
+        reading_add(&readings, asked, 2);
+        assert_true(scan_readings_pairs(&readings) == (uint64_t)old);
+        reading_add(&readings, asked, 2); /* three that are alike */
+        assert_true(scan_readings_pairs(&readings) == 0);
+        scan_readings_fini(&readings);
+    }
+}
+
 /* Only pairs that waver are read again. */
 static void only_some_pairs_are_read_again(void **state) {
     (void)state;
@@ -337,6 +360,7 @@ int main(void) {
         cmocka_unit_test(the_middle_throughput_counts),
         cmocka_unit_test(latencies_are_read_until_they_are_alike),
         cmocka_unit_test(what_changes_memory_is_read_again),
+        cmocka_unit_test(what_merges_is_read_again),
         cmocka_unit_test(only_some_pairs_are_read_again),
         cmocka_unit_test(the_middle_latency_counts),
         cmocka_unit_test(exact_latencies_go_before_as_many_bounds),
