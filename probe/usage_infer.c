@@ -127,7 +127,8 @@ static double operands_loads(const struct probe_usage_subject *subject, const st
             known = true;
         }
     }
-    bool told = result->slots < PROBE_USAGE_MICROCODE - 0.5 || probe_usage_is_vectors_alone(subject->form);
+    bool vectors = subject->binds_early && probe_usage_is_vectors_alone(subject->form);
+    bool told = result->slots < PROBE_USAGE_MICROCODE - 0.5 || vectors;
     return known && told ? loads : INFINITY;
 }
 

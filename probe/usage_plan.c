@@ -215,7 +215,7 @@ static bool may_be_microcode(const struct probe_usage_subject *subject) {
 }
 
 static bool may_touch_memory(const struct probe_usage_subject *subject) {
-    bool vectors = probe_usage_is_vectors_alone(subject->form);
+    bool vectors = subject->binds_early && probe_usage_is_vectors_alone(subject->form);
     return isa_form_memory_operand(subject->form) >= 0 || (may_be_microcode(subject) && !vectors);
 }
 

@@ -237,7 +237,7 @@ bool probe_usage_runs_faster(const struct probe_usage *result) {
 static void slots_refute(struct probe_usage *result, const struct probe_portmap *map) {
     const struct probe_usage slots = {.cycles = result->cycles,
                                       .expected_cycles = result->slots / map->issue_width};
-    if (probe_usage_runs_faster(&slots)) {
+    if (result->slots < PROBE_USAGE_MICROCODE && probe_usage_runs_faster(&slots)) {
         result->slots = NAN;
     }
 }
