@@ -9,10 +9,7 @@
 static enum ip_status store_open(const struct cli_settings *settings, struct res_store **store,
                                  struct ip_error *err) {
     struct ip_text path = {0};
-    enum ip_status status = cli_store_find(&path, settings, err);
-    if (status == IP_OK) {
-        status = res_store_open_readonly(store, ip_text_string(&path), err);
-    }
+    enum ip_status status = cli_store_open_readonly(store, &path, settings, err);
     ip_text_fini(&path);
     return status;
 }

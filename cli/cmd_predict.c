@@ -339,10 +339,7 @@ static enum ip_status nearest_name(const char *source, enum ip_status status, st
 }
 
 static enum ip_status store_open(struct predict *predict, struct ip_error *err) {
-    enum ip_status status = cli_store_find(&predict->path, predict->settings, err);
-    if (status == IP_OK) {
-        status = res_store_open_readonly(&predict->store, ip_text_string(&predict->path), err);
-    }
+    enum ip_status status = cli_store_open_readonly(&predict->store, &predict->path, predict->settings, err);
     if (status == IP_OK && !predict->settings->predict.measure) {
         status = res_forms_need(predict->store, err);
     }

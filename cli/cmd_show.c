@@ -452,11 +452,6 @@ static enum ip_status evidences_print(struct show *show, const struct res_form *
 /* --- the command ------------------------------------------------------------------------------------------
  */
 
-static enum ip_status store_open(struct show *show, struct ip_error *err) {
-    enum ip_status status = cli_store_find(&show->path, show->settings, err);
-    return status == IP_OK ? res_store_open_readonly(&show->store, ip_text_string(&show->path), err) : status;
-}
-
 /* The store's forms become a table of their own, so that FORM means here what it means elsewhere, and rows of
  * --isa that were scanned are found without it. */
 static enum ip_status forms_find(struct show *show, struct ip_error *err) {
@@ -514,7 +509,7 @@ static int show_run(const struct cli_command *command, struct cli_settings *sett
         return code;
     }
     struct ip_error err = {0};
-    enum ip_status status = store_open(&show, &err);
+    enum ip_status status = cli_store_open_readonly(&show.store, &show.path, settings, &err);
     if (status == IP_OK) {
         status = forms_find(&show, &err);
     }

@@ -12,9 +12,9 @@ static const double AGAIN_CYCLES = 18; /* longer latencies are read again: divid
 static const double LONG_CYCLES = 25;  /* longer ones have to agree */
 static const double LONG_WITHIN = 0.03;  /* relative */
 static const double RHYTHM_CYCLES = 2.2; /* a slow rhythm of stores and loads is up to two cycles more */
+/* By so much an old value makes a form take longer that merges into it. */
+static const double OLDER_CYCLES = 0.3;
 /* Farther from a whole number a latency is none; of a bound other instructions are part, and their noise. */
-static const double OLDER_CYCLES =
-    0.3; /* by so much an old value makes a form take longer that merges into it */
 static const double WHOLE_WITHIN = 0.12, WHOLE_WITHIN_BOUND = 0.15;
 /* Readings are alike that round to the same; many also if they are as near as this. */
 static const double NEARLY_ALIKE = 0.01;

@@ -42,6 +42,12 @@ enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *s
     return status;
 }
 
+enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text *path,
+                                       const struct cli_settings *settings, struct ip_error *err) {
+    enum ip_status status = cli_store_find(path, settings, err);
+    return status == IP_OK ? res_store_open_readonly(store, ip_text_string(path), err) : status;
+}
+
 enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,
                               const struct cli_settings *settings, struct ip_error *err) {
     struct res_machine machine = {0};

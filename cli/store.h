@@ -17,6 +17,11 @@ IP_CHECK enum ip_status cli_machine_read(struct res_machine *machine, struct hx_
 IP_CHECK enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *settings,
                                        struct ip_error *err);
 
+/* Finds the store, which must exist, and opens it for reading. Finish `path` and close `*store`, also after a
+ * failure. */
+IP_CHECK enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text *path,
+                                                const struct cli_settings *settings, struct ip_error *err);
+
 /* Finds the store, makes what of the default one is missing, and opens it for writing. Finish `path` and
  * `host`, which is read in any case, and close `*store`, also after a failure. */
 IP_CHECK enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,

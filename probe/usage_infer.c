@@ -127,8 +127,7 @@ static double operands_loads(const struct probe_usage_subject *subject, const st
             known = true;
         }
     }
-    bool vectors = subject->binds_early && probe_usage_is_vectors_alone(subject->form);
-    bool told = result->slots < PROBE_USAGE_MICROCODE - 0.5 || vectors;
+    bool told = result->slots < PROBE_USAGE_MICROCODE - 0.5 || probe_usage_loads_as_it_says(subject);
     return known && told ? loads : INFINITY;
 }
 
@@ -326,6 +325,14 @@ static void terms_sort(const struct probe_usage_subject *subject, struct probe_u
     }
 }
 
+/* Other terms explain the readings that contradicted each other: `verdict` holds, as before these. */
+static void contradiction_drop(struct probe_usage *result, enum probe_usage_verdict verdict,
+                               bool reconciled) {
+    result->reconciled = reconciled;
+    result->verdict = verdict;
+    result->why[0] = '\0';
+}
+
 void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_usage *result,
                        const struct probe_portmap *map) {
     const enum probe_usage_verdict before = result->verdict;
@@ -337,17 +344,13 @@ void probe_usage_infer(const struct probe_usage_subject *subject, struct probe_u
         if (count > 0) {
             memcpy(result->terms, terms, count * sizeof *terms);
             result->term_count = count;
-            result->reconciled = true;
-            result->verdict = before;
-            result->why[0] = '\0';
+            contradiction_drop(result, before, true);
             (void)terms_take(subject, result, map, true);
             terms_sort(subject, result);
         }
     }
     if (probe_usage_halves_of_three(subject, result, map)) {
-        result->reconciled = false;
-        result->verdict = before;
-        result->why[0] = '\0';
+        contradiction_drop(result, before, false);
         terms_sort(subject, result);
     }
     probe_usage_halves_join(subject, result, map);

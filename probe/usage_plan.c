@@ -215,8 +215,8 @@ static bool may_be_microcode(const struct probe_usage_subject *subject) {
 }
 
 static bool may_touch_memory(const struct probe_usage_subject *subject) {
-    bool vectors = subject->binds_early && probe_usage_is_vectors_alone(subject->form);
-    return isa_form_memory_operand(subject->form) >= 0 || (may_be_microcode(subject) && !vectors);
+    return isa_form_memory_operand(subject->form) >= 0 ||
+           (may_be_microcode(subject) && !probe_usage_loads_as_it_says(subject));
 }
 
 /* What microcode of vectors stores its operands say. What has no result may be for any purpose (CLFLUSH). */
@@ -238,6 +238,10 @@ bool probe_usage_is_vectors_alone(const struct isa_form *form) {
                  (operand->kind == ISA_OPERAND_MEM && operand->write);
     }
     return vector && !scalar;
+}
+
+bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject) {
+    return subject->binds_early && probe_usage_is_vectors_alone(subject->form);
 }
 
 /* Ports that some of these use. */

@@ -327,6 +327,9 @@ bool probe_usage_is_of_vectors(const struct probe_usage_subject *subject);
 /* Has it operands in registers of vectors, and names it neither general registers nor flags, addresses by
  * vectors or memory that it writes? Then it computes where vectors do, and so does its microcode. */
 bool probe_usage_is_vectors_alone(const struct isa_form *form);
+/* Does its microcode load what its operands say, and nothing else? That of vectors alone, where uops are
+ * bound to ports early. */
+bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject);
 /* Does it write a register, memory or flags? A NOP needs no port. */
 bool probe_usage_has_a_result(const struct isa_form *form);
 /* Is something made of what is loaded, or merged with it? A load alone cannot do it. */

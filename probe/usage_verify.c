@@ -228,16 +228,19 @@ static double residual_most(const struct probe_usage_subject *subject, double uo
            (subject->holds_unit ? UNIT_RESIDUAL_MORE : 0);
 }
 
+static bool is_faster(double cycles, double expected_cycles) {
+    return cycles < 0.95 * expected_cycles - 0.03;
+}
+
 bool probe_usage_runs_faster(const struct probe_usage *result) {
-    return result->cycles < 0.95 * result->expected_cycles - 0.03;
+    return is_faster(result->cycles, result->expected_cycles);
 }
 
 /* Nothing takes less time alone than its issue slots: such slots were read wrong, and are not told (those of
  * MMX seem to be nearly two among NOPs on a Zen 4, and four instructions run in a cycle). */
 static void slots_refute(struct probe_usage *result, const struct probe_portmap *map) {
-    const struct probe_usage slots = {.cycles = result->cycles,
-                                      .expected_cycles = result->slots / map->issue_width};
-    if (result->slots < PROBE_USAGE_MICROCODE && probe_usage_runs_faster(&slots)) {
+    if (result->slots < PROBE_USAGE_MICROCODE &&
+        is_faster(result->cycles, result->slots / map->issue_width)) {
         result->slots = NAN;
     }
 }

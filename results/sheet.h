@@ -21,7 +21,8 @@ struct res_sheet_pair {
     char path[12]; /* "register", "address", "index", "content" */
     double cycles;
     double same_register_cycles; /* with one register for all sources; NaN: not measured */
-    double slow_cycles; /* with operands that take long (division), or merged into an old value; NaN */
+    /* With operands that take long (division), or merged into an old value; NaN: not measured. */
+    double slow_cycles;
     bool upper_bound;
     double share; /* of an upper bound: what adds up with the way back (results/transfer.h); NaN: not known */
 };

@@ -55,26 +55,26 @@ static void test_not_asked(void **state) {
 
 /* The look sees it wait, and what is measured then is disturbed: nobody knows, and nobody says that it does
  * not. */
-static enum ip_status disturbed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
-                                        struct hx_stat *stats, struct ip_error *err) {
-    (void)self;
-    (void)kernels;
-    (void)err;
+static const struct hx_stat disturbed = {.verdict = HX_VERDICT_DISTURBED, .cycles = 3.0, .spread = 0.2};
+static const struct hx_stat waiting = {.verdict = HX_VERDICT_OK, .cycles = 3.0, .screened = true};
+
+static enum ip_status all_are(const struct hx_stat *stat, size_t count, struct hx_stat *stats) {
     for (size_t i = 0; i < count; i++) {
-        stats[i] = (struct hx_stat){.verdict = HX_VERDICT_DISTURBED, .cycles = 3.0, .spread = 0.2};
+        stats[i] = *stat;
     }
     return IP_OK;
 }
 
+static enum ip_status disturbed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                        struct hx_stat *stats, struct ip_error *err) {
+    (void)self, (void)kernels, (void)err;
+    return all_are(&disturbed, count, stats);
+}
+
 static enum ip_status waiting_look(void *self, const struct gen_kernel *const *kernels, size_t count,
                                    struct hx_stat *stats, struct ip_error *err) {
-    (void)self;
-    (void)kernels;
-    (void)err;
-    for (size_t i = 0; i < count; i++) {
-        stats[i] = (struct hx_stat){.verdict = HX_VERDICT_OK, .cycles = 3.0, .screened = true};
-    }
-    return IP_OK;
+    (void)self, (void)kernels, (void)err;
+    return all_are(&waiting, count, stats);
 }
 
 static void test_disturbed(void **state) {
