@@ -18,13 +18,9 @@ enum {
 
 /* Its immediate numbers lanes of 128 bits or more. */
 static bool takes_lanes(const struct isa_form *form) {
-    static const char *const list[] = {"vextractf", "vextracti", "vshuff", "vshufi", NULL};
-    for (unsigned i = 0; list[i] != NULL; i++) {
-        if (strncmp(form->mnemonic, list[i], strlen(list[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const char *name = form->mnemonic;
+    unsigned kind = strncmp(name, "vextract", 8) == 0 ? 8 : strncmp(name, "vshuf", 5) == 0 ? 5 : 0;
+    return kind != 0 && (name[kind] == 'f' || name[kind] == 'i');
 }
 
 int64_t gen_immediate(const struct isa_form *form, unsigned o) {
@@ -48,7 +44,7 @@ int64_t gen_immediate(const struct isa_form *form, unsigned o) {
 
 bool gen_mnemonic_is_one_of(const char *mnemonic, const char *const *list) {
     for (; *list != NULL; list++) {
-        if (strcmp(mnemonic, *list) == 0) {
+        if (mnemonic[0] == (*list)[0] && strcmp(mnemonic, *list) == 0) { /* most differ at once */
             return true;
         }
     }
@@ -78,7 +74,8 @@ bool gen_form_is_string(const struct isa_form *form) {
         "lodsw", "lodsd", "lodsq",    "cmpsb",      "cmpsw",       "cmpsd", "cmpsq", "scasb", "scasw",
         "scasd", "scasq", "maskmovq", "maskmovdqu", "vmaskmovdqu", "xlat",  "xlatb", NULL};
     /* movsd and cmpsd are SSE2 instructions too: those have explicit operands. */
-    bool addressed = form->explicit_count == 0 || strstr(form->mnemonic, "maskmov") != NULL;
+    const char *name = form->mnemonic + (form->mnemonic[0] == 'v');
+    bool addressed = form->explicit_count == 0 || (name[0] == 'm' && strncmp(name, "maskmov", 7) == 0);
     return addressed && gen_mnemonic_is_one_of(form->mnemonic, list);
 }
 

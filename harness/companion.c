@@ -65,6 +65,9 @@ static _Noreturn void companion_run(int cpu, pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || hx_cpu_pin(0, cpu) != 0) {
         _exit(1);
     }
+    /* The system takes a CPU with nothing else to run for an idle one and puts there what starts, not beside
+     * what measures; where that is refused a low priority does. */
+    (void)sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
     (void)setpriority(PRIO_PROCESS, 0, 19);
     (void)close_range(0, ~0U, 0); /* nobody waits for the end of a pipe because of it */
     keep_busy();

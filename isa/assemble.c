@@ -3,6 +3,7 @@
  * the run, and needs no assumption about the code. */
 #include "isa/assemble.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,24 +11,27 @@
 
 #include "isa/nasm.h"
 
-enum { PROLOGUE_LINES = 2, ROUNDS_MAX = 16, COMPLAINT_MAX = 200 };
+enum { PROLOGUE_LINES = 2, ROUNDS_MAX = 16, COMPLAINT_MAX = 200, BATCHES_MAX = 4, BATCH_LINES_MIN = 2000 };
 static const char prologue_plain[] = "[bits 64]\n[default abs]\n";
 static const char prologue[] = "bits 64\ndefault abs\n";
 
-/* The work on one set of lines. */
+/* The work of one NASM: a part of the lines. */
 struct batch {
     const char *const *lines;
     size_t count;
-    char **complaints; /* NULL for the good; owned */
+    char **complaints; /* NULL for the good; the caller's */
+    struct isa_code *codes;
+    struct isa_nasm nasm;
+    bool done;
 };
 
-static bool complain(struct batch *batch, size_t i, const char *text, size_t length) {
-    if (batch->complaints[i] != NULL)
+static bool complain(char **complaints, size_t i, const char *text, size_t length) {
+    if (complaints[i] != NULL)
         return true;
     if (length > COMPLAINT_MAX)
         length = COMPLAINT_MAX;
-    batch->complaints[i] = strndup(text, length);
-    return batch->complaints[i] != NULL;
+    complaints[i] = strndup(text, length);
+    return complaints[i] != NULL;
 }
 
 /* What cannot be given to NASM because it would change the meaning of other lines. */
@@ -63,7 +67,7 @@ static long messages_read(struct batch *batch, const char *words) {
                         text += strlen(levels[k]);
                 }
                 rejected += batch->complaints[i] == NULL;
-                if (!complain(batch, i, text, (size_t)(words + length - text)))
+                if (!complain(batch->complaints, i, text, (size_t)(words + length - text)))
                     return -1;
             }
         }
@@ -84,7 +88,7 @@ static int hex_digit(char c) {
 /* A listing line is the source line's number, the offset (8 digits) and the bytes; or blanks where there are
  * none. A long instruction goes on, with the same number, on the next line. Returns false when out of memory.
  */
-static bool listing_read(struct batch *batch, const char *list, struct isa_code *codes) {
+static bool listing_read(struct batch *batch, const char *list) {
     while (*list != '\0') {
         const char *next = list + strcspn(list, "\n");
         char *end;
@@ -95,7 +99,7 @@ static bool listing_read(struct batch *batch, const char *list, struct isa_code 
             coded = hex_digit(at[1 + k]) >= 0;
         if (coded && at[9] == ' ' && line > PROLOGUE_LINES && line - PROLOGUE_LINES <= batch->count) {
             size_t i = line - PROLOGUE_LINES - 1;
-            struct isa_code *code = &codes[i];
+            struct isa_code *code = &batch->codes[i];
             for (at += 10; *at != ' ' && *at != '\t' && *at != '-' && *at != '\n' && *at != '\0';) {
                 if (*at == '[' || *at == ']' || *at == '(' || *at == ')') { /* marks of addresses */
                     at++;
@@ -104,7 +108,7 @@ static bool listing_read(struct batch *batch, const char *list, struct isa_code 
                 int high = hex_digit(at[0]), low = high < 0 ? -1 : hex_digit(at[1]);
                 static const char text[] = "not a single instruction of at most 15 bytes";
                 if (low < 0 || code->length == ISA_CODE_MAX) {
-                    if (!complain(batch, i, text, sizeof text - 1))
+                    if (!complain(batch->complaints, i, text, sizeof text - 1))
                         return false;
                     break;
                 }
@@ -118,63 +122,105 @@ static bool listing_read(struct batch *batch, const char *list, struct isa_code 
     return true;
 }
 
-/* Runs NASM until it accepts what is left. */
-static enum ip_status batch_run(struct batch *batch, struct isa_code *codes, struct ip_error *err) {
-    for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-        struct ip_text source = {0};
-        struct isa_nasm_result result = {0};
-        ip_text_append(&source, prologue_plain);
-        for (size_t i = 0; i < batch->count; i++) {
-            if (batch->complaints[i] == NULL)
-                ip_text_append(&source, batch->lines[i]);
-            ip_text_append_bytes(&source, "\n", 1);
-        }
-        enum ip_status status = isa_nasm_run(&source, false, true, &result, err);
-        ip_text_fini(&source);
-        bool done = false;
-        if (status == IP_OK && result.success) {
-            done = true;
-            if (!listing_read(batch, ip_text_string(&result.list), codes))
-                status = ip_fail(err, IP_NO_MEMORY, "no memory for NASM's listing");
-        } else if (status == IP_OK) {
-            const char *words = ip_text_string(&result.words);
-            long rejected = messages_read(batch, words);
-            if (rejected < 0)
-                status = ip_fail(err, IP_NO_MEMORY, "no memory for NASM's messages");
-            else if (rejected == 0)
-                status = ip_fail(err, IP_FAILED, "NASM failed and said: %.*s",
-                                 (int)strcspn(words, "\n") > 300 ? 300 : (int)strcspn(words, "\n"), words);
-        }
-        isa_nasm_result_fini(&result);
-        if (done || status != IP_OK)
-            return status;
+static enum ip_status batch_start(struct batch *batch, struct ip_error *err) {
+    struct ip_text source = {0};
+    ip_text_append(&source, prologue_plain);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->complaints[i] == NULL)
+            ip_text_append(&source, batch->lines[i]);
+        ip_text_append_bytes(&source, "\n", 1);
     }
-    return ip_fail(err, IP_FAILED, "NASM still rejects lines after %d runs", ROUNDS_MAX);
+    enum ip_status status = isa_nasm_start(&source, false, true, &batch->nasm, err);
+    ip_text_fini(&source);
+    return status;
+}
+
+/* Takes the codes; or, where NASM rejected lines, notes them, and the batch is not done. */
+static enum ip_status batch_finish(struct batch *batch, struct ip_error *err) {
+    struct isa_nasm_result result = {0};
+    enum ip_status status = isa_nasm_finish(&batch->nasm, &result, err);
+    if (status == IP_OK && result.success) {
+        batch->done = true;
+        if (!listing_read(batch, ip_text_string(&result.list)))
+            status = ip_fail(err, IP_NO_MEMORY, "no memory for NASM's listing");
+    } else if (status == IP_OK) {
+        const char *words = ip_text_string(&result.words);
+        long rejected = messages_read(batch, words);
+        if (rejected < 0)
+            status = ip_fail(err, IP_NO_MEMORY, "no memory for NASM's messages");
+        else if (rejected == 0)
+            status = ip_fail(err, IP_FAILED, "NASM failed and said: %.*s",
+                             (int)strcspn(words, "\n") > 300 ? 300 : (int)strcspn(words, "\n"), words);
+    }
+    isa_nasm_result_fini(&result);
+    return status;
+}
+
+/* Runs NASM on each part, all at a time, until it accepts what is left. */
+static enum ip_status batches_run(struct batch *batches, size_t count, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    bool done = false;
+    for (unsigned round = 0; round < ROUNDS_MAX && !done && status == IP_OK; round++) {
+        for (size_t i = 0; i < count && status == IP_OK; i++) {
+            if (!batches[i].done)
+                status = batch_start(&batches[i], err);
+        }
+        done = true;
+        for (size_t i = 0; i < count; i++) { /* those that were started end, whatever failed */
+            if (batches[i].nasm.child == 0)
+                continue;
+            struct ip_error later;
+            enum ip_status finished = batch_finish(&batches[i], status == IP_OK ? err : &later);
+            status = status == IP_OK ? finished : status;
+            done = done && batches[i].done;
+        }
+    }
+    if (status == IP_OK && !done)
+        status = ip_fail(err, IP_FAILED, "NASM still rejects lines after %d runs", ROUNDS_MAX);
+    return status;
+}
+
+/* How many NASMs are worth starting: one takes some 4 ms before its first line, and 5 us for each. */
+static size_t batches_for(size_t lines) {
+    cpu_set_t allowed;
+    int cpus = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    size_t most = cpus < BATCHES_MAX ? (size_t)cpus : BATCHES_MAX;
+    size_t worth = (lines + BATCH_LINES_MIN - 1) / BATCH_LINES_MIN;
+    return worth < most ? worth : most;
 }
 
 enum ip_status isa_assemble_lines(const char *const *lines, size_t count, struct isa_code *codes,
                                   struct ip_lines *complaints, struct ip_error *err) {
     if (count == 0)
         return IP_OK;
-    struct batch batch = {lines, count, calloc(count, sizeof(char *))};
+    char **complained = calloc(count, sizeof(char *));
     struct isa_code *found = calloc(count, sizeof *found);
     struct ip_lines said = {0};
     enum ip_status status = IP_OK;
-    bool memory = batch.complaints != NULL && found != NULL;
+    bool memory = complained != NULL && found != NULL;
     for (size_t i = 0; i < count && memory; i++) {
         const char *why = unsuitable(lines[i]);
         if (why != NULL)
-            memory = complain(&batch, i, why, strlen(why));
+            memory = complain(complained, i, why, strlen(why));
+    }
+    struct batch batches[BATCHES_MAX] = {{0}};
+    size_t parts = batches_for(count);
+    for (size_t i = 0; i < parts && memory; i++) {
+        size_t first = count * i / parts, end = count * (i + 1) / parts;
+        batches[i] = (struct batch){.lines = lines + first,
+                                    .count = end - first,
+                                    .complaints = complained + first,
+                                    .codes = found + first};
     }
     if (memory)
-        status = batch_run(&batch, found, err);
+        status = batches_run(batches, parts, err);
     for (size_t i = 0; i < count && memory && status == IP_OK; i++) {
-        if (batch.complaints[i] != NULL)
+        if (complained[i] != NULL)
             found[i].length = 0;
         if (complaints != NULL)
-            ip_lines_add(&said, batch.complaints[i] != NULL ? batch.complaints[i]
-                                : found[i].length == 0      ? "the line gives no code"
-                                                            : "");
+            ip_lines_add(&said, complained[i] != NULL  ? complained[i]
+                                : found[i].length == 0 ? "the line gives no code"
+                                                       : "");
     }
     if (status == IP_OK && (!memory || said.failed))
         status = ip_fail(err, IP_NO_MEMORY, "no memory to assemble %zu lines", count);
@@ -186,9 +232,9 @@ enum ip_status isa_assemble_lines(const char *const *lines, size_t count, struct
         }
     }
     ip_lines_fini(&said);
-    for (size_t i = 0; i < count && batch.complaints != NULL; i++)
-        free(batch.complaints[i]);
-    free(batch.complaints);
+    for (size_t i = 0; i < count && complained != NULL; i++)
+        free(complained[i]);
+    free(complained);
     free(found);
     return status;
 }
@@ -224,8 +270,11 @@ enum ip_status isa_assemble_source(const char *name, const char *source, struct 
     ip_text_append(&text, prologue);
     ip_text_append(&text, source);
     ip_text_append(&text, "\n");
-    enum ip_status status = isa_nasm_run(&text, true, false, &result, err);
+    struct isa_nasm nasm = {0};
+    enum ip_status status = isa_nasm_start(&text, true, false, &nasm, err);
     ip_text_fini(&text);
+    if (status == IP_OK)
+        status = isa_nasm_finish(&nasm, &result, err);
     if (status == IP_OK && !result.success)
         status = first_message(name, ip_text_string(&result.words), err);
     if (status == IP_OK) {

@@ -21,9 +21,9 @@ struct isa_code {
 /* Assembles each line on its own: codes[i] is the encoding of lines[i], which must be a single instruction
  * (or a `db` of at most 15 bytes) and must not depend on its address. A line that NASM rejects, that gives no
  * code, or more than 15 bytes gets length 0; when `complaints` is not NULL, complaints->items[i] (all-zero on
- * entry; as many as lines, "" for the good) says why. One NASM process serves all lines; where it rejects
- * some, another run goes without them. Lines of ISA_LINE_MAX bytes or more, with a line break, or that are
- * directives are rejected unseen. */
+ * entry; as many as lines, "" for the good) says why. Some NASM processes serve all lines, a part each, on
+ * the CPUs that this process may use; where one rejects some, another run goes without them. Lines of
+ * ISA_LINE_MAX bytes or more, with a line break, or that are directives are rejected unseen. */
 IP_CHECK enum ip_status isa_assemble_lines(const char *const *lines, size_t count, struct isa_code *codes,
                                            struct ip_lines *complaints, struct ip_error *err);
 

@@ -16,7 +16,7 @@ extern char **environ;
 
 /* The child's descriptors. Files in memory leave nothing behind, however this process ends. */
 enum { FD_SOURCE = 3, FD_CODE, FD_LIST, FD_WORDS };
-enum { FILES = 4, OUTPUT_MAX = 256 << 20 };
+enum { OUTPUT_MAX = 256 << 20 };
 
 void isa_nasm_result_fini(struct isa_nasm_result *result) {
     ip_text_fini(&result->code);
@@ -55,9 +55,9 @@ static bool nasm_find(char *path, size_t size) {
     return false;
 }
 
-/* Starts NASM on the files and waits for it. */
-static enum ip_status run_child(const char *path, const int fds[FILES], bool preprocess, bool listing,
-                                bool *success, struct ip_error *err) {
+/* Starts NASM on the files. */
+static enum ip_status child_start(const char *path, const struct isa_nasm *nasm, bool preprocess,
+                                  pid_t *child, struct ip_error *err) {
     char *arguments[16];
     unsigned count = 0;
     arguments[count++] = "nasm";
@@ -66,8 +66,8 @@ static enum ip_status run_child(const char *path, const int fds[FILES], bool pre
     arguments[count++] = "-w+error";
     arguments[count++] = "-f";
     arguments[count++] =
-        listing ? "elf64" : "bin"; /* a listing is the same in both; bin takes a fifth more */
-    if (listing) {
+        nasm->listing ? "elf64" : "bin"; /* a listing is the same in both; bin takes a fifth more */
+    if (nasm->listing) {
         arguments[count++] = "-l";
         arguments[count++] = "/dev/fd/5";
     }
@@ -80,31 +80,30 @@ static enum ip_status run_child(const char *path, const int fds[FILES], bool pre
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ip_fail(err, IP_NO_MEMORY, "no memory to start NASM");
     int failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; i < FILES && failure == 0; i++)
-        failure = posix_spawn_file_actions_adddup2(&actions, fds[i], FD_SOURCE + i);
+    for (int i = 0; i < ISA_NASM_FILES && failure == 0; i++)
+        failure = posix_spawn_file_actions_adddup2(&actions, nasm->fds[i], FD_SOURCE + i);
     for (int fd = 1; fd <= 2 && failure == 0; fd++)
-        failure = posix_spawn_file_actions_adddup2(&actions, fds[FD_WORDS - FD_SOURCE], fd);
-    pid_t child = -1;
+        failure = posix_spawn_file_actions_adddup2(&actions, nasm->fds[FD_WORDS - FD_SOURCE], fd);
     if (failure == 0)
-        failure = posix_spawn(&child, path, &actions, NULL, arguments, environ);
+        failure = posix_spawn(child, path, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failure != 0)
         return ip_fail_errno(err, failure == ENOMEM ? IP_NO_MEMORY : IP_CAPABILITY, failure,
                              "cannot start %.200s", path);
-    int state;
-    while (waitpid(child, &state, 0) < 0) {
-        if (errno != EINTR)
-            return ip_fail_errno(err, IP_FAILED, errno, "lost NASM (process %ld)", (long)child);
-    }
-    if (WIFSIGNALED(state))
-        return ip_fail(err, IP_FAILED, "%.200s was killed by signal %d", path, WTERMSIG(state));
-    *success = WIFEXITED(state) && WEXITSTATUS(state) == 0;
     return IP_OK;
 }
 
-enum ip_status isa_nasm_run(const struct ip_text *source, bool preprocess, bool listing,
-                            struct isa_nasm_result *result, struct ip_error *err) {
-    static const char *const names[FILES] = {"source", "code", "list", "words"};
+static void files_close(struct isa_nasm *nasm) {
+    for (int i = 0; i < ISA_NASM_FILES; i++) {
+        if (nasm->fds[i] >= 0)
+            close(nasm->fds[i]);
+        nasm->fds[i] = -1;
+    }
+}
+
+enum ip_status isa_nasm_start(const struct ip_text *source, bool preprocess, bool listing,
+                              struct isa_nasm *nasm, struct ip_error *err) {
+    static const char *const names[ISA_NASM_FILES] = {"source", "code", "list", "words"};
     char path[4096];
     if (!nasm_find(path, sizeof path)) {
         const char *given = getenv("ISAPROBE_NASM");
@@ -114,27 +113,50 @@ enum ip_status isa_nasm_run(const struct ip_text *source, bool preprocess, bool 
         return ip_fail(err, IP_CAPABILITY,
                        "no nasm on PATH; install NASM 2.16 or set ISAPROBE_NASM to the program");
     }
-    int fds[FILES] = {-1, -1, -1, -1};
+    struct isa_nasm started = {.fds = {-1, -1, -1, -1}, .listing = listing};
+    pid_t child = -1;
     enum ip_status status =
         source->failed ? ip_fail(err, IP_NO_MEMORY, "no memory for NASM's source") : IP_OK;
-    for (int i = 0; i < FILES && status == IP_OK; i++) {
-        fds[i] = isa_memory_file(names[i]);
-        if (fds[i] < 0)
+    for (int i = 0; i < ISA_NASM_FILES && status == IP_OK; i++) {
+        started.fds[i] = isa_memory_file(names[i]);
+        if (started.fds[i] < 0)
             status = ip_fail_errno(err, IP_IO, errno, "cannot make a file in memory for NASM");
     }
     if (status == IP_OK)
-        status = isa_memory_file_write(fds[0], ip_text_string(source), source->length, "NASM", err);
+        status = isa_memory_file_write(started.fds[0], ip_text_string(source), source->length, "NASM", err);
     if (status == IP_OK)
-        status = run_child(path, fds, preprocess, listing, &result->success, err);
+        status = child_start(path, &started, preprocess, &child, err);
+    if (status != IP_OK) {
+        files_close(&started);
+        return status;
+    }
+    started.child = child;
+    *nasm = started;
+    return IP_OK;
+}
+
+static enum ip_status child_wait(pid_t child, bool *success, struct ip_error *err) {
+    int state;
+    while (waitpid(child, &state, 0) < 0) {
+        if (errno != EINTR)
+            return ip_fail_errno(err, IP_FAILED, errno, "lost NASM (process %ld)", (long)child);
+    }
+    if (WIFSIGNALED(state))
+        return ip_fail(err, IP_FAILED, "NASM was killed by signal %d", WTERMSIG(state));
+    *success = WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    return IP_OK;
+}
+
+enum ip_status isa_nasm_finish(struct isa_nasm *nasm, struct isa_nasm_result *result, struct ip_error *err) {
+    enum ip_status status = child_wait(nasm->child, &result->success, err);
+    const int *fds = nasm->fds;
     if (status == IP_OK)
         status = isa_memory_file_read(fds[FD_WORDS - FD_SOURCE], OUTPUT_MAX, "NASM", &result->words, err);
-    if (status == IP_OK && result->success && !listing)
+    if (status == IP_OK && result->success && !nasm->listing)
         status = isa_memory_file_read(fds[FD_CODE - FD_SOURCE], OUTPUT_MAX, "NASM", &result->code, err);
-    if (status == IP_OK && result->success && listing)
+    if (status == IP_OK && result->success && nasm->listing)
         status = isa_memory_file_read(fds[FD_LIST - FD_SOURCE], OUTPUT_MAX, "NASM", &result->list, err);
-    for (int i = 0; i < FILES; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-    }
+    files_close(nasm);
+    nasm->child = 0;
     return status;
 }

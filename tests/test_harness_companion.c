@@ -41,6 +41,7 @@ static void test_pinned_and_ended(void **state) {
         (void)usleep(1000);
     }
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)companion.pid), 19);
+    assert_int_equal(sched_getscheduler(companion.pid), SCHED_IDLE);
     cpu_set_t set;
     assert_int_equal(sched_getaffinity(companion.pid, sizeof set, &set), 0);
     assert_int_equal(CPU_COUNT(&set), 1);

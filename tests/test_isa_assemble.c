@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -88,19 +90,39 @@ static void test_long_line(void **state) {
     assert_int_equal(codes[0].length, 1);
 }
 
-/* The listing's columns hold for many lines: line numbers of six digits, offsets, long instructions. */
+/* Many lines, by one NASM and by as many as there are CPUs: each code is with its line, and so is each
+ * complaint; the listing's columns hold for line numbers of six digits, offsets, long instructions. */
 static void test_many_lines(void **state) {
     (void)state;
-    enum { COUNT = 120000 };
+    enum { COUNT = 120000, EVERY = 1000 };
     const char **lines = malloc(COUNT * sizeof *lines);
     struct isa_code *codes = malloc(COUNT * sizeof *codes);
+    struct ip_lines complaints[2] = {{0}};
     struct ip_error err = {0};
+    cpu_set_t allowed, one;
     assert_true(lines != NULL && codes != NULL);
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &allowed))
+            CPU_SET(cpu, &one);
+    }
     for (size_t i = 0; i < COUNT; i++)
-        lines[i] = i % 1000 == 7 ? "mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344" : "nop";
-    assert_int_equal(isa_assemble_lines(lines, COUNT, codes, NULL, &err), IP_OK);
-    for (size_t i = 0; i < COUNT; i++)
-        assert_int_equal(codes[i].length, i % 1000 == 7 ? 12 : 1);
+        lines[i] = i % EVERY == 7   ? "mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344"
+                   : i % EVERY == 9 ? "add rax, rbx, rcx"
+                                    : "nop";
+    for (size_t run = 0; run < 2; run++) {
+        memset(codes, 0xff, COUNT * sizeof *codes);
+        assert_int_equal(sched_setaffinity(0, sizeof allowed, run == 0 ? &one : &allowed), 0);
+        assert_int_equal(isa_assemble_lines(lines, COUNT, codes, &complaints[run], &err), IP_OK);
+        assert_int_equal(complaints[run].count, COUNT);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_int_equal(codes[i].length, i % EVERY == 7 ? 12 : i % EVERY == 9 ? 0 : 1);
+            assert_string_equal(complaints[run].items[i],
+                                i % EVERY == 9 ? "invalid combination of opcode and operands" : "");
+        }
+        ip_lines_fini(&complaints[run]);
+    }
     free(codes);
     free(lines);
 }
@@ -159,6 +181,11 @@ static void test_nasm_broken(void **state) {
         {"#!/bin/sh\necho 'out of paper'\nexit 3\n", IP_FAILED, "NASM failed and said: out of paper"},
         {"#!/bin/sh\nkill -9 $$\n", IP_FAILED, "was killed by signal 9"},
     };
+    enum { MANY = 9000 }; /* enough for several */
+    static const char *many[MANY];
+    static struct isa_code many_codes[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        many[i] = "nop";
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[] = "/tmp/isaprobe-test-XXXXXX";
         int fd = mkstemp(path);
@@ -173,6 +200,9 @@ static void test_nasm_broken(void **state) {
         struct ip_error err = {0};
         assert_int_equal(isa_assemble_lines(lines, 1, &code, NULL, &err), cases[i].status);
         assert_non_null(strstr(err.text, cases[i].text));
+        assert_int_equal(isa_assemble_lines(many, MANY, many_codes, NULL, &err), cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].text));
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
         unsetenv("ISAPROBE_NASM");
         unlink(path);
     }

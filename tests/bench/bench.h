@@ -19,10 +19,12 @@ struct bench_options {
 
 /* bench_common.c: puts a seeded sample of the forms in front, without repetition. */
 void bench_forms_shuffle(struct isa_form **forms, size_t count, size_t sample, uint64_t seed);
-/* ... and a meter that looks at the clock before and after another one. */
+/* ... CPU time of this process, its children left out; and a meter that looks at both clocks before and after
+ * another one. */
+double bench_cpu_seconds(void);
 struct bench_timed {
     const struct hx_meter *inner;
-    double seconds;
+    double seconds, cpu_seconds;
     size_t kernels; /* measured, not only looked at */
 };
 struct hx_meter bench_timed_meter(struct bench_timed *timed);

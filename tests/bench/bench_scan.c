@@ -28,7 +28,7 @@ struct scan_run {
     size_t count;
     double seconds;        /* in all */
     double meter_seconds;  /* from kernels to statistics */
-    double nasm_seconds;   /* of CPU time in NASM */
+    double build_seconds;  /* of CPU time of this process outside of the meter */
     double kernel_seconds; /* in the kernels themselves, references included */
     double waited_seconds; /* for neighbours to go away */
     size_t kernels;        /* runs of a kernel in a batch or look */
@@ -71,14 +71,6 @@ static void group_measure(struct tool *tool, const struct hx_meter *meter, struc
     }
 }
 
-/* CPU time of the processes that were waited for: NASM alone, for those that measure are the starter's. */
-static double nasm_cpu_seconds(void) {
-    struct rusage usage = {0};
-    (void)getrusage(RUSAGE_CHILDREN, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_form *const *forms,
                      size_t count, struct scan_run *run) {
     struct ip_error err = {0};
@@ -87,7 +79,7 @@ static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_
     struct probe_transfers transfers = {0};
     const struct hx_plan full = tool->bench.plan;
     *run = (struct scan_run){.count = count, .facts = tool_alloc(tool, count, sizeof *run->facts)};
-    double begin = ip_clock_seconds(), ticks = tool->bench.run_ticks, nasm = nasm_cpu_seconds();
+    double begin = ip_clock_seconds(), ticks = tool->bench.run_ticks, cpu = bench_cpu_seconds();
     size_t kernels = tool->bench.kernels_run;
     uint32_t waited_ms = tool->bench.patience.waited_ms;
     tool_must(tool, probe_transfers_init(&transfers, &tool->table, &err), &err);
@@ -102,7 +94,7 @@ static void scan_run(struct tool *tool, struct gen_encoder *encoder, struct isa_
     probe_transfers_fini(&transfers);
     run->seconds = ip_clock_seconds() - begin;
     run->meter_seconds = timed.seconds;
-    run->nasm_seconds = nasm_cpu_seconds() - nasm;
+    run->build_seconds = bench_cpu_seconds() - cpu - timed.cpu_seconds;
     run->kernel_seconds =
         tool->host.tsc_hz != 0 ? (tool->bench.run_ticks - ticks) / (double)tool->host.tsc_hz : 0.0;
     run->kernels = tool->bench.kernels_run - kernels;
@@ -213,8 +205,8 @@ void bench_scan(struct tool *tool, const struct bench_options *options) {
     const struct scan_run *first = &runs[SHARES - 1];
     gen_encoder_fini(&encoder);
     scan_run(tool, &encoder, forms, sample, &again);
-    double total = first->seconds, encoding = first->nasm_seconds;
-    double building = total - first->meter_seconds - encoding;
+    double total = first->seconds, building = first->build_seconds;
+    double encoding = total - first->meter_seconds - building; /* this process waits for NASM alone */
     (void)printf("%-44s %.2f s (%.0f %%)\n", "encoding with NASM", encoding, 100.0 * encoding / total);
     (void)printf("%-44s %.2f s (%.0f %%)\n", "building kernels and inferring", building,
                  100.0 * building / total);
