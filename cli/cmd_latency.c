@@ -200,14 +200,12 @@ const struct cli_command cli_cmd_latency = {
     .summary = "measure the latency of every operand pair of a form",
     .arguments = "FORM...",
     .description =
-        "FORM is a mnemonic in any case (ADDPD: all its forms), a pattern with * and ?, or a quoted syntax\n"
-        "(\"add r64, imm32\"). Each pair src->dst has the core cycles from the source operand to the\n"
-        "destination operand; <= marks an upper bound, ? a value that is not to be trusted. Of a memory\n"
-        "operand, op2:address is the way through its address, op2:content through what is stored there; "
-        "none\n"
-        "is a pair whose result does not depend on its source, - one that could not be measured (--format "
-        "json\n"
-        "says why).\n",
+        "FORM is a mnemonic in any case (ADDPD: all its forms), a pattern with * and ? (\"vadd*\", or with\n"
+        "a blank of whole forms: \"lock *\"), or a quoted syntax (\"add r64, imm32\"). Each pair src->dst\n"
+        "has the core cycles from the source operand to the destination operand; <= marks an upper bound,\n"
+        "? a value that is not to be trusted. Of a memory operand, op2:address is the way through its\n"
+        "address, op2:content through what is stored there; none is a pair whose result does not depend on\n"
+        "its source, - one that could not be measured (--format json says why).\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,

@@ -152,8 +152,10 @@ const struct cli_command cli_cmd_list = {
     .name = "list",
     .summary = "list the instruction forms in the tables",
     .arguments = "[FORM]...",
-    .description = "Without FORM: all of them. FORM is a mnemonic in any case, a pattern with * and ?, or a\n"
-                   "quoted syntax; with alternatives (\"addpd xmm, xmm/m128\") it names all of them.\n",
+    .description =
+        "Without FORM: all of them. FORM is a mnemonic in any case, a pattern with * and ? (\"vadd*\", or\n"
+        "with a blank of whole forms: \"lock *\"), or a quoted syntax; with alternatives\n"
+        "(\"addpd xmm, xmm/m128\") it names all of them.\n",
     .options = options,
     .groups = CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 0,

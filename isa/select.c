@@ -160,6 +160,41 @@ static bool bare_mnemonic(const char *query, char *mnemonic) {
     return true;
 }
 
+/* A pattern of whole forms as their syntax is written: lower case, no blank before a comma, one behind it,
+ * and otherwise one for many. Returns false where it is longer than any syntax. */
+static bool syntax_pattern(const char *query, char *pattern) {
+    size_t length = 0;
+    bool blank = false;
+    for (const char *at = query + strspn(query, " \t"); *at != '\0'; at++) {
+        if (*at == ' ' || *at == '\t') {
+            blank = true;
+            continue;
+        }
+        if (length + 2 >= ISA_SYNTAX_MAX)
+            return false;
+        if (*at != ',' && (blank || (length > 0 && pattern[length - 1] == ',')))
+            pattern[length++] = ' ';
+        blank = false;
+        pattern[length++] = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+    }
+    pattern[length] = '\0';
+    return true;
+}
+
+static enum ip_status select_syntax_pattern(const struct isa_table *table, const char *query,
+                                            struct selection *selection, struct ip_error *err) {
+    char pattern[ISA_SYNTAX_MAX];
+    bool fits = syntax_pattern(query, pattern);
+    for (size_t i = 0; i < table->count && fits; i++) {
+        if (pattern_matches(pattern, table->forms[i].syntax))
+            selection_add(selection, i);
+    }
+    if (selection->count == 0)
+        return ip_fail(err, IP_USAGE,
+                       "no form matches '%.60s'; 'isaprobe list' writes all as they are matched", query);
+    return IP_OK;
+}
+
 static enum ip_status select_query(const struct isa_table *table, const char *query,
                                    struct selection *selection, struct ip_error *err) {
     char mnemonic[ISA_MNEMONIC_MAX];
@@ -173,9 +208,14 @@ static enum ip_status select_query(const struct isa_table *table, const char *qu
         if (selection->count > 0)
             return IP_OK;
         if (pattern)
-            return ip_fail(err, IP_USAGE, "no mnemonic matches '%s'; 'isaprobe list' names all", mnemonic);
+            return ip_fail(err, IP_USAGE,
+                           "no mnemonic matches '%s'; 'isaprobe list' names all, and with a blank ('lock *') "
+                           "a pattern is one of whole forms",
+                           mnemonic);
         return unknown_mnemonic(table, mnemonic, err);
     }
+    if (strpbrk(query, "*?") != NULL)
+        return select_syntax_pattern(table, query, selection, err);
     struct isa_row row;
     unsigned column = 0;
     enum ip_status status = isa_row_parse(&row, query, strlen(query), &column, err);

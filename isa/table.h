@@ -44,9 +44,10 @@ IP_CHECK enum ip_status isa_table_builtin_add(struct isa_table *table, struct ip
 struct isa_form *isa_table_find(const struct isa_table *table, const char *syntax);
 
 /* Selects forms: `query` is a mnemonic in any case ("ADDPD": all its forms), a syntax ("add r64, imm32"; with
- * alternatives it names all of them) or a mnemonic pattern with * and ?. Appends positions to *positions
- * (realloc'd, owned by the caller). IP_USAGE when nothing matches: the text names the nearest mnemonics or,
- * for a known mnemonic, its forms. */
+ * alternatives it names all of them), a pattern of mnemonics with * and ? ("vadd*"), or, with a blank in it,
+ * one of whole forms ("lock *", "v* zmm, zmm, m512"). Appends positions to *positions (realloc'd, owned by
+ * the caller). IP_USAGE when nothing matches: the text names the nearest mnemonics or, for a known mnemonic,
+ * its forms. */
 IP_CHECK enum ip_status isa_table_select(const struct isa_table *table, const char *query, size_t **positions,
                                          size_t *count, struct ip_error *err);
 

@@ -27,6 +27,7 @@ struct work {
     struct res_comparison *made;
     struct res_class_change *class; /* of the form in hand */
     const struct res_row *a, *b;
+    uint32_t a_pipes, b_pipes; /* the ports that the lists of pipes of either sheet name */
     double relative;
     bool failed;
 };
@@ -169,10 +170,30 @@ static bool number_compare(struct work *work, enum res_aspect aspect, double a, 
     return true;
 }
 
+static uint32_t pipes_of(const struct res_sheet *sheet) {
+    struct probe_usage_term terms[PROBE_USAGE_TERMS];
+    uint32_t pipes = 0;
+    unsigned count;
+    for (size_t i = 0; i < sheet->count; i++) {
+        const char *ports = sheet->rows[i].ports;
+        if (res_usage_is_of_pipes(ports) && res_usage_parse(ports, terms, &count)) {
+            for (unsigned t = 0; t < count; t++) {
+                pipes |= terms[t].ports;
+            }
+        }
+    }
+    return pipes;
+}
+
+/* Where one side lists pipes alone, the other side's loads and integer ports are no difference. */
 static bool ports_compare(struct work *work, bool *changed) {
+    uint32_t within = res_usage_is_of_pipes(work->a->ports)   ? work->a_pipes
+                      : res_usage_is_of_pipes(work->b->ports) ? work->b_pipes
+                                                              : UINT32_MAX;
     char a[RES_PORTS_MAX], b[RES_PORTS_MAX];
     if (work->a->ports[0] == '\0' || work->b->ports[0] == '\0' ||
-        !res_usage_normal(work->a->ports, a, sizeof a) || !res_usage_normal(work->b->ports, b, sizeof b)) {
+        !res_usage_normal(work->a->ports, within, a, sizeof a) ||
+        !res_usage_normal(work->b->ports, within, b, sizeof b)) {
         return false;
     }
     *changed = strcmp(a, b) != 0;
@@ -297,8 +318,11 @@ enum ip_status res_compare(const struct res_sheet *a, const struct res_sheet *b,
     bool forms = has_forms(a) && has_forms(b);
     size_t a_count, b_count;
     struct key *a_keys = keys_make(a, forms, &a_count), *b_keys = keys_make(b, forms, &b_count);
-    struct work work = {
-        .made = &made, .relative = tolerance.relative, .failed = a_keys == NULL || b_keys == NULL};
+    struct work work = {.made = &made,
+                        .a_pipes = pipes_of(a),
+                        .b_pipes = pipes_of(b),
+                        .relative = tolerance.relative,
+                        .failed = a_keys == NULL || b_keys == NULL};
     for (size_t i = 0; i < a->count && !work.failed; i++) {
         work.a = &a->rows[i];
         const char *word = forms ? work.a->form : work.a->name;

@@ -24,13 +24,13 @@ bool res_usage_parse(const char *text, struct probe_usage_term *terms, unsigned 
     for (const char *at = text;; at++) {
         char *end;
         double uops = strtod(at, &end);
-        if (end == at || !(uops > 0) || uops > 1e6 || end[0] != '*' || end[1] != 'p' ||
-            found == PROBE_USAGE_TERMS) {
+        size_t letters = end[0] != '*' ? 0 : end[1] == 'p' ? 1 : strncmp(end + 1, "FP", 2) == 0 ? 2 : 0;
+        if (end == at || !(uops > 0) || uops > 1e6 || letters == 0 || found == PROBE_USAGE_TERMS) {
             return false;
         }
         uint32_t ports = 0;
         const char *name;
-        for (at = end + 2; *at != '\0' && (name = strchr(port_names, *at)) != NULL; at++) {
+        for (at = end + 1 + letters; *at != '\0' && (name = strchr(port_names, *at)) != NULL; at++) {
             ports |= UINT32_C(1) << (name - port_names);
         }
         if (ports == 0 || (*at != '\0' && *at != '+')) {
@@ -51,11 +51,20 @@ static int term_compare(const void *left, const void *right) {
     return width != 0 ? width : (a->ports > b->ports) - (a->ports < b->ports);
 }
 
-bool res_usage_normal(const char *text, char *normal, size_t size) {
+bool res_usage_is_of_pipes(const char *text) {
+    return strstr(text, "*FP") != NULL;
+}
+
+bool res_usage_normal(const char *text, uint32_t within, char *normal, size_t size) {
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
-    unsigned count;
-    if (!res_usage_parse(text, terms, &count)) {
+    unsigned found, count = 0;
+    if (!res_usage_parse(text, terms, &found)) {
         return false;
+    }
+    for (unsigned i = 0; i < found; i++) {
+        if ((terms[i].ports & within) != 0) {
+            terms[count++] = terms[i];
+        }
     }
     qsort(terms, count, sizeof terms[0], term_compare);
     struct ip_text made = {0};
@@ -75,7 +84,7 @@ bool res_usage_normal(const char *text, char *normal, size_t size) {
     }
     bool fits = !made.failed && made.length < size;
     if (fits) {
-        (void)snprintf(normal, size, "%s", count > 0 ? ip_text_string(&made) : text);
+        (void)snprintf(normal, size, "%s", count > 0 ? ip_text_string(&made) : found > 0 ? "none" : text);
     }
     ip_text_fini(&made);
     return fits;

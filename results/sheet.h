@@ -85,13 +85,19 @@ void res_uops_name(const struct isa_form *form, char *name);
 /* Drops those suffixes from a name of uops.info. */
 void res_uops_name_plain(char *name);
 
-/* As res_ports_parse, with sets of bits: bit i of a term's ports is port i of "0123456789ABC...". `terms` has
- * room for PROBE_USAGE_TERMS. */
+/* "1*p01+2*p5" as sets of bits: bit i of a term's ports is port i of "0123456789ABC...". uops.info's name of
+ * an AMD's pipes, "1*FP01", is read as "1*p01". `terms` has room for PROBE_USAGE_TERMS. False where it is no
+ * such list; "" and "none" have no terms. */
 bool res_usage_parse(const char *text, struct probe_usage_term *terms, unsigned *count);
 /* The name of such a port. */
 char res_port_name(unsigned port);
-/* The same list with its terms sorted, for comparing: "2*p5+1*p01". False as res_usage_parse. */
-bool res_usage_normal(const char *text, char *normal, size_t size);
+/* Does the list name an AMD's pipes ("1*FP01")? uops.info's tables of such cores say nothing of other ports.
+ */
+bool res_usage_is_of_pipes(const char *text);
+/* The same list with its terms sorted, for comparing: "2*p5+1*p01"; without those that have no port of
+ * `within`
+ * ("none": none has). False as res_usage_parse. */
+bool res_usage_normal(const char *text, uint32_t within, char *normal, size_t size);
 
 /* "0.25", "1", "3.6667": at most four decimals, without trailing zeros. */
 void res_number_append(struct ip_text *text, double number);

@@ -316,6 +316,17 @@ static void test_select(void **state) {
     count = 0;
     assert_int_equal(isa_table_select(&table, "lock add", &positions, &count, &err), IP_OK);
     assert_int_equal(count, 1);
+    static const struct {
+        const char *query;
+        size_t count;
+    } patterns[] = {{"LOCK *", 1},        {"  add*  xmm , m*", 2}, {"add? xmm,xmm", 0},
+                    {"add?? xmm,xmm", 2}, {"?add* ymm, *", 1},     {"add* r64, imm*", 2}};
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) { /* of whole forms */
+        count = 0;
+        assert_int_equal(isa_table_select(&table, patterns[i].query, &positions, &count, &err),
+                         patterns[i].count > 0 ? IP_OK : IP_USAGE);
+        assert_int_equal(count, patterns[i].count);
+    }
     count = 0;
     assert_int_equal(isa_table_select(&table, "JNE", &positions, &count, &err), IP_OK);
     assert_int_equal(count, 2);
@@ -327,7 +338,9 @@ static void test_select(void **state) {
         {"ADDDP", "no instruction is called 'adddp'; nearest: addpd, addps, add, vaddpd"},
         {"zzzzzzzzzz",
          "no instruction is called 'zzzzzzzzzz'; 'isaprobe list' names all, --isa FILE adds rows"},
-        {"zz*", "no mnemonic matches 'zz*'; 'isaprobe list' names all"},
+        {"lock*", "no mnemonic matches 'lock*'; 'isaprobe list' names all, and with a blank ('lock *') a "
+                  "pattern is one of whole forms"},
+        {"Rep *", "no form matches 'Rep *'; 'isaprobe list' writes all as they are matched"},
         {"addpd ymm, ymm", "no form 'addpd ymm, ymm'; forms of addpd: addpd xmm, xmm; addpd xmm, m128"},
         {"addpd xmm, foo", "'addpd xmm, foo', column 12: 'foo' is no operand kind"},
         {"adpd xmm, foo", "no instruction is called 'adpd'; nearest: addpd, add, addps, vaddpd"},

@@ -137,8 +137,8 @@ static void assert_same_range(const struct res_row *a, const struct res_row *b, 
 /* Ports as a set of terms: some formats do not keep the order of ports in a term. */
 static void assert_same_ports(const struct res_row *a, const struct res_row *b) {
     char x[RES_PORTS_MAX] = "", y[RES_PORTS_MAX] = "";
-    assert_true(a->ports[0] == '\0' || res_usage_normal(a->ports, x, sizeof x));
-    assert_true(b->ports[0] == '\0' || res_usage_normal(b->ports, y, sizeof y));
+    assert_true(a->ports[0] == '\0' || res_usage_normal(a->ports, UINT32_MAX, x, sizeof x));
+    assert_true(b->ports[0] == '\0' || res_usage_normal(b->ports, UINT32_MAX, y, sizeof y));
     assert_string_equal(x, y);
 }
 
@@ -504,14 +504,21 @@ static void test_ports(void **state) {
         {"1*p5+1*p5", "2*p5"},
         {"none", "none"},
         {"0.5*p0+0.5*p1", "0.5*p0+0.5*p1"},
+        {"1*FP12+2*FP0+1*p3", "2*p0+1*p3+1*p12"},
     };
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         char normal[RES_PORTS_MAX];
-        assert_true(res_usage_normal(same[i][0], normal, sizeof normal));
+        assert_true(res_usage_normal(same[i][0], UINT32_MAX, normal, sizeof normal));
         assert_string_equal(normal, same[i][1]);
     }
-    static const char *const bad[] = {"1*01",  "p01",    "1*p",    "1*p01+", "x",
-                                      "-1*p0", "1*p0+2", "1e9*p0", "1*p01 "};
+    char normal[RES_PORTS_MAX];
+    assert_true(res_usage_normal("1*p89+1*p12+2*p38", 0xf, normal, sizeof normal));
+    assert_string_equal(normal, "1*p12+2*p38");
+    assert_true(res_usage_normal("1*p89", 0xf, normal, sizeof normal));
+    assert_string_equal(normal, "none");
+    assert_true(res_usage_is_of_pipes("1*FP0") && !res_usage_is_of_pipes("1*p0"));
+    static const char *const bad[] = {"1*01",   "p01",    "1*p",   "1*p01+", "x",      "-1*p0", "1*p0+2",
+                                      "1e9*p0", "1*p01 ", "1*F01", "1*FP",   "1*FPX*", "1FP0"};
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -25,6 +25,11 @@ isaprobe compare -q --tolerance 0 "$T/a.csv" "$T/a.uopsinfo-xml"
 echo "== a table of uops.info"
 printf 'instruction,extension,latency,throughput_measured,slots,ports\r\n"IMUL (R64, R64)",BASE,[3;\xe2\x89\xa47],1.00,1,1*p1\r\n"ADD_01 (R64, R64)",BASE,2,0.25,,\r\n"NONE (R64)",BASE,,,,\r\n' >"$T/u.csv"
 isaprobe compare "$T/u.csv" "$T/a.db" | rounded
+echo "== a table of an AMD, which names its pipes and no other port"
+head='instruction,extension,latency,throughput_measured,slots,ports'
+printf '%s\n"AESENC (XMM, M128)",AES,,0.50,1,1*FP01\n"AESIMC (XMM, XMM)",AES,,0.50,1,1*FP12\n' $head >"$T/p.csv"
+printf '%s\n"AESENC (XMM, M128)",AES,,0.50,1,1*p89+1*p01\n"AESIMC (XMM, XMM)",AES,,0.50,1,1*p1\n' $head >"$T/q.csv"
+isaprobe compare -q "$T/p.csv" "$T/q.csv"
 echo "== nothing has changed: of an earlier file, and of a pipe"
 isaprobe compare -q --format csv -o "$T/changes.csv" "$T/a.db" "$T/b.db"
 isaprobe compare -q --format csv -o "$T/changes.csv" "$T/a.csv" <(cat "$T/a.csv")

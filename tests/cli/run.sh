@@ -9,7 +9,11 @@
 set -uo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
-program=$1
+program=${1-}
+if [[ ! -x $program || -d $program ]]; then
+    echo "usage: tests/cli/run.sh PROGRAM [NAME...]: '$program' is no program" >&2
+    exit 2
+fi
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
