@@ -168,7 +168,7 @@ static void ports_append(struct ip_text *text, const struct res_ports *ports) {
         cli_number_append(text, ports->expected_cycles);
         ip_text_append(text, " cycles, residual ");
         cli_number_append(text, ports->residual);
-        ip_text_append(text, "\n");
+        ip_text_printf(text, ports->how[0] != '\0' ? ", by %s\n" : "\n", ports->how);
     }
     unit_held_append(text, ports);
 }

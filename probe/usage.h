@@ -47,7 +47,7 @@ struct probe_usage {
     struct hx_stat stat;    /* of the form alone, a fault included; all-zero: no kernel was run */
     char unit[64];          /* the unit that it waits for, by the form that founded it (probe/units.h); "" */
     double unit_cycles;     /* that an instance keeps the unit busy; NaN */
-    char how[64];           /* "7 sets, 1 mix to check" */
+    char how[64];           /* "7 sets, 1 mix to check": those that were read */
     char why[128];
 };
 

@@ -300,6 +300,8 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
             checked++;
         }
     }
+    (void)snprintf(result->how, sizeof result->how, "%u set%s, %u mix%s to check", measured,
+                   measured == 1 ? "" : "s", checked, checked == 1 ? "" : "es");
     double uops = probe_usage_terms_uops(result->terms, result->term_count);
     slots_refute(result, map);
     expected_take(result, map);

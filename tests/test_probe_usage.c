@@ -70,6 +70,9 @@ static void usage_is(const struct machine *machine, const struct probe_usage *us
         fail_msg("%s: %s, found %s; %s", form, truth, probe_usage_print(&machine->map, usage, print),
                  usage->why);
     }
+    unsigned sets = 0, mixes = 0;
+    assert_int_equal(sscanf(usage->how, "%u set%*[s,] %u mix", &sets, &mixes), 2);
+    assert_int_equal(sets, usage->read);
 }
 
 /* By the map that the machine has. */

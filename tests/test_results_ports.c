@@ -171,6 +171,7 @@ static void test_usage_round_trip(void **state) {
     assert_close(form.ports.expected_cycles, 1);
     assert_close(form.ports.unit_cycles, 1.5);
     assert_string_equal(form.ports.unit, "a unit");
+    assert_string_equal(form.ports.how, "some sets");
     assert_close(form.ports.evidence.cycles, 24);
     assert_int_equal(form.parts, RES_PART_PORTS);
     res_form_fini(&form);

@@ -11,4 +11,6 @@ if [ $code -ne 3 ]; then
     [ $? -eq $code ] || echo "another exit status"
     diff "$T/first" "$T/again"
 fi
+isaprobe latency --timer sim:tests/data/skl.sim --record - "addpd xmm, xmm"
+echo "exit $?"
 isaprobe latency --timer sim:tests/data/skl.sim --record "$T/absent/samples" "addpd xmm, xmm"
