@@ -150,6 +150,18 @@ static bool mask_insert(ZydisEncoderRequest *request, const struct isa_form *for
     return true;
 }
 
+/* Of all that a CPU may run as NOP with two operands programs have 0F 1F. Zydis writes the first that decodes to
+ * it: 0F 0D, which is a prefetch to some and no instruction to others, or 0F 19. */
+static void nop_make_common(const struct isa_form *form, uint8_t *code, size_t length) {
+    if (strcmp(form->mnemonic, "nop") != 0 || form->explicit_count != 2)
+        return;
+    size_t at = 0;
+    while (at + 1 < length && code[at] != 0x0f) /* behind prefixes */
+        at++;
+    if (at + 1 < length)
+        code[at + 1] = 0x1f;
+}
+
 enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
                           size_t *length, struct ip_error *err) {
     for (unsigned attempt = 0; attempt < 4; attempt++) {
@@ -163,6 +175,7 @@ enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding 
             size <= ISA_CODE_MAX) {
             memcpy(code, bytes, size);
             *length = size;
+            nop_make_common(form, code, size);
             return IP_OK;
         }
     }

@@ -487,12 +487,21 @@ static void neighbours_fill(struct core_block *block) {
     }
 }
 
-/* NOPs that take no slot behind another instruction share its own; what has one already takes no second. */
+static bool is_nop(const struct core_instruction *instruction) {
+    return strcmp(instruction->cost->form.mnemonic, "nop") == 0;
+}
+
+/* NOPs that take no slot behind another instruction share its own; what has one already takes no second. Of
+ * NOPs alone the first has its own. */
 static void nops_place(struct core_block *block, double slots) {
-    bool shared = block->items[block->count - 1].fused;
+    size_t nops = 0;
+    while (nops < block->count && is_nop(&block->items[nops])) {
+        nops++;
+    }
+    bool shared = nops == block->count || block->items[block->count - 1].fused;
     for (size_t i = 0; i < block->count; i++) {
         struct core_instruction *to = &block->items[i];
-        if (strcmp(to->cost->form.mnemonic, "nop") != 0) {
+        if (!is_nop(to)) {
             shared = false;
         } else {
             to->slots = shared ? to->slots : slots;

@@ -478,6 +478,15 @@ static float after_find(const struct core_costs *costs, const struct core_cost *
     return 0.0f;
 }
 
+/* A NOP of no slot, and nobody measured the core itself: it shares that of the instruction before it. */
+static void nops_share(struct core_costs *costs) {
+    struct probe_core_value *slots = &costs->core.values[PROBE_CORE_NOP_SLOTS];
+    if (!slots->known) {
+        *slots = (struct probe_core_value){
+            .known = true, .spread = NAN, .how = "the store has a NOP that takes no issue slot"};
+    }
+}
+
 enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
     if (costs->store == NULL) {
         return IP_OK;
@@ -518,6 +527,9 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
         bool counted = !isnan(known.slots.cycles) && strcmp(known.slots.verdict, "ok") == 0;
         bool mixed = !isnan(known.ports.slots) && strcmp(known.ports.verdict, "ok") == 0;
         cost->slots = counted ? known.slots.cycles : mixed ? known.ports.slots : slots_guess(costs, cost);
+        if (counted && round(cost->slots) < 1.0 && strcmp(cost->form.mnemonic, "nop") == 0) {
+            nops_share(costs);
+        }
         cost->slots = fmax(1.0, round(cost->slots));
         if (!cost->known) {
             (void)snprintf(cost->why, sizeof cost->why, "%s",

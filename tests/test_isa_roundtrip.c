@@ -240,11 +240,33 @@ static void test_random_instances(void **state) {
     free(texts);
 }
 
+/* A NOP with two operands is the one that assemblers pad with, 0F 1F. */
+static void test_nops_are_common(void **state) {
+    const struct fixture *fixture = *state;
+    static const char *const cases[][2] = {{"nop m16, r16", "db 0x66,0x41,0x0f,0x1f,0x06 "},
+                                           {"nop m32, r32", "db 0x41,0x0f,0x1f,0x06 "},
+                                           {"nop r32, r32", "db 0x0f,0x1f,0xc0 "},
+                                           {"nop r64, r64", "db 0x48,0x0f,0x1f,0xc0 "}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct isa_form *form = isa_table_find(&fixture->table, cases[i][0]);
+        struct isa_binding binding;
+        struct ip_error err = {0};
+        char line[ISA_LINE_MAX];
+        assert_non_null(form);
+        isa_binding_init(form, &binding);
+        binding.reg[0] = binding.reg[1] = 0;
+        binding.address = (struct isa_address){.base = 14, .index = -1};
+        assert_int_equal(isa_form_print(form, &binding, line, &err), IP_OK);
+        assert_memory_equal(line, cases[i][1], strlen(cases[i][1]));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_row_is_derived),
         cmocka_unit_test(test_samples_decode_back),
         cmocka_unit_test(test_random_instances),
+        cmocka_unit_test(test_nops_are_common),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

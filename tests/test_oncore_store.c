@@ -40,8 +40,49 @@ static void test_damaged_usage(void **state) {
     res_store_close(store);
 }
 
+/* Where a scan found a NOP that takes no issue slot NOPs share them, `core` or not: two additions and two
+ * NOPs have as many slots as the additions. What `core` says goes first. */
+static void test_nops_of_a_scan(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    static const uint8_t block[] = {0x48, 0x01, 0xd8, 0x0f, 0x1f, 0x00, 0x48, 0x01, 0xd1, 0x0f, 0x1f, 0x00};
+    static const struct {
+        const char *sql;
+        double slots;
+    } cases[] = {{"UPDATE slots SET slots = 1.04", 4},
+                 {"UPDATE slots SET slots = 0.12", 2},
+                 {"UPDATE slots SET verdict = 'unstable'", 4},
+                 {"UPDATE slots SET verdict = 'ok';"
+                  "CREATE TABLE core(key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,"
+                  " run_id INTEGER NOT NULL) WITHOUT ROWID;"
+                  "INSERT INTO core SELECT 'nop_slots', 1, 0, '', run_id FROM forms",
+                  4}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path, "UPDATE forms SET syntax = 'nop m32, r32', mnemonic = 'nop';"
+                     "INSERT INTO slots SELECT id, 0.12, 0, 'ok', '', NULL, run_id FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct res_store *store = NULL;
+        struct core_costs costs = {0};
+        struct core_block decoded = {0};
+        sql(place->path, cases[i].sql);
+        must(res_store_open_readonly(&store, place->path, &err), &err);
+        must(core_costs_open(&costs, store, &err), &err);
+        must(core_block_decode(&decoded, block, sizeof block, &costs, &err), &err);
+        double slots = 0;
+        for (size_t k = 0; k < decoded.count; k++) {
+            slots += decoded.items[k].slots;
+        }
+        assert_float_equal(slots, cases[i].slots, 0);
+        core_block_fini(&decoded);
+        core_costs_fini(&costs);
+        res_store_close(store);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_nops_of_a_scan, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
