@@ -56,6 +56,14 @@ bool gen_form_divides(const struct isa_form *form) {
     return gen_mnemonic_is_one_of(form->mnemonic, list);
 }
 
+bool gen_form_counts_in_cl(const struct isa_form *form) {
+    static const char *const list[] = {"shl", "shr", "sar", "rol", "ror", "rcl", "rcr", "shld", "shrd", NULL};
+    const struct isa_operand *last =
+        &form->operands[form->explicit_count != 0 ? form->explicit_count - 1 : 0];
+    return form->explicit_count > 1 && last->kind == ISA_OPERAND_REG && last->reg_class == ISA_REG_GPR8 &&
+           last->reg == RCX && gen_mnemonic_is_one_of(form->mnemonic, list);
+}
+
 bool gen_form_modifies_memory(const struct isa_form *form) {
     int o = isa_form_memory_operand(form);
     return o >= 0 && form->operands[o].read && form->operands[o].write;
@@ -128,6 +136,9 @@ uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *for
     if (gen_form_divides(form)) {
         /* rdx:rax = 0x11, divisor 1: the quotient fits and the next division sees the same again. */
         return pool->slow_values ? GEN_SLOW_DIVIDEND : (gpr == RAX ? 0x11 : 0);
+    }
+    if (pool->slow_values && gpr == RCX && gen_form_counts_in_cl(form)) {
+        return 0;
     }
     bool selects = strcmp(form->mnemonic, "xgetbv") == 0 || strcmp(form->mnemonic, "rdpkru") == 0;
     bool keys = strcmp(form->mnemonic, "wrpkru") == 0;

@@ -57,6 +57,8 @@ uint64_t gen_form_gpr_fill(const struct isa_form *form, uint64_t otherwise);
 bool gen_form_loads_state(const struct isa_form *form);
 /* True for DIV and IDIV. */
 bool gen_form_divides(const struct isa_form *form);
+/* True for shifts and rotations by CL. A count of zero leaves the flags alone. */
+bool gen_form_counts_in_cl(const struct isa_form *form);
 bool gen_form_has_tile(const struct isa_form *form);
 /* True for loads and stores of tiles: their address has an index register, the distance of the rows. */
 bool gen_form_moves_tile(const struct isa_form *form);

@@ -470,6 +470,23 @@ static enum ip_status slow_chains_add(struct latency_session *session, size_t fo
     return via[1] < 0 ? IP_OK : chain_add(session, form_index, pair_index, via, 2, CHAIN_SLOW_VALUES, err);
 }
 
+/* With a count of zero the flags are the old ones, which a core may have to wait for. */
+static enum ip_status zero_counts_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                      struct ip_error *err) {
+    const struct isa_form *form = session->forms[form_index];
+    const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
+    const struct isa_operand *src = &form->operands[pair->src];
+    if (pair->path != PROBE_PATH_REGISTER || probe_operand_file(src) != PROBE_FILE_GPR ||
+        pair->src + 1 == form->explicit_count) { /* CL itself would not stay zero */
+        return IP_OK;
+    }
+    unsigned found = 0;
+    return pair->src == pair->dst
+               ? chain_add(session, form_index, pair_index, NULL, 0, CHAIN_SLOW_VALUES, err)
+               : single_transfers_add(session, form_index, pair_index, CHAIN_SLOW_VALUES, CHOICE_FIRST,
+                                      &found, err);
+}
+
 static bool operand_is_stack_pointer(const struct isa_operand *operand) {
     return operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) &&
            operand->reg_class != ISA_REG_GPR8H && operand->reg == 4;
@@ -570,6 +587,7 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
     }
     if (status == IP_OK) {
         status = gen_form_depends_on_values(form) ? slow_chains_add(session, form_index, pair_index, err)
+                 : gen_form_counts_in_cl(form)    ? zero_counts_add(session, form_index, pair_index, err)
                                                   : old_merged_add(session, form_index, pair_index, err);
     }
     if (status == IP_OK && found == 0 && pair->why[0] == '\0') {

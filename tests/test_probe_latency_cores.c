@@ -317,6 +317,36 @@ static void a_late_mask_is_tried_behind_moves(void **state) {
     check_core(*state, later_masks, "vaddpd xmm{k}, xmm, xmm", "op2", "op1", 6);
 }
 
+/* A core on which flags come 31 cycles later where a shift found zero in CL, but not to the TEST that stands
+ * between shifts that chain to themselves. */
+static double flags_of_zero_counts(const struct gen_kernel *kernel, double cycles) {
+    static const uint8_t clear_ecx[] = {0xb9, 0, 0, 0, 0};
+    bool zero =
+        memmem(kernel->shorter.bytes, kernel->shorter.loop_offset, clear_ecx, sizeof clear_ecx) != NULL;
+    return zero && links_of(kernel) > 2 ? cycles + 31.0 : cycles;
+}
+
+static double as_simulated(const struct gen_kernel *kernel, double cycles) {
+    (void)kernel;
+    return cycles;
+}
+
+static void a_count_of_zero_may_be_slow(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, flags_of_zero_counts, "shl r64, cl", &form, &latency);
+    assert_near(pair_find(&form, &latency, "op1", "flags")->cycles, 1, 0.01);
+    assert_near(pair_find(&form, &latency, "op1", "flags")->slow_cycles, 32, 0.01);
+    assert_true(isnan(pair_find(&form, &latency, "op1", "op1")->slow_cycles));
+    assert_true(isnan(pair_find(&form, &latency, "op2", "flags")->slow_cycles)); /* it would not stay zero */
+    probe_latency_fini(&latency);
+    /* Where it is not slow there is no such fact. */
+    measure_otherwise(*state, as_simulated, "shl r64, cl", &form, &latency);
+    assert_near(pair_find(&form, &latency, "op1", "flags")->cycles, 1, 0.01);
+    assert_true(isnan(pair_find(&form, &latency, "op1", "flags")->slow_cycles));
+    probe_latency_fini(&latency);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_a_cycle_alone_is_no_latency_of_flags_either),
@@ -335,6 +365,7 @@ int main(void) {
         cmocka_unit_test(a_round_of_its_transfers_alone_is_a_latency_of_none),
         cmocka_unit_test(the_form_alone_may_have_its_flags_sooner),
         cmocka_unit_test(a_late_mask_is_tried_behind_moves),
+        cmocka_unit_test(a_count_of_zero_may_be_slow),
     };
     return cmocka_run_group_tests(tests, machine_setup, machine_teardown);
 }
