@@ -12,8 +12,7 @@ enum { BRANCHES = 16 /* in a unit; one more instruction prepares the flags for a
 /* Keeps the comparison from fusing with the first branch. */
 static const char KEEPS_APART[] = "nop dword [rax+8]";
 
-/* The instruction that prepares the flags, and the conditions that then hold. r13 = 1, r12 = 0, r11 =
- * INT64_MIN.
+/* The instruction that prepares the flags, and the conditions that then hold. r13, which nobody writes, is 1.
  */
 struct preparation {
     const char *line;
@@ -23,24 +22,47 @@ struct preparation {
 /* Between them each condition holds once and fails once. */
 static const struct preparation preparations[] = {
     {"test r13, r13", " no nb ae nc nz ne nbe a ns np po nl ge nle g "}, /* all flags clear */
-    {"cmp r12, r13", " no b nae c nz ne be na s p pe l nge le ng "},     /* CF SF PF */
     {"cmp r13, r13", " no nb ae nc z e be na ns p pe nl ge le ng "},     /* ZF PF */
-    {"cmp r11, r13", " o nb ae nc nz ne nbe a ns p pe l nge le ng "},    /* OF PF */
+    {"cmp r13, 2", " no b nae c nz ne be na s p pe l nge le ng "},       /* CF SF PF */
+    {"cmp r13b, 0x80", " o b nae c nz ne be na s p pe nl ge nle g "},    /* OF CF SF PF */
 };
 
-static const struct preparation *preparation_find(const char *condition, bool taken) {
+static bool condition_holds(const struct preparation *preparation, const char *condition) {
     char word[ISA_MNEMONIC_MAX + 2];
     (void)snprintf(word, sizeof word, " %s ", condition);
+    return strstr(preparation->holds, word) != NULL;
+}
+
+static const struct preparation *preparation_find(const char *condition, bool taken) {
     bool known = false;
     for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++) {
-        known = known || strstr(preparations[i].holds, word) != NULL;
+        known = known || condition_holds(&preparations[i], condition);
     }
     for (size_t i = 0; known && i < sizeof preparations / sizeof preparations[0]; i++) {
-        if ((strstr(preparations[i].holds, word) != NULL) == taken) {
+        if (condition_holds(&preparations[i], condition) == taken) {
             return &preparations[i];
         }
     }
     return NULL;
+}
+
+/* By which none of these jumps is taken; NULL: there is none. */
+static const struct preparation *preparation_for_all(const struct isa_form *const *jumps, unsigned count) {
+    for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++) {
+        bool any = false;
+        for (unsigned k = 0; k < count; k++) {
+            any = any || condition_holds(&preparations[i], jumps[k]->mnemonic + 1);
+        }
+        if (!any) {
+            return &preparations[i];
+        }
+    }
+    return NULL;
+}
+
+bool gen_jumps_agree(const struct isa_form *one, const struct isa_form *other) {
+    const struct isa_form *const jumps[] = {one, other};
+    return preparation_for_all(jumps, 2) != NULL;
 }
 
 /* LOOP counts rcx down and is taken until that is zero, LOOPE and LOOPNE also only with and without ZF. So
@@ -60,8 +82,6 @@ static void count_prepare(struct gen_program *program, const char *mnemonic, boo
 
 static void conditional_prepare(struct gen_program *program, const struct preparation *preparation) {
     ip_lines_add(&program->init, "mov r13d, 1");
-    ip_lines_add(&program->init, "mov r12d, 0");
-    ip_lines_add(&program->init, "mov r11, 0x8000000000000000");
     ip_lines_add(&program->unit, preparation->line);
 }
 
@@ -102,6 +122,17 @@ enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_
     } else if (preparation != NULL) {
         conditional_prepare(program, preparation);
     }
+    return IP_OK;
+}
+
+enum ip_status gen_jumps_prepare(struct gen_program *program, const struct isa_form *const *jumps,
+                                 unsigned count, struct ip_error *err) {
+    const struct preparation *preparation = preparation_for_all(jumps, count);
+    if (preparation == NULL) {
+        return ip_fail(err, IP_UNSUPPORTED, "no flags keep both '%s' and '%s' from being taken",
+                       jumps[0]->syntax, jumps[count - 1]->syntax);
+    }
+    conditional_prepare(program, preparation);
     return IP_OK;
 }
 

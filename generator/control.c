@@ -61,6 +61,10 @@ bool gen_form_branches(const struct isa_form *form) {
     return is_called(form, "call") || is_called(form, "jmp") || gen_form_is_return(form);
 }
 
+bool gen_form_jumps_on_flags(const struct isa_form *form) {
+    return form->mnemonic[0] == 'j' && gen_form_branches(form) && form->flags_read != 0;
+}
+
 bool gen_form_needs_target(const struct isa_form *form) {
     bool relative = form->explicit_count == 1 && form->operands[0].kind == ISA_OPERAND_REL;
     return is_called(form, "call") || gen_form_is_return(form) || (is_called(form, "jmp") && !relative);

@@ -90,16 +90,41 @@ static void title_write(struct gen_program *program, const struct gen_part *part
     }
 }
 
+/* Does anything but `form` write flags? It would fuse with the branch, or have it taken. */
+static enum ip_status flags_check(const struct gen_part *parts, unsigned count, const struct isa_form *form,
+                                  struct ip_error *err) {
+    for (unsigned i = 0; i < count; i++) {
+        if (parts[i].form != NULL && parts[i].form != form && parts[i].form->flags_written != 0) {
+            return ip_fail(err, IP_UNSUPPORTED, "'%s' would not keep the flags that '%s' asks",
+                           parts[i].form->syntax, form->syntax);
+        }
+    }
+    return IP_OK;
+}
+
 /* What the parts need once, in front of all instances: flags by which branches are not taken. */
 static enum ip_status branches_prepare(struct gen_program *program, const struct gen_part *parts,
                                        unsigned count, struct ip_error *err) {
+    const struct isa_form *jumps[GEN_PARTS_MAX];
+    unsigned jump_count = 0;
+    bool any = false;
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
-        bool prepared = parts[i].form != NULL && parts[i].not_taken;
-        status = prepared ? gen_branch_prepare(program, parts[i].form, false, err) : IP_OK;
-        if (status == IP_OK && prepared && program->unit.count > 0) {
-            ip_lines_add(&program->unit, filler_in(parts, count)); /* or it fuses with the first branch */
+        const struct isa_form *form = parts[i].form;
+        bool asks = form != NULL && gen_form_branches(form) && form->flags_read != 0;
+        status = asks ? flags_check(parts, count, form, err) : IP_OK;
+        any = any || asks || parts[i].not_taken;
+        if (asks && gen_form_jumps_on_flags(form)) {
+            jumps[jump_count++] = form;
+        } else if (status == IP_OK && (asks || parts[i].not_taken)) {
+            status = gen_branch_prepare(program, form, false, err);
         }
+    }
+    if (status == IP_OK && jump_count > 0) {
+        status = gen_jumps_prepare(program, jumps, jump_count, err);
+    }
+    if (status == IP_OK && any && program->unit.count > 0) {
+        ip_lines_add(&program->unit, filler_in(parts, count)); /* or it fuses with the first branch */
     }
     return status;
 }

@@ -77,8 +77,9 @@ struct gen_part {
     unsigned count;
     struct gen_independence how;
     unsigned weight; /* registers are dealt in proportion to it; 0 for all parts: the same number for each */
-    bool not_taken;  /* a branch, prepared so that it goes on to what follows; beside it nothing that writes
-                        flags, RCX or R11 to R13 may stand */
+    bool not_taken;  /* a branch, prepared so that it goes on to what follows, as conditional jumps are in any
+                        case. Beside it nothing that writes RCX may stand; what writes flags is refused: it
+                        would fuse with a jump, or have it taken */
 };
 
 enum { GEN_PARTS_MAX = 4 };

@@ -77,10 +77,6 @@ static bool overwrites_what_it_reads(const struct isa_form *form) {
     return false;
 }
 
-static bool jumps_on_flags(const struct isa_form *form) {
-    return gen_form_branches(form) && form->flags_read != 0;
-}
-
 static enum ip_status parts_add(const struct gen_part *parts, unsigned count, struct probe_batch *batch,
                                 size_t *slot, struct ip_error *err) {
     struct gen_program program;
@@ -100,7 +96,6 @@ static enum ip_status mix_add(const struct duo *duo, const unsigned counts[2], s
             parts[count++] = (struct gen_part){.form = duo->form[i],
                                                .count = counts[i],
                                                .how = duo->how[i],
-                                               .not_taken = jumps_on_flags(duo->form[i]),
                                                .weight = 1 + (unsigned)(counts[i] * duo->chain_cycles[i])};
         }
     }
@@ -337,7 +332,7 @@ static struct probe_pair pair_begin(struct isa_form *const forms[2], const struc
 static enum ip_status pair_experiment(struct duo *duo, const struct probe_throughput alone[2],
                                       struct probe_pair *pair, struct ip_error *err) {
     for (unsigned i = 0; i < 2; i++) {
-        if (jumps_on_flags(duo->form[i]) && duo->form[1 - i]->flags_written != 0) {
+        if (gen_form_jumps_on_flags(duo->form[i]) && duo->form[1 - i]->flags_written != 0) {
             return ip_fail(err, IP_UNSUPPORTED,
                            "'%s' may fuse with '%s', whose flags it would follow: see isaprobe core",
                            duo->form[i]->syntax, duo->form[1 - i]->syntax);

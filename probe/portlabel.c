@@ -88,13 +88,14 @@ static void memory_label(struct probe_portmap *map, bool load, const char *names
 }
 
 /* Of classes with as many ports that with more members first: by their order in the map names would change
- * from run to run. */
+ * from run to run. What jumps alone have comes behind all others. */
 static void classes_label(struct probe_portmap *map, const char *names) {
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (size_t members = map->member_count; members > 0; members--) {
             for (unsigned c = 0; c < map->class_count; c++) {
                 const struct probe_port_class *class = &map->classes[c];
-                if (class->width == width && class->members == members && !class->load && !class->store) {
+                if (class->width == width && class->members == members && !class->load && !class->store &&
+                    !probe_port_class_jumps(map, class)) {
                     names_give(map, class->ports, names);
                 }
             }

@@ -211,6 +211,10 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, double ba
             const struct gen_part part = probe_port_part(&map->members[i], SLOT_INSTANCES);
             status = among_nops_add(mapper, &batch, NOP_INSTANCES, &part, &slots[i], err);
         }
+        if (slots[i] != SIZE_MAX) { /* what prepares the flags of jumps takes slots, too */
+            map->members[i].slots =
+                (double)batch.programs[slots[i]].unit.count - NOP_INSTANCES - SLOT_INSTANCES;
+        }
     }
     status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;
     size_t hidden = 0;
@@ -221,7 +225,7 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, double ba
             continue;
         }
         double cycles = probe_mix_cycles(&batch, slots[i]);
-        member->slots = (cycles - base) * map->issue_width / SLOT_INSTANCES;
+        member->slots = ((cycles - base) * map->issue_width - member->slots) / SLOT_INSTANCES;
         /* A form as wide as the issue may use no port at all (moves and idioms that rename removes). */
         bool visible = member->width < round(map->issue_width) - 0.5;
         if (member->width != 0 && !visible) {

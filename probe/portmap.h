@@ -87,6 +87,11 @@ const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, c
 const char *probe_port_class_print(const struct probe_portmap *map, const struct probe_port_class *class,
                                    char *buffer);
 
+/* Are its members conditional jumps, none of which is taken? They block for jumps alone: what writes flags
+ * has no place beside them, and on cores where it has no other members it has a port that nothing else may
+ * use. */
+bool probe_port_class_jumps(const struct probe_portmap *map, const struct probe_port_class *class);
+
 /* Names the ports: for Intel so that integer multiply is on 1, the lane-crossing shuffle on 5, and so on, for
  * AMD the vector pipes as its guides do; else 0, 1, 2 ... (probe/portlabel.c). */
 void probe_portmap_label(struct probe_portmap *map, const char *vendor);

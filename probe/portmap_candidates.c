@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/control.h"
 #include "isa/decode.h"
 
 enum {
@@ -11,6 +12,13 @@ enum {
         5, /* mnemonics that begin with the same letters are one family ("vpaddb", "vpaddq") ... */
     FAMILY_MEMBERS = 3, /* ... of which so many are tried in each world */
 };
+
+/* A short jump, none of JNB, JNE ...: those go on by other flags than most. Which of them ask the flags at
+ * all is known when they are derived. */
+static bool is_jump(const struct isa_form *form) {
+    return form->mnemonic[0] == 'j' && form->mnemonic[1] != 'n' && form->explicit_count == 1 &&
+           form->operands[0].kind == ISA_OPERAND_REL && form->operands[0].bits == 8;
+}
 
 /* The world of a form by its operands, 0 when it is no candidate: only plain registers of one world,
  * immediates, and addresses that are only computed. */
@@ -22,6 +30,9 @@ static unsigned world_of(const struct isa_form *form) {
     bool legacy_vector = false;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
+        if (is_jump(form)) {
+            continue;
+        }
         if ((operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) ||
             (operand->kind == ISA_OPERAND_AGEN && i > 0)) {
             continue;
@@ -72,7 +83,7 @@ static unsigned operand_bits(const struct isa_form *form) {
 }
 
 unsigned probe_port_blemishes(const struct isa_form *form) {
-    unsigned blemishes = 0;
+    unsigned blemishes = is_jump(form) ? 64u : 0u; /* beside one nothing that writes flags may stand */
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         if (operand->kind == ISA_OPERAND_FLAGS) {
@@ -114,7 +125,8 @@ static bool writes(const struct isa_form *form) {
 }
 
 static bool usable(const struct isa_form *form) {
-    return form->obstacle == ISA_OBSTACLE_NONE && independent(form) && writes(form);
+    return form->obstacle == ISA_OBSTACLE_NONE && independent(form) &&
+           (writes(form) || gen_form_jumps_on_flags(form));
 }
 
 static unsigned register_classes(const struct isa_form *form) {

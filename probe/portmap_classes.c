@@ -170,6 +170,11 @@ const struct probe_port_member *probe_port_class_best(const struct probe_portmap
     return best >= 0 ? &map->members[best] : NULL;
 }
 
+bool probe_port_class_jumps(const struct probe_portmap *map, const struct probe_port_class *class) {
+    int best = class->blocker[0];
+    return best >= 0 && (size_t)best < map->member_count && map->members[best].form->mnemonic[0] == 'j';
+}
+
 /* Closes the gap in the numbering; the members have left. */
 static void class_close(struct probe_portmap *map, unsigned gone) {
     for (size_t i = 0; i < map->member_count; i++) {

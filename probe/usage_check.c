@@ -72,7 +72,8 @@ static bool leaves_one(const struct probe_usage_subject *subject, const struct p
     bool one = false;
     for (unsigned c = 0; c < map->class_count; c++) {
         uint32_t ports = map->classes[c].ports;
-        one = one || ((ports & both) != 0 && ports_in(ports & ~both) == 1);
+        one = one || (!probe_port_class_jumps(map, &map->classes[c]) && (ports & both) != 0 &&
+                      ports_in(ports & ~both) == 1);
     }
     return one && (subject->delays != 0 || subject->binds_early) &&
            (probe_usage_reads_flags(map, experiment) || probe_usage_reads_flags(map, other));

@@ -40,19 +40,24 @@ struct trial {
 };
 enum { TRIALS = PROBE_PORTSET_CLASSES * PROBE_PORTSET_CLASSES };
 
-/* Does `outer` hold all ports of `inner`, and one more? None of loads or stores. */
-static bool has_one_more(const struct probe_port_class *outer, const struct probe_port_class *inner) {
-    bool memory = outer->load || outer->store || inner->load || inner->store;
-    return !memory && ports_within(inner->ports, outer->ports) &&
+/* Not of loads, stores or jumps. */
+static bool computes(const struct probe_portmap *map, const struct probe_port_class *class) {
+    return !class->load && !class->store && !probe_port_class_jumps(map, class);
+}
+
+/* Does `outer` hold all ports of `inner`, and one more? */
+static bool has_one_more(const struct probe_portmap *map, const struct probe_port_class *outer,
+                         const struct probe_port_class *inner) {
+    return computes(map, outer) && computes(map, inner) && ports_within(inner->ports, outer->ports) &&
            ports_in(outer->ports) == ports_in(inner->ports) + 1;
 }
 
-/* Has `beside` a port that `blocked` lacks, and are there issue slots for both? None of loads or stores. */
+/* Has `beside` a port that `blocked` lacks, and are there issue slots for both? */
 static bool has_another(const struct probe_portmap *map, const struct probe_port_class *beside,
                         const struct probe_port_class *blocked) {
-    bool memory = beside->load || beside->store || blocked->load || blocked->store;
     bool spare = blocked->width + SLOTS_SPARE < map->issue_width;
-    return !memory && spare && !ports_within(beside->ports, blocked->ports);
+    return computes(map, beside) && computes(map, blocked) && spare &&
+           !ports_within(beside->ports, blocked->ports);
 }
 
 /* The first PAIRS that are nested, and all others. */
@@ -61,7 +66,7 @@ static unsigned trials_choose(const struct probe_portmap *map, struct trial tria
     for (unsigned i = 0; i < map->class_count; i++) {
         for (unsigned o = 0; o < map->class_count; o++) {
             const struct probe_port_class *inner = &map->classes[i], *outer = &map->classes[o];
-            bool nested = has_one_more(outer, inner);
+            bool nested = has_one_more(map, outer, inner);
             bool wanted = nested ? outer->width + 1 < map->issue_width && pairs < PAIRS
                                  : has_another(map, outer, inner);
             pairs += nested && wanted;
@@ -126,7 +131,7 @@ enum ip_status probe_usage_binding_measure(struct probe_usage_session *session, 
 
 static bool leaves_one_port(const struct probe_portmap *map, const struct probe_port_class *class) {
     for (unsigned c = 0; c < map->class_count; c++) {
-        if (has_one_more(&map->classes[c], class)) {
+        if (has_one_more(map, &map->classes[c], class)) {
             return true;
         }
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "generator/control.h"
 #include "generator/operands.h"
 #include "probe/portmap_steps.h"
 #include "probe/usage_steps.h"
@@ -63,9 +64,23 @@ static bool xmm_only(const struct isa_form *form) {
     return !form->evex;
 }
 
+/* A jump for a branch, which is not taken by the flags that this one asks for; -1: there is none. */
+static int jump_blocker(const struct isa_form *form, const struct probe_portmap *map, unsigned number) {
+    for (size_t i = 0; i < map->member_count && gen_form_branches(form); i++) {
+        bool agree = !gen_form_jumps_on_flags(form) || gen_jumps_agree(map->members[i].form, form);
+        if (map->members[i].class == (int)number && agree) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                         unsigned number) {
     const struct probe_port_class *class = &map->classes[number];
+    if (probe_port_class_jumps(map, class)) {
+        return jump_blocker(subject->form, map, number);
+    }
     bool scalar = subject->world == PROBE_PORTS_SCALAR && class->blocker[0] >= 0;
     unsigned world = scalar ? 0 : subject->world == PROBE_PORTS_WIDE ? 2 : 1;
     int member = probe_port_class_blocker(map, class, world);
@@ -347,7 +362,8 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             if (class->store && (class->blocker[0] < 0 || class->worlds == PROBE_PORTS_WIDE)) {
                 continue; /* one count is enough, and goes by plain stores */
             }
-            if (class->width != width || set_known(subject, class) ||
+            bool others = probe_port_class_jumps(map, class) && !gen_form_branches(subject->form);
+            if (class->width != width || set_known(subject, class) || others ||
                 subject->count == PROBE_USAGE_EXPERIMENTS || (class->store && !may_store(subject)) ||
                 (memory &&
                  (member < 0 || !may_touch_memory(subject) || loads_too_wide(subject, class, map, member) ||

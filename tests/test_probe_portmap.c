@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/decode.h"
+#include "probe/usage.h"
 #include "tests/port_machine.h"
 
 static const struct probe_port_class *class_of(const struct probe_portmap *map, const char *form) {
@@ -202,6 +204,58 @@ static void test_lonely_port(void **state) {
                                        {"andn r64, r64, r64", "012"}, {"movsxd r64, r32", "0127"},
                                        {"vpermd ymm, ymm, ymm", "5"}, {"", ""}};
     recovers(CORE("6", "012"), cast);
+}
+
+/* A port that jumps alone use. Nothing but jumps is measured beside them, and it is named behind all others.
+ */
+static void test_port_of_jumps(void **state) {
+    (void)state;
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 pA pB\nload-ports p89\n"
+        "store-address-ports pA\nstore-data-ports pB\nform \"sub r64, imm8\" ports 1*p0123\n"
+        "fuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p0123\nform \"nop *\" ports none\n"
+        "form \"j* rel32\" ports 1*p07\nform \"nop\" ports none\nform \"cmp *\" ports 1*p0123\nform \"test "
+        "*\" ports 1*p0123\n"
+        "form \"mov r64, m64\" ports 1*p89\nform \"mov m64, r64\" ports 1*pA+1*pB\n";
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "12"},
+                                       {"rorx r64, r64, imm8", "03"},
+                                       {"movsxd r64, r32", "0123"},
+                                       {"jb rel8", "07"},
+                                       {"jz rel8", "07"},
+                                       {"jnz rel8", "07"},
+                                       {"", ""}};
+    struct machine machine;
+    struct ip_error err = {0};
+    machine_open(&machine, core, cast);
+    assert_int_equal(machine_map(&machine, "AuthenticAMD", &err), IP_OK);
+    const struct probe_portmap *map = &machine.map;
+    const struct probe_port_class *jumps = class_of(map, "jb rel8");
+    assert_true(probe_port_class_jumps(map, jumps));
+    assert_int_equal(jumps->members, 2); /* JNZ goes on by other flags */
+    assert_int_equal(jumps->width, 2);
+    assert_false(probe_port_class_jumps(map, class_of(map, "rorx r64, r64, imm8")));
+    uint32_t all = class_of(map, "movsxd r64, r32")->ports, own = jumps->ports & ~all;
+    assert_int_equal(__builtin_popcount(own), 1);
+    assert_int_equal(__builtin_popcount(jumps->ports & class_of(map, "rorx r64, r64, imm8")->ports), 1);
+    assert_int_equal(map->port_count, 4 + 1 + 2 + 1);
+    assert_int_equal(map->names[__builtin_ctz(own)], '7');
+    struct isa_form *forms[] = {isa_table_find(&machine.table, "jnz rel8"),
+                                isa_table_find(&machine.table, "popcnt r64, r64"),
+                                isa_table_find(&machine.table, "rorx r64, r64, imm8")};
+    struct probe_usage usages[3];
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
+    assert_int_equal(isa_forms_derive(forms, 3, &err), IP_OK);
+    assert_int_equal(
+        probe_usage_measure(&meter, &machine.bench.encoder, map, NULL, forms, NULL, 3, usages, &err), IP_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        const char *like[] = {"jb rel8", "popcnt r64, r64", "rorx r64, r64, imm8"};
+        assert_int_equal(usages[i].verdict, PROBE_USAGE_OK);
+        assert_int_equal(usages[i].term_count, 1);
+        assert_int_equal(usages[i].terms[0].ports, class_of(map, like[i])->ports);
+    }
+    assert_int_equal(usages[0].read, usages[1].read + 1); /* beside jumps stand jumps alone */
+    machine_close(&machine);
 }
 
 /* Behind an issue of four a set of four cannot be told from none, and is said to be hidden. */
@@ -423,6 +477,7 @@ int main(void) {
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_equal_widths),
         cmocka_unit_test(test_lonely_port),
+        cmocka_unit_test(test_port_of_jumps),
         cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_ambiguous),
         cmocka_unit_test(test_no_one_uop_form),
