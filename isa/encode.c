@@ -150,8 +150,8 @@ static bool mask_insert(ZydisEncoderRequest *request, const struct isa_form *for
     return true;
 }
 
-/* Of all that a CPU may run as NOP with two operands programs have 0F 1F. Zydis writes the first that decodes to
- * it: 0F 0D, which is a prefetch to some and no instruction to others, or 0F 19. */
+/* Of all that a CPU may run as NOP with two operands programs have 0F 1F. Zydis writes the first that decodes
+ * to it: 0F 0D, which is a prefetch to some and no instruction to others, or 0F 19. */
 static void nop_make_common(const struct isa_form *form, uint8_t *code, size_t length) {
     if (strcmp(form->mnemonic, "nop") != 0 || form->explicit_count != 2)
         return;

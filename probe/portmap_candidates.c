@@ -27,12 +27,12 @@ static unsigned world_of(const struct isa_form *form) {
     if (form->prefix[0] != '\0' || form->decorator[0] != '\0' || form->explicit_count == 0) {
         return 0;
     }
+    if (is_jump(form)) {
+        return world;
+    }
     bool legacy_vector = false;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
-        if (is_jump(form)) {
-            continue;
-        }
         if ((operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) ||
             (operand->kind == ISA_OPERAND_AGEN && i > 0)) {
             continue;
