@@ -70,9 +70,10 @@ static void usage_is(const struct machine *machine, const struct probe_usage *us
         fail_msg("%s: %s, found %s; %s", form, truth, probe_usage_print(&machine->map, usage, print),
                  usage->why);
     }
-    unsigned sets = 0, mixes = 0;
-    assert_int_equal(sscanf(usage->how, "%u set%*[s,] %u mix", &sets, &mixes), 2);
-    assert_int_equal(sets, usage->read);
+    char *word = NULL;
+    assert_int_equal(strtoul(usage->how, &word, 10), usage->read); /* "7 sets, 1 mix to check" */
+    assert_int_equal(strncmp(word, " set", 4), 0);
+    assert_non_null(strstr(word, " to check"));
 }
 
 /* By the map that the machine has. */
