@@ -597,9 +597,8 @@ void latency_session_read(struct latency_session *session) {
             fabs(pair->same_register_cycles - pair->chained_cycles) < LATENCY_SAME_CYCLES) {
             pair->same_register_cycles = NAN;
         }
-        /* Nor where it does not matter how old that is what a form merges into. */
-        bool merged = experiment->slow && !gen_form_depends_on_values(session->forms[experiment->form]);
-        if (merged && !(pair->slow_cycles >= pair->cycles + LATENCY_SAME_CYCLES)) {
+        /* Nor where it does not matter how old that is what a form merges into, or that a count is zero. */
+        if (experiment->may_be_no_slower && !(pair->slow_cycles >= pair->cycles + LATENCY_SAME_CYCLES)) {
             pair->slow_cycles = NAN;
         }
     }

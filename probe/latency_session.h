@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/latency_session.h - what the parts of the latency probe share: the chains that were chosen for each
- * pair (latency_chains.c) and what is made of their cycles (latency_read.c). Internal to probe/. */
+ * pair (latency_chains.c, latency_transfers.c, latency_values.c) and what is made of their cycles
+ * (latency_read.c). Internal to probe/. */
 #ifndef ISAPROBE_PROBE_LATENCY_SESSION_H
 #define ISAPROBE_PROBE_LATENCY_SESSION_H
 
@@ -29,8 +30,9 @@ struct latency_experiment {
     int via[LATENCY_VIA_MAX]; /* positions of the transfers */
     unsigned via_count;
     bool same_register;
-    bool slow;            /* with values that take long */
-    double keeper_cycles; /* what the generator adds to a round, exactly, to keep the source's value */
+    bool slow;             /* with values that take long */
+    bool may_be_no_slower; /* than the ordinary ones: then it says nothing */
+    double keeper_cycles;  /* what the generator adds to a round, exactly, to keep the source's value */
 };
 
 /* Everything that one call works on. */
