@@ -5,35 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/shapes.h"
-#include "harness/stats.h"
 #include "probe/latency_session.h"
-#include "probe/outside.h"
 #include "probe/rivals.h"
-
-enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 
 /* Noise makes less than nothing of nothing, and transfers that do not add up more of it. */
 #define BELOW_NOTHING (-0.5)
-/* Chains of a pair tell the same when they are so near to the least of them. */
-#define EQUAL_RELATIVE    0.04
-#define EQUAL_CYCLES_MOST 0.2
-#define EQUAL_CYCLES      0.03
-/* A chain without transfers tells the same when it is so near: further than noise, nearer than any true
- * difference, which is a cycle (vfmaddcph takes 14 chained to itself and 15 behind a shuffle). */
-#define DIRECT_RELATIVE    0.06
-#define DIRECT_CYCLES      0.08
-#define DIRECT_CYCLES_MOST 0.5
-/* And when it is a whole number, as all latencies are, and the least of the others is none: a divider that
- * takes 10 or 11 cycles, by the pipe that its uops go to, takes 10.4 behind shuffles and 11.0 alone (Zen 4).
- */
-#define DIRECT_WHOLE_RELATIVE 0.09
-#define DIRECT_WHOLE_MORE     0.9
-#define DIRECT_WHOLE_LESS     0.7
-/* So near to a whole number is one. */
-#define WHOLE_RELATIVE    0.01
-#define WHOLE_CYCLES      0.03
-#define WHOLE_CYCLES_MOST 0.09
 
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
@@ -59,16 +35,8 @@ bool latency_round_is_short(const struct latency_session *session,
     return round_rest_of(session, experiment, cycles, &exact) < BELOW_NOTHING;
 }
 
-/* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
- * wait for a port, values that come now by one bypass and now by another. */
-static bool is_whole(double cycles) {
-    double near = fmax(fmin(WHOLE_RELATIVE * cycles, WHOLE_CYCLES_MOST), WHOLE_CYCLES);
-    return fabs(cycles - round(cycles)) <= near;
-}
-
-/* Can the chain tell something: do its transfers run, and was it measured and not only looked at? */
-static bool transfers_run(const struct latency_session *session,
-                          const struct latency_experiment *experiment) {
+bool latency_transfers_run(const struct latency_session *session,
+                           const struct latency_experiment *experiment) {
     if (session->batch.stats[experiment->slot].screened) {
         return false;
     }
@@ -161,6 +129,11 @@ bool latency_is_anchor(const struct latency_experiment *experiment) {
     return experiment->via_count == 0 && !experiment->same_register && !experiment->slow;
 }
 
+uint32_t latency_experiment_flag(const struct latency_session *session,
+                                 const struct latency_experiment *experiment) {
+    return experiment->via_count > 0 ? session->transfers->items[experiment->via[0]].flags_read : 0;
+}
+
 size_t latency_pair_end(const struct latency_session *session, size_t first) {
     const struct latency_experiment *all = session->experiments;
     size_t end = first + 1;
@@ -171,9 +144,8 @@ size_t latency_pair_end(const struct latency_session *session, size_t first) {
     return end;
 }
 
-/* The pair's chain to itself although its operands differ. */
-static bool is_chain_to_itself(const struct latency_experiment *experiment,
-                               const struct probe_latency_pair *pair) {
+bool latency_is_chain_to_itself(const struct latency_experiment *experiment,
+                                const struct probe_latency_pair *pair) {
     return experiment->via_count == 0 && pair->src != pair->dst && pair->path == PROBE_PATH_REGISTER;
 }
 
@@ -181,7 +153,7 @@ static void experiment_interpret(struct latency_session *session,
                                  const struct latency_experiment *experiment) {
     struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
     const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-    if (!transfers_run(session, experiment)) {
+    if (!latency_transfers_run(session, experiment)) {
         return;
     }
     if (isnan(stat->cycles)) { /* a fault, or no sample that could be used */
@@ -229,289 +201,12 @@ static void experiment_interpret(struct latency_session *session,
         if (exact && (steady || idiom)) {
             pair->same_register_cycles = least(pair->same_register_cycles, rest);
         }
-    } else if (is_chain_to_itself(experiment, pair)) {
+    } else if (latency_is_chain_to_itself(experiment, pair)) {
         if (steady) {
             pair->chained_cycles = rest;
         }
     } else {
         pair_take(session, pair, experiment);
-    }
-}
-
-static bool experiment_tells_flags(const struct latency_session *session,
-                                   const struct latency_experiment *experiment,
-                                   const struct probe_latency_pair *pair, double *rest) {
-    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-    bool exact;
-    *rest = latency_round_rest(session, experiment, stat->cycles, &exact);
-    return experiment->via_count > 0 && !experiment->same_register && !experiment->slow && exact &&
-           transfers_run(session, experiment) && stat->verdict == HX_VERDICT_OK && pair->measured &&
-           !pair->upper_bound && *rest >= LATENCY_INDEPENDENT_CYCLES;
-}
-
-/* The flag that the first transfer of a chain reads. */
-static uint32_t experiment_flag(const struct latency_session *session,
-                                const struct latency_experiment *experiment) {
-    return experiment->via_count > 0 ? session->transfers->items[experiment->via[0]].flags_read : 0;
-}
-
-/* Says one of the chains that nothing comes through this flag? In a short round the form may take longer than
- * its transfers by itself, and seem to have a latency: `shrd r64, r64, imm8` 2.00 with a CMOVC and with two
- * more instructions (Zen 4), for its carry does not depend on the second operand. */
-static bool flag_is_vetoed(const struct latency_session *session, size_t begin, size_t end, uint32_t flag) {
-    for (size_t i = begin; i < end; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        if (experiment_flag(session, experiment) == flag &&
-            probe_rival_is_veto(&session->batch.rivals[experiment->slot],
-                                &session->batch.stats[experiment->slot])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The median of what the chains through one flag tell; NULL: there is none. */
-static const struct latency_experiment *flag_median_find(const struct latency_session *session,
-                                                         const struct probe_latency_pair *pair, size_t begin,
-                                                         size_t end, uint32_t flag, double *median) {
-    double values[EXPERIMENTS_OF_PAIR_MAX], rest;
-    size_t count = 0;
-    for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        count += experiment_flag(session, experiment) == flag &&
-                 experiment_tells_flags(session, experiment, pair, &values[count]);
-    }
-    if (count == 0) {
-        return NULL;
-    }
-    hx_sort(values, count);
-    *median = values[probe_rivals_quick(values, count) / 2];
-    for (size_t i = begin; i < end; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        if (experiment_flag(session, experiment) == flag &&
-            experiment_tells_flags(session, experiment, pair, &rest) && rest == *median) {
-            return experiment;
-        }
-    }
-    return NULL;
-}
-
-/* Many transfers of exactly one cycle tell the same thing of a flag. What CMOV and SETcc wait for after logic
- * varies by 0.3 cycle either way with the place of the code, so the least of them would be the luckiest: the
- * median is taken; and of the flags the first to arrive. Experiments [begin, end) belong to one pair. */
-static void flags_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
-                              size_t begin, size_t end) {
-    static const uint32_t FLAGS[] = {0x1, 0x4, 0x40, 0x80, 0x800}; /* CF PF ZF SF OF */
-    const struct latency_experiment *best = NULL;
-    double least_cycles = INFINITY;
-    bool vetoed = false;
-    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
-        double median = INFINITY;
-        if (flag_is_vetoed(session, begin, end, FLAGS[i])) {
-            vetoed = true;
-            continue;
-        }
-        const struct latency_experiment *found =
-            flag_median_find(session, pair, begin, end, FLAGS[i], &median);
-        if (found != NULL && median < least_cycles) {
-            least_cycles = median;
-            best = found;
-        }
-    }
-    if (best != NULL) {
-        latency_pair_give(session, pair, best);
-    } else if (vetoed && !pair->upper_bound) {
-        latency_pair_independent(session->forms[session->experiments[begin].form], pair);
-    }
-}
-
-bool latency_chain_equals(const struct latency_session *session, const struct latency_experiment *experiment,
-                          const struct probe_latency_pair *pair, double least_cycles, double *rest) {
-    const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-    bool exact;
-    *rest = latency_round_rest(session, experiment, stat->cycles, &exact);
-    return !experiment->same_register && !experiment->slow && !is_chain_to_itself(experiment, pair) &&
-           exact == !pair->upper_bound && transfers_run(session, experiment) &&
-           stat->verdict == HX_VERDICT_OK &&
-           *rest <= least_cycles + fmax(fmin(EQUAL_RELATIVE * least_cycles, EQUAL_CYCLES_MOST), EQUAL_CYCLES);
-}
-
-const struct latency_experiment *latency_teller_find(const struct latency_session *session, size_t begin,
-                                                     size_t end) {
-    const struct latency_experiment *all = session->experiments;
-    const struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
-    for (size_t i = begin; i < end; i++) {
-        double rest;
-        bool equals = latency_chain_equals(session, &all[i], pair, pair->cycles, &rest);
-        if ((equals || latency_is_anchor(&all[i])) && rest == pair->cycles) {
-            return &all[i];
-        }
-    }
-    return NULL;
-}
-
-/* Does the chain without transfers, which takes `direct`, tell the same as the least of the others? */
-static bool direct_tells(double direct, double least_cycles) {
-    double more = direct - least_cycles;
-    double near = fmax(fmin(DIRECT_RELATIVE * least_cycles, DIRECT_CYCLES_MOST), DIRECT_CYCLES);
-    bool better = is_whole(direct) && !is_whole(least_cycles);
-    return fabs(more) <= near || (better && more >= -DIRECT_WHOLE_LESS &&
-                                  more <= fmin(DIRECT_WHOLE_RELATIVE * least_cycles, DIRECT_WHOLE_MORE));
-}
-
-/* The chain without transfers, if it was measured well. */
-static const struct latency_experiment *anchor_find(const struct latency_session *session, size_t begin,
-                                                    size_t end, double *cycles) {
-    for (size_t i = begin; i < end; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
-            bool exact; /* there is nothing to subtract */
-            *cycles = latency_round_rest(session, experiment, stat->cycles, &exact);
-            return experiment;
-        }
-    }
-    return NULL;
-}
-
-/* The chain without transfers that tells the same as the pair was given, if there is one. Nothing is
- * subtracted from it, so it has a fraction of the noise of the others. */
-static const struct latency_experiment *direct_find(const struct latency_session *session,
-                                                    const struct probe_latency_pair *pair, size_t begin,
-                                                    size_t end) {
-    double cycles;
-    const struct latency_experiment *anchor = anchor_find(session, begin, end, &cycles);
-    return anchor != NULL && direct_tells(cycles, pair->cycles) ? anchor : NULL;
-}
-
-/* From the flags to the flags: the form alone where it tells the same, and where it tells less, for flags
- * that come late to who reads them may be sooner for it. */
-static void direct_take(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
-                        size_t end) {
-    double cycles;
-    const struct latency_experiment *anchor = anchor_find(session, begin, end, &cycles);
-    if (anchor != NULL && (direct_tells(cycles, pair->cycles) || cycles < pair->cycles)) {
-        latency_pair_give(session, pair, anchor);
-    }
-}
-
-/* Keeps the whole numbers, where there are any. Returns how many stay. */
-static size_t keep_whole(double *values, size_t count) {
-    size_t whole = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_whole(values[i])) {
-            values[whole++] = values[i];
-        }
-    }
-    return whole > 0 ? whole : count;
-}
-
-/* The least of many chains that tell the same is the one with the luckiest noise: a chain without transfers
- * goes first, else the median of all that equal the least, of those that tell a whole number where there are
- * such. */
-static void equals_median_take(const struct latency_session *session, struct probe_latency_pair *pair,
-                               size_t begin, size_t end) {
-    double values[EXPERIMENTS_OF_PAIR_MAX], rest;
-    double least_cycles = pair->cycles;
-    const struct latency_experiment *chosen = direct_find(session, pair, begin, end);
-    size_t count = 0;
-    for (size_t i = begin; i < end && count < EXPERIMENTS_OF_PAIR_MAX && chosen == NULL; i++) {
-        if (latency_chain_equals(session, &session->experiments[i], pair, least_cycles, &rest)) {
-            values[count++] = rest;
-        }
-    }
-    if (chosen == NULL && count > 0) {
-        count = keep_whole(values, count);
-        hx_sort(values, count);
-        for (size_t i = begin; i < end && chosen == NULL; i++) {
-            const struct latency_experiment *experiment = &session->experiments[i];
-            if (latency_chain_equals(session, experiment, pair, least_cycles, &rest) &&
-                rest == values[count / 2]) {
-                chosen = experiment;
-            }
-        }
-    }
-    if (chosen != NULL) {
-        latency_pair_give(session, pair, chosen);
-    }
-}
-
-/* Marks a pair whose value looks good but is not to be trusted: the least may be among what was disturbed
- * when that is the chain of the form alone, or most of the others. */
-static void pair_doubt(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
-                       size_t end) {
-    const struct isa_form *form = session->forms[session->experiments[begin].form];
-    size_t disturbed = 0, others = 0;
-    bool direct = false, idiom = false;
-    for (size_t i = begin; i < end; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        bool bad = session->batch.stats[experiment->slot].verdict == HX_VERDICT_DISTURBED;
-        idiom = idiom || (bad && experiment->same_register);
-        if (experiment->same_register || experiment->slow || is_chain_to_itself(experiment, pair)) {
-            continue;
-        }
-        direct = direct || (bad && experiment->via_count == 0);
-        disturbed += bad;
-        others += !bad;
-    }
-    if (!pair->measured || pair->verdict != HX_VERDICT_OK) {
-        return;
-    }
-    if (probe_is_outside(form, pair->cycles, pair->why, sizeof pair->why)) {
-        pair->verdict = HX_VERDICT_UNSTABLE;
-    } else if (direct || disturbed > others) {
-        pair->verdict = HX_VERDICT_DISTURBED;
-        snprintf(pair->why, sizeof pair->why, "disturbed: %zu of %zu chains were never undisturbed",
-                 disturbed, disturbed + others);
-    } else if (idiom && isnan(pair->same_register_cycles)) {
-        pair->verdict = HX_VERDICT_DISTURBED;
-        snprintf(pair->why, sizeof pair->why,
-                 "disturbed: no chain with one register for all sources was undisturbed");
-    }
-}
-
-/* With one register for all sources the chains looked like the pair's own, their anchor, and none was
- * measured: they take what it takes. */
-static void anchored_same_register_take(const struct latency_session *session,
-                                        struct probe_latency_pair *pair, size_t begin, size_t end) {
-    const struct latency_experiment *anchor = NULL;
-    bool looked = false;
-    for (size_t i = begin; i < end; i++) {
-        const struct latency_experiment *experiment = &session->experiments[i];
-        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (latency_is_anchor(experiment) && stat->verdict == HX_VERDICT_OK) {
-            anchor = experiment;
-        } else if (experiment->same_register && !stat->screened) {
-            return;
-        }
-        looked = looked || experiment->same_register;
-    }
-    if (anchor != NULL && looked) {
-        bool exact;
-        pair->same_register_cycles =
-            latency_round_rest(session, anchor, session->batch.stats[anchor->slot].cycles, &exact);
-    }
-}
-
-/* After every chain was looked at alone: what all chains of a pair say together. */
-static void session_pairs_settle(struct latency_session *session) {
-    for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
-        const struct latency_experiment *first = &session->experiments[begin];
-        struct probe_latency_pair *pair = &session->results[first->form].pairs[first->pair];
-        end = latency_pair_end(session, begin);
-        if (session->forms[first->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
-            flags_median_take(session, pair, begin, end);
-            if (pair->measured && pair->verdict == HX_VERDICT_OK && pair->src == pair->dst) {
-                direct_take(session, pair, begin, end);
-            }
-        } else if (pair->measured && pair->verdict == HX_VERDICT_OK) {
-            equals_median_take(session, pair, begin, end);
-        }
-        pair_doubt(session, pair, begin, end);
-        if (!pair->measured && !pair->independent && pair->why[0] == '\0') {
-            snprintf(pair->why, sizeof pair->why, "no transfer that closes its chain could be measured here");
-        }
-        anchored_same_register_take(session, pair, begin, end);
     }
 }
 
@@ -542,7 +237,7 @@ void latency_rivals_set(struct latency_session *session) {
             rival.anchor = anchor != SIZE_MAX ? (uint32_t)(experiment->slot - anchor) : 0;
         }
         if (session->forms[experiment->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
-            rival.team = experiment_flag(session, experiment);
+            rival.team = latency_experiment_flag(session, experiment);
             rival.floor = LATENCY_INDEPENDENT_CYCLES;
             rival.vetoes = exact;
         }
@@ -582,12 +277,12 @@ void latency_session_read(struct latency_session *session) {
         const struct latency_experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         const struct hx_stat *stat = &session->batch.stats[experiment->slot];
-        if (!pair->measured && latency_is_anchor(experiment) && is_chain_to_itself(experiment, pair) &&
-            !isnan(stat->cycles)) {
+        if (!pair->measured && latency_is_anchor(experiment) &&
+            latency_is_chain_to_itself(experiment, pair) && !isnan(stat->cycles)) {
             pair_take(session, pair, experiment);
         }
     }
-    session_pairs_settle(session);
+    latency_pairs_settle(session);
     same_register_share(session);
     /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
     for (size_t i = 0; i < session->experiment_count; i++) {

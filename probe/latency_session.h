@@ -117,6 +117,21 @@ void latency_pair_independent(const struct isa_form *form, struct probe_latency_
 bool latency_chain_equals(const struct latency_session *session, const struct latency_experiment *experiment,
                           const struct probe_latency_pair *pair, double least_cycles, double *rest);
 
+/* Can the chain tell something: do its transfers run, and was it measured and not only looked at? */
+bool latency_transfers_run(const struct latency_session *session,
+                           const struct latency_experiment *experiment);
+
+/* The flag that the first transfer of a chain reads; 0: none. */
+uint32_t latency_experiment_flag(const struct latency_session *session,
+                                 const struct latency_experiment *experiment);
+
+/* Is it the pair's chain to itself although its operands differ? */
+bool latency_is_chain_to_itself(const struct latency_experiment *experiment,
+                                const struct probe_latency_pair *pair);
+
+/* After every chain was looked at alone: what all chains of a pair say together. (latency_settle.c) */
+void latency_pairs_settle(struct latency_session *session);
+
 /* Is it the pair's chain without transfers, whose value the others are held against? */
 bool latency_is_anchor(const struct latency_experiment *experiment);
 
