@@ -51,6 +51,16 @@ static uint8_t broadcast_count(ZydisBroadcastMode mode) {
     }
 }
 
+/* 0F 1F /0, which programs are padded with, is a NOP of one operand to assemblers and to XED. Zydis has the
+ * register in ModRM.reg for a second one. */
+static void padding_read(struct decoded *d) {
+    ZydisDecodedInstruction *instruction = &d->instruction;
+    bool padding = instruction->mnemonic == ZYDIS_MNEMONIC_NOP && instruction->opcode == 0x1f &&
+                   instruction->raw.modrm.reg == 0 && instruction->raw.rex.R == 0;
+    if (padding && instruction->operand_count_visible == 2 && instruction->operand_count == 2)
+        instruction->operand_count = instruction->operand_count_visible = 1;
+}
+
 /* NOP names an address and leaves it alone, though Zydis calls it read. */
 static bool is_nop(const ZydisDecodedInstruction *instruction) {
     return instruction->mnemonic == ZYDIS_MNEMONIC_NOP;
@@ -338,6 +348,7 @@ enum ip_status isa_decode(const uint8_t *code, size_t code_bytes, struct isa_for
                        code_bytes);
     if (ZYAN_FAILED(status))
         return ip_fail(err, IP_SYNTAX, "no instruction at offset 0 (byte 0x%02x)", code[0]);
+    padding_read(&d);
     struct isa_form out;
     struct isa_binding bound;
     enum ip_status filled = form_fill(&d, &out, binding != NULL ? &bound : NULL, err);

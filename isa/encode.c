@@ -150,16 +150,19 @@ static bool mask_insert(ZydisEncoderRequest *request, const struct isa_form *for
     return true;
 }
 
-/* Of all that a CPU may run as NOP with two operands programs have 0F 1F. Zydis writes the first that decodes
- * to it: 0F 0D, which is a prefetch to some and no instruction to others, or 0F 19. */
+/* Of all that a CPU may run as NOP with two operands programs have 0F 1F, but for register 0 (isa/decode.c),
+ * where 0F 19 is as good. Zydis writes the first that decodes to it: 0F 0D, which is a prefetch to some and
+ * no instruction to others. */
 static void nop_make_common(const struct isa_form *form, uint8_t *code, size_t length) {
     if (strcmp(form->mnemonic, "nop") != 0 || form->explicit_count != 2)
         return;
     size_t at = 0;
-    while (at + 1 < length && code[at] != 0x0f) /* behind prefixes */
+    while (at + 2 < length && code[at] != 0x0f) /* behind prefixes */
         at++;
-    if (at + 1 < length)
-        code[at + 1] = 0x1f;
+    if (at + 2 < length) {
+        bool other = (code[at + 2] & 0x38) != 0 || (at > 0 && (code[at - 1] & 0xf4) == 0x44); /* REX.R */
+        code[at + 1] = other ? 0x1f : 0x19;
+    }
 }
 
 enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,

@@ -59,7 +59,7 @@ static void test_nops_of_a_scan(void **state) {
                   "INSERT INTO core SELECT 'nop_slots', 1, 0, '', run_id FROM forms",
                   4}};
     sample_store_make(place->path, &machine, 1);
-    sql(place->path, "UPDATE forms SET syntax = 'nop m32, r32', mnemonic = 'nop';"
+    sql(place->path, "UPDATE forms SET syntax = 'nop m32', mnemonic = 'nop';"
                      "INSERT INTO slots SELECT id, 0.12, 0, 'ok', '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct res_store *store = NULL;

@@ -91,7 +91,7 @@ static void the_filler_takes_a_slot(void **state) {
         const char *core, *filler;
         double width;
     } cores[] = {{CORE("6", "0156"), GEN_FILLER_NOP, 6},
-                 {CORE("6", "0156") "form \"nop m32, r32\" ports 1*p0156\n", GEN_FILLER_LONG_NOP, 6},
+                 {CORE("6", "0156") "form \"nop m32\" ports 1*p0156\n", GEN_FILLER_LONG_NOP, 6},
                  {CORE("6", "0156") "fuse \"nop *\" \"*\"\n", GEN_FILLER_MOVE, 6},
                  {CORE("4", "0156") "fuse \"nop *\" \"*\"\n", GEN_FILLER_MOVE, 4}};
     for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
