@@ -158,7 +158,7 @@ static int portmap_run(const struct cli_command *command, struct cli_settings *s
     if (status == IP_OK) {
         status = cli_bench_open(&bench, settings, &err);
         if (status == IP_OK) {
-            status = cli_portmap_get(&bench, settings, &forms.table, NULL, true, &map, &measured, &err);
+            status = cli_portmap_get(&bench, &forms.table, NULL, true, &map, &measured, &err);
         }
         status = cli_bench_close(&bench, status, &err);
     }

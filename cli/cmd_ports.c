@@ -163,7 +163,7 @@ static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settin
     if (status == IP_OK) {
         status = cli_bench_open(&bench, settings, err);
         if (status == IP_OK) {
-            status = cli_portmap_get(&bench, settings, &forms->table, store, false, &map, &measured, err);
+            status = cli_portmap_get(&bench, &forms->table, store, false, &map, &measured, err);
         }
         if (status == IP_OK && store != NULL) {
             status = res_units_get(store, &units, err);

@@ -72,7 +72,7 @@ static enum ip_status ports_leave_out(struct scan *scan, struct ip_error *err) {
 /* The port map: the store's, or measured now and stored; and what its units are called. */
 static enum ip_status map_prepare(struct scan *scan, struct ip_error *err) {
     bool measured = false;
-    enum ip_status status = cli_portmap_get(&scan->bench, scan->settings, &scan->forms.table, scan->store,
+    enum ip_status status = cli_portmap_get(&scan->bench, &scan->forms.table, scan->store,
                                             scan->settings->force, &scan->map, &measured, err);
     if (status == IP_OK && !scan->map.confirmed) {
         return ports_leave_out(scan, err);

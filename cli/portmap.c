@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/portmap.h"
 
-#include "cli/vendor.h"
-
 static bool contradicts_itself(const struct probe_portmap *map) {
     for (unsigned c = 0; c < map->class_count; c++) {
         if (map->classes[c].contradicted) {
@@ -12,9 +10,9 @@ static bool contradicts_itself(const struct probe_portmap *map) {
     return false;
 }
 
-enum ip_status cli_portmap_get(struct cli_bench *bench, const struct cli_settings *settings,
-                               const struct isa_table *table, struct res_store *store, bool fresh,
-                               struct probe_portmap *map, bool *measured, struct ip_error *err) {
+enum ip_status cli_portmap_get(struct cli_bench *bench, const struct isa_table *table,
+                               struct res_store *store, bool fresh, struct probe_portmap *map, bool *measured,
+                               struct ip_error *err) {
     bool found = false;
     enum ip_status status = IP_OK;
     *measured = false;
@@ -28,11 +26,8 @@ enum ip_status cli_portmap_get(struct cli_bench *bench, const struct cli_setting
     if (status != IP_OK || found) {
         return status;
     }
-    char vendor[16];
-    status = cli_vendor(settings, vendor, err);
-    if (status == IP_OK) {
-        status = probe_portmap_measure(&bench->meter, &bench->bench.encoder, table, vendor, map, err);
-    }
+    status = probe_portmap_measure(&bench->meter, &bench->bench.encoder, table, bench->bench.timer.vendor,
+                                   map, err);
     *measured = status == IP_OK;
     return status;
 }

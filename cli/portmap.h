@@ -10,8 +10,8 @@
 
 /* Takes the map from `store` (NULL: none), unless `fresh`; measures it when there is none, or one whose
  * classes contradict each other. *measured: it was. */
-IP_CHECK enum ip_status cli_portmap_get(struct cli_bench *bench, const struct cli_settings *settings,
-                                        const struct isa_table *table, struct res_store *store, bool fresh,
-                                        struct probe_portmap *map, bool *measured, struct ip_error *err);
+IP_CHECK enum ip_status cli_portmap_get(struct cli_bench *bench, const struct isa_table *table,
+                                        struct res_store *store, bool fresh, struct probe_portmap *map,
+                                        bool *measured, struct ip_error *err);
 
 #endif

@@ -431,7 +431,8 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         opened.watches_memory = hx_bench_is_live(&opened) && strcmp(opened.timer.ops->unit, "ticks") == 0;
     }
     if (status == IP_OK && options->record_path != NULL) {
-        status = hx_recorder_open(&opened.recorder, options->record_path, opened.timer.ops->on_silicon, err);
+        status = hx_recorder_open(&opened.recorder, options->record_path, opened.timer.ops->on_silicon,
+                                  opened.timer.vendor, err);
     }
     if (status == IP_OK) {
         /* The timer borrows the references where they will live from now on. */

@@ -21,6 +21,14 @@ uint64_t hx_host_xcr0(void) {
     return (uint64_t)high << 32 | low;
 }
 
+void hx_host_vendor(char *vendor) {
+    uint32_t words[3] = {0}, eax = 0; /* EBX, EDX, ECX */
+    memset(vendor, 0, 13);
+    if (__get_cpuid(0, &eax, &words[0], &words[2], &words[1]) != 0) {
+        memcpy(vendor, words, sizeof words);
+    }
+}
+
 void hx_host_signature(char *signature) {
     memset(signature, 0, 13);
     if ((leaf1_ecx() & CPUID1_ECX_HYPERVISOR) != 0) {

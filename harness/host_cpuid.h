@@ -7,6 +7,8 @@
 
 /* XCR0, or 0 when the operating system has not enabled XGETBV. */
 uint64_t hx_host_xcr0(void);
+/* "GenuineIntel", "AuthenticAMD". `vendor` holds 13 bytes. */
+void hx_host_vendor(char *vendor);
 /* The hypervisor's signature ("KVMKVMKVM"), "" without one. `signature` holds 13 bytes. */
 void hx_host_signature(char *signature);
 

@@ -10,6 +10,7 @@
 
 #include "common/random.h"
 #include "harness/child.h"
+#include "harness/host_cpuid.h"
 #include "harness/worker.h"
 
 enum { TIMEOUT_DEFAULT_MS = 2000 };
@@ -141,6 +142,7 @@ static enum ip_status native_open(struct hx_timer *timer, const struct hx_clock 
         return ip_fail(err, IP_NO_MEMORY, "out of memory for a timer");
     }
     native->common.clock = *clock;
+    hx_host_vendor(timer->vendor);
     native->common.page_fd = memfd_create("isaprobe-pages", MFD_CLOEXEC);
     timer->state = native;
     if (native->common.page_fd < 0 || ftruncate(native->common.page_fd, HX_PAGES_BYTES) != 0) {

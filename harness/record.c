@@ -30,7 +30,7 @@ static void recorder_free(struct hx_recorder *recorder) {
 }
 
 enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, bool on_silicon,
-                                struct ip_error *err) {
+                                const char *vendor, struct ip_error *err) {
     struct hx_recorder *opened = calloc(1, sizeof *opened);
     if (opened == NULL || (opened->path = strdup(path)) == NULL) {
         free(opened);
@@ -42,8 +42,12 @@ enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path,
         recorder_free(opened);
         return status;
     }
-    const char *header = on_silicon ? HX_SAMPLES_HEADER "\n" HX_SAMPLES_SILICON "\n" : HX_SAMPLES_HEADER "\n";
-    if (fputs(header, opened->file) < 0) {
+    bool named = false; /* the word that the CPU would have ports of, not any word */
+    for (size_t i = 0; hx_samples_vendors[i] != NULL; i++) {
+        named = named || (on_silicon && strcmp(vendor, hx_samples_vendors[i]) == 0);
+    }
+    if (fprintf(opened->file, "%s\n%s%s%s%s", HX_SAMPLES_HEADER, on_silicon ? HX_SAMPLES_SILICON : "",
+                named ? " " : "", named ? vendor : "", on_silicon ? "\n" : "") < 0) {
         enum ip_status status = write_failed(opened, errno, err);
         (void)fclose(opened->file);
         recorder_free(opened);

@@ -79,6 +79,10 @@ bool hx_replay_is_of_silicon(const struct hx_replay *replay) {
     return replay->recording.on_silicon;
 }
 
+const char *hx_replay_vendor(const struct hx_replay *replay) {
+    return replay->recording.vendor;
+}
+
 size_t hx_replay_jobs(const struct hx_replay *replay) {
     return replay->recording.count;
 }
@@ -147,6 +151,7 @@ static enum ip_status replay_open(struct hx_timer *timer, const char *argument, 
     if (status == IP_OK) {
         timer->state = replay;
         timer->replays_silicon = hx_replay_is_of_silicon(replay);
+        (void)snprintf(timer->vendor, sizeof timer->vendor, "%s", hx_replay_vendor(replay));
     }
     return status;
 }

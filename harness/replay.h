@@ -24,6 +24,8 @@ IP_CHECK enum ip_status hx_replay_parse(struct hx_replay **replay, const char *n
 void hx_replay_free(struct hx_replay *replay); /* NULL is fine */
 size_t hx_replay_jobs(const struct hx_replay *replay);
 bool hx_replay_is_of_silicon(const struct hx_replay *replay);
+/* CPUID's vendor of that CPU; "": not known. Borrowed. */
+const char *hx_replay_vendor(const struct hx_replay *replay);
 /* Fills `samples` with the next recording of the job's kernel, or says why there is none. */
 void hx_replay_take(struct hx_replay *replay, const struct hx_job *job, struct hx_samples *samples);
 

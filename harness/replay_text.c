@@ -212,6 +212,21 @@ static enum ip_status job_read(struct reader *r, struct ip_error *err) {
                : ip_fail(err, IP_NO_MEMORY, "no memory for the recording %s", r->name);
 }
 
+/* " AuthenticAMD" or nothing, to the end of the line. */
+static enum ip_status vendor_read(struct reader *r, struct ip_error *err) {
+    if (accept(r, " ")) {
+        const char *vendor = NULL;
+        for (size_t i = 0; hx_samples_vendors[i] != NULL && vendor == NULL; i++) {
+            vendor = accept(r, hx_samples_vendors[i]) ? hx_samples_vendors[i] : NULL;
+        }
+        if (vendor == NULL) {
+            return bad_word(r, err, "the vendor of a CPU is expected: AuthenticAMD or GenuineIntel");
+        }
+        (void)snprintf(r->recording->vendor, sizeof r->recording->vendor, "%s", vendor);
+    }
+    return line_end(r) ? IP_OK : bad_word(r, err, "the end of the line is expected");
+}
+
 enum ip_status hx_recording_parse(struct hx_recording *recording, const char *name, const char *text,
                                   size_t length, struct ip_error *err) {
     struct hx_recording parsed = {0};
@@ -220,10 +235,9 @@ enum ip_status hx_recording_parse(struct hx_recording *recording, const char *na
     if (!accept(&reader, HX_SAMPLES_HEADER) || !line_end(&reader)) {
         status = bad(&reader, err, "a recording begins with the line `" HX_SAMPLES_HEADER "`");
     }
-    parsed.on_silicon = status == IP_OK && accept(&reader, HX_SAMPLES_SILICON "\n");
-    if (parsed.on_silicon) {
-        reader.line++;
-        reader.line_begin = reader.at;
+    if (status == IP_OK && accept(&reader, HX_SAMPLES_SILICON)) {
+        parsed.on_silicon = true;
+        status = vendor_read(&reader, err);
     }
     while (status == IP_OK && reader.at < reader.length) {
         status = job_read(&reader, err);

@@ -21,6 +21,7 @@ struct hx_recorded_job {
 
 struct hx_recording {
     bool on_silicon;
+    char vendor[13];              /* of the CPU, "": not known */
     struct hx_recorded_job *jobs; /* owned */
     size_t count, capacity;
     double *values; /* owned */

@@ -20,6 +20,8 @@ const char *const hx_samples_row_words[HX_SAMPLE_ROWS] = {
     "shorter", "longer", "reference-shorter", "reference-longer", "sentinel-shorter", "sentinel-longer",
 };
 
+const char *const hx_samples_vendors[] = {"AuthenticAMD", "GenuineIntel", NULL};
+
 uint64_t hx_samples_hash(uint64_t hash, const void *bytes, size_t count) {
     const uint8_t *byte = bytes;
     for (size_t i = 0; i < count; i++) {

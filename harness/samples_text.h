@@ -9,8 +9,11 @@
 
 #include "harness/timer.h"
 
-#define HX_SAMPLES_HEADER  "isaprobe-samples 1"
-#define HX_SAMPLES_SILICON "on-silicon" /* a line behind it: the timer ran kernels on a CPU */
+#define HX_SAMPLES_HEADER "isaprobe-samples 1"
+/* A line behind it, with the CPU's vendor: the timer ran kernels on one. */
+#define HX_SAMPLES_SILICON "on-silicon"
+/* The vendors whose ports have names (probe/portlabel.c); NULL ends them. */
+extern const char *const hx_samples_vendors[];
 
 enum { HX_SAMPLES_OUTCOMES = HX_OUTCOME_UNKNOWN + 1 };
 

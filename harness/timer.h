@@ -122,7 +122,9 @@ struct hx_timer {
     void *state;                            /* owned by the timer */
     const struct hx_references *references; /* borrowed */
     bool replays_silicon;                   /* what it replays ran on silicon */
-    int cpu;                                /* CPU number to pin to; -1: the one we are on */
+    char vendor[13]; /* as CPUID calls it, of the CPU that runs or ran the kernels; "": none did, or not known
+                      */
+    int cpu;         /* CPU number to pin to; -1: the one we are on */
     uint32_t timeout_ms; /* a job that takes as long may be ended, and one of twice as long is */
     const volatile sig_atomic_t
         *stop; /* borrowed, may be NULL: non-zero asks the run to end with IP_FAILED */

@@ -15,6 +15,7 @@
 #include "common/text.h"
 #include "harness/record.h"
 #include "harness/replay.h"
+#include "harness/samples_text.h"
 
 enum { ROUNDS = 3 };
 
@@ -56,7 +57,7 @@ static void record(const char *path) {
     struct hx_job jobs[2] = {{.kernel = &kernel_ab, .rounds = ROUNDS},
                              {.kernel = &kernel_cb, .rounds = ROUNDS}};
     struct hx_samples samples[2] = {first.samples, fault.samples};
-    assert_int_equal(hx_recorder_open(&recorder, path, true, &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, path, true, "AuthenticAMD", &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, jobs, samples, 2, &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, jobs, &second.samples, 1, &err), IP_OK);
     assert_int_equal(hx_recorder_close(recorder, &err), IP_OK);
@@ -88,6 +89,7 @@ static void samples_come_back(void **state) {
     }
     assert_int_equal(unlink(path), 0);
     assert_true(timer.replays_silicon);
+    assert_string_equal(timer.vendor, "AuthenticAMD");
     struct hx_job job = {.kernel = &kernel_ab, .rounds = ROUNDS};
     take_init(&expected, 0.1);
     take_init(&take, -1);
@@ -163,6 +165,33 @@ static void what_is_not_there_is_missing(void **state) {
     assert_true(take.samples.longer[0] == 3.1 && take.samples.longer[1] == 4.1);
     hx_replay_free(replay);
     ip_text_fini(&text);
+}
+
+/* Whose CPU it was: those with names for their ports, or nobody's. */
+static void the_vendor_is_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *vendor, *message;
+    } cases[] = {{HX_SAMPLES_HEADER "\n", "", ""},
+                 {HX_SAMPLES_HEADER "\non-silicon\n", "", ""},
+                 {HX_SAMPLES_HEADER "\non-silicon GenuineIntel\n", "GenuineIntel", ""},
+                 {HX_SAMPLES_HEADER "\non-silicon CentaurHauls\n", "",
+                  "the vendor of a CPU is expected: AuthenticAMD or GenuineIntel"},
+                 {HX_SAMPLES_HEADER "\non-silicon AuthenticAMD x\n", "", "the end of the line is expected"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hx_replay *replay = NULL;
+        struct ip_error err;
+        enum ip_status status = hx_replay_parse(&replay, "r", cases[i].text, strlen(cases[i].text), &err);
+        if (cases[i].message[0] == '\0') {
+            assert_int_equal(status, IP_OK);
+            assert_string_equal(hx_replay_vendor(replay), cases[i].vendor);
+            hx_replay_free(replay);
+        } else {
+            assert_int_equal(status, IP_SYNTAX);
+            assert_string_equal(err.text, cases[i].message);
+            assert_memory_equal(err.place, "r:2:", 4);
+        }
+    }
 }
 
 /* Wherever a recording is cut, it is either complete up to a job or an error with a place. */
@@ -247,7 +276,7 @@ static void files_that_fail_are_io_errors(void **state) {
     struct hx_recorder *recorder = NULL;
     struct hx_timer timer = {.ops = &hx_timer_replay};
     struct ip_error err;
-    assert_int_equal(hx_recorder_open(&recorder, "/nonexistent/r.samples", false, &err), IP_IO);
+    assert_int_equal(hx_recorder_open(&recorder, "/nonexistent/r.samples", false, "", &err), IP_IO);
     assert_non_null(strstr(err.text, "/nonexistent/r.samples"));
     assert_null(recorder);
     assert_int_equal(hx_timer_replay.open(&timer, "/nonexistent/r.samples", &err), IP_IO);
@@ -259,7 +288,7 @@ static void files_that_fail_are_io_errors(void **state) {
     static struct take take;
     take_init(&take, 0.1);
     struct hx_job job = {.kernel = &kernel_ab, .rounds = ROUNDS};
-    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, "", &err), IP_OK);
     enum ip_status status = IP_OK;
     for (int i = 0; i < 100 && status == IP_OK; i++) { /* more than any buffer */
         status = hx_recorder_add(recorder, &job, &take.samples, 1, &err);
@@ -268,7 +297,7 @@ static void files_that_fail_are_io_errors(void **state) {
     assert_non_null(strstr(err.text, "/dev/full"));
     assert_int_equal(hx_recorder_close(recorder, &err), IP_IO); /* said again at the end */
     /* little data, which fails only when the file is closed */
-    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, "", &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, &job, &take.samples, 1, &err), IP_OK);
     assert_int_equal(hx_recorder_close(recorder, &err), IP_IO);
     assert_non_null(strstr(err.text, "/dev/full"));
@@ -296,6 +325,7 @@ int main(void) {
         cmocka_unit_test(samples_come_back),
         cmocka_unit_test(what_is_not_there_is_missing),
         cmocka_unit_test(what_ran_on_no_silicon_says_so),
+        cmocka_unit_test(the_vendor_is_read),
         cmocka_unit_test(cut_recordings_are_errors),
         cmocka_unit_test(damaged_recordings_are_errors),
         cmocka_unit_test(errors_have_a_place),
