@@ -52,13 +52,15 @@ static uint8_t broadcast_count(ZydisBroadcastMode mode) {
 }
 
 /* 0F 1F /0, which programs are padded with, is a NOP of one operand to assemblers and to XED. Zydis has the
- * register in ModRM.reg for a second one. */
-static void padding_read(struct decoded *d) {
+ * register in ModRM.reg for a second one. Returns whether it is one. */
+static bool padding_read(struct decoded *d) {
     ZydisDecodedInstruction *instruction = &d->instruction;
     bool padding = instruction->mnemonic == ZYDIS_MNEMONIC_NOP && instruction->opcode == 0x1f &&
-                   instruction->raw.modrm.reg == 0 && instruction->raw.rex.R == 0;
-    if (padding && instruction->operand_count_visible == 2 && instruction->operand_count == 2)
+                   instruction->raw.modrm.reg == 0 && instruction->raw.rex.R == 0 &&
+                   instruction->operand_count_visible == 2 && instruction->operand_count == 2;
+    if (padding)
         instruction->operand_count = instruction->operand_count_visible = 1;
+    return padding;
 }
 
 /* NOP names an address and leaves it alone, though Zydis calls it read. */
@@ -348,7 +350,7 @@ enum ip_status isa_decode(const uint8_t *code, size_t code_bytes, struct isa_for
                        code_bytes);
     if (ZYAN_FAILED(status))
         return ip_fail(err, IP_SYNTAX, "no instruction at offset 0 (byte 0x%02x)", code[0]);
-    padding_read(&d);
+    (void)padding_read(&d);
     struct isa_form out;
     struct isa_binding bound;
     enum ip_status filled = form_fill(&d, &out, binding != NULL ? &bound : NULL, err);
@@ -363,15 +365,26 @@ enum ip_status isa_decode(const uint8_t *code, size_t code_bytes, struct isa_for
 
 size_t isa_disassemble_one(const uint8_t *code, size_t code_bytes, uint64_t address, char *buffer,
                            size_t size) {
-    ZydisDisassembledInstruction text;
+    ZydisDecoder decoder;
+    ZydisFormatter formatter;
+    struct decoded d;
     if (size == 0)
         return 0;
     buffer[0] = '\0';
     if (code_bytes == 0 ||
-        ZYAN_FAILED(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, address, code, code_bytes, &text)))
+        ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+        ZYAN_FAILED(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
+        ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code, code_bytes, &d.instruction, d.operands)))
         return 0;
-    snprintf(buffer, size, "%s", text.text);
-    return text.info.length;
+    char text[160] = "";
+    if (padding_read(&d)) /* no register tells the size of its memory */
+        (void)ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+    if (ZYAN_FAILED(ZydisFormatterFormatInstruction(&formatter, &d.instruction, d.operands,
+                                                    d.instruction.operand_count_visible, text, sizeof text,
+                                                    address, NULL)))
+        text[0] = '\0';
+    snprintf(buffer, size, "%s", text);
+    return d.instruction.length;
 }
 
 void isa_disassemble(const uint8_t *code, size_t code_bytes, struct ip_lines *lines) {

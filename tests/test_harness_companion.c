@@ -30,6 +30,17 @@ static void test_none(void **state) {
     assert_int_equal(hx_companion_cpu("", -1), -1);
 }
 
+/* May a process of ours step back behind all others? A sandbox may refuse it. */
+static bool may_be_idle(void) {
+    int state = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0}) == 0);
+    }
+    assert_int_equal(waitpid(child, &state, 0), child);
+    return WEXITSTATUS(state) == 1;
+}
+
 static void test_pinned_and_ended(void **state) {
     (void)state;
     int cpu = sched_getcpu();
@@ -41,7 +52,7 @@ static void test_pinned_and_ended(void **state) {
         (void)usleep(1000);
     }
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)companion.pid), 19);
-    assert_int_equal(sched_getscheduler(companion.pid), SCHED_IDLE);
+    assert_int_equal(sched_getscheduler(companion.pid), may_be_idle() ? SCHED_IDLE : SCHED_OTHER);
     cpu_set_t set;
     assert_int_equal(sched_getaffinity(companion.pid, sizeof set, &set), 0);
     assert_int_equal(CPU_COUNT(&set), 1);

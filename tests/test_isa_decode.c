@@ -73,6 +73,12 @@ static void test_disassemble(void **state) {
     assert_int_equal(isa_disassemble_one(code, sizeof code, 0, text, sizeof text), 3);
     assert_string_equal(text, "add rax"); /* cut to the buffer */
     assert_int_equal(isa_disassemble_one(code + 3, 1, 0, text, sizeof text), 0);
+    static const uint8_t padding[] = {0x0f, 0x1f, 0x00}, other[] = {0x0f, 0x1f, 0x08};
+    char line[40];
+    assert_int_equal(isa_disassemble_one(padding, sizeof padding, 0, line, sizeof line), 3);
+    assert_string_equal(line, "nop dword ptr [rax]"); /* as it was written, and assemblers take it */
+    assert_int_equal(isa_disassemble_one(other, sizeof other, 0, line, sizeof line), 3);
+    assert_string_equal(line, "nop [rax], ecx");
 }
 
 /* The row's own encoding is printed, whatever the values. */
