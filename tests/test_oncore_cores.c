@@ -35,6 +35,8 @@
 #define LEA_SP       "\x48\x8d\x44\x24\x08"     /* lea rax, [rsp+8] */
 #define NOP_4        "\x0f\x1f\x40\x00"         /* nop dword [rax] */
 #define CMP_AX_1     "\x83\xf8\x01"             /* cmp eax, 1 */
+#define JNZ_ON       "\x75\x00"                 /* jnz to what follows */
+#define JNZ_BACK     "\x75\xef"                 /* jnz to the first byte of 17 */
 #define SBB_AX       "\x19\xc0"                 /* sbb eax, eax */
 #define ADD_AX_1     "\x83\xc0\x01"             /* add eax, 1 */
 #define MOVSD_1      "\xf2\x0f\x10\x4b\x08"     /* movsd xmm1, [rbx+8] */
@@ -208,6 +210,35 @@ static void test_nops(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A comparison and the jump that goes on take a port of the jump's, one that is taken one of those that taken
+ * branches were seen to need, too; where the jump's are not known these. */
+static void test_branch_ports(void **state) {
+    (void)state;
+    struct core_costs costs;
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 0;
+    struct ip_error err = {0};
+    for (unsigned known = 0; known < 2; known++) {
+        machine_make(&costs);
+        if (known) {
+            form_add(&costs, BYTES(JNZ_ON), "1*p38", 1, NAN);
+        }
+        must(core_ports_parse(&costs, "1*p23", terms, &count, &err), &err);
+        costs.branch_ports = terms[0].ports;
+        assert_near(
+            bound(&costs, BYTES(ADD_AX_1 ADD_AX_1 ADD_AX_1 ADD_AX_1 CMP_AX_1 JNZ_ON), CORE_BOUND_PORTS),
+            known ? 1.0 : 1.25);
+        assert_near(bound(&costs, BYTES(CMP_AX_1 JNZ_ON CMP_AX_1 JNZ_ON), CORE_BOUND_PORTS), 1.0);
+        assert_near(
+            bound(&costs, BYTES(ADD_AX_1 ADD_AX_1 ADD_AX_1 ADD_AX_1 CMP_AX_1 JNZ_BACK), CORE_BOUND_PORTS),
+            1.25);
+        assert_near(
+            bound(&costs, BYTES(MOV_8_AX MOV_8_AX MOV_8_AX MOV_8_AX CMP_AX_1 JNZ_BACK), CORE_BOUND_PORTS),
+            known ? 1.0 : 0.5);
+        core_costs_fini(&costs);
+    }
+}
+
 /* Stores enter the cache one a cycle, or two to one block, or all in a row to one. */
 static void test_commits(void **state) {
     (void)state;
@@ -307,6 +338,7 @@ int main(void) {
         cmocka_unit_test(test_idiom_of_flags),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_nops),
+        cmocka_unit_test(test_branch_ports),
         cmocka_unit_test(test_commits),
         cmocka_unit_test(test_foretold),
 
