@@ -33,27 +33,25 @@ static bool condition_holds(const struct preparation *preparation, const char *c
     return strstr(preparation->holds, word) != NULL;
 }
 
-static const struct preparation *preparation_find(const char *condition, bool taken) {
+static bool condition_is_known(const char *condition) {
     bool known = false;
     for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++) {
         known = known || condition_holds(&preparations[i], condition);
     }
-    for (size_t i = 0; known && i < sizeof preparations / sizeof preparations[0]; i++) {
-        if (condition_holds(&preparations[i], condition) == taken) {
-            return &preparations[i];
-        }
-    }
-    return NULL;
+    return known;
 }
 
-/* By which none of these jumps is taken; NULL: there is none. */
-static const struct preparation *preparation_for_all(const struct isa_form *const *jumps, unsigned count) {
+/* By which all of these jumps are taken, or none of them; NULL: there is none. */
+static const struct preparation *preparation_find(const struct isa_form *const *jumps, unsigned count,
+                                                  bool taken) {
     for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++) {
-        bool any = false;
+        bool all = true;
         for (unsigned k = 0; k < count; k++) {
-            any = any || condition_holds(&preparations[i], jumps[k]->mnemonic + 1);
+            const char *condition = jumps[k]->mnemonic + 1;
+            all =
+                all && condition_is_known(condition) && condition_holds(&preparations[i], condition) == taken;
         }
-        if (!any) {
+        if (all) {
             return &preparations[i];
         }
     }
@@ -62,7 +60,7 @@ static const struct preparation *preparation_for_all(const struct isa_form *cons
 
 bool gen_jumps_agree(const struct isa_form *one, const struct isa_form *other) {
     const struct isa_form *const jumps[] = {one, other};
-    return preparation_for_all(jumps, 2) != NULL;
+    return preparation_find(jumps, 2, false) != NULL;
 }
 
 /* LOOP counts rcx down and is taken until that is zero, LOOPE and LOOPNE also only with and without ZF. So
@@ -106,7 +104,7 @@ enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_
     bool unconditional = strcmp(mnemonic, "jmp") == 0, guided = gen_form_needs_target(form);
     bool by_counter = asks_counter(mnemonic), loops = counts_down(mnemonic);
     const struct preparation *preparation =
-        mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(mnemonic + 1, taken) : NULL;
+        mnemonic[0] == 'j' && !unconditional && !by_counter ? preparation_find(&form, 1, taken) : NULL;
     if (!guided && (!is_relative(form) || !(unconditional || by_counter || loops || preparation != NULL))) {
         return ip_fail(err, IP_UNSUPPORTED,
                        "'%s' does not branch; branch chains are made of near jumps, calls and returns",
@@ -127,7 +125,7 @@ enum ip_status gen_branch_prepare(struct gen_program *program, const struct isa_
 
 enum ip_status gen_jumps_prepare(struct gen_program *program, const struct isa_form *const *jumps,
                                  unsigned count, struct ip_error *err) {
-    const struct preparation *preparation = preparation_for_all(jumps, count);
+    const struct preparation *preparation = preparation_find(jumps, count, false);
     if (preparation == NULL) {
         return ip_fail(err, IP_UNSUPPORTED, "no flags keep both '%s' and '%s' from being taken",
                        jumps[0]->syntax, jumps[count - 1]->syntax);

@@ -61,8 +61,12 @@ bool gen_form_branches(const struct isa_form *form) {
     return is_called(form, "call") || is_called(form, "jmp") || gen_form_is_return(form);
 }
 
+bool gen_form_branches_on_flags(const struct isa_form *form) {
+    return gen_form_branches(form) && form->flags_read != 0;
+}
+
 bool gen_form_jumps_on_flags(const struct isa_form *form) {
-    return form->mnemonic[0] == 'j' && gen_form_branches(form) && form->flags_read != 0;
+    return form->mnemonic[0] == 'j' && gen_form_branches_on_flags(form);
 }
 
 bool gen_form_needs_target(const struct isa_form *form) {

@@ -9,7 +9,9 @@
 
 /* Does it go somewhere else: a jump, conditional or not, a call or a return? */
 bool gen_form_branches(const struct isa_form *form);
-/* A conditional jump that asks the flags? No LOOPE, which counts, too. */
+/* A branch that asks the flags? */
+bool gen_form_branches_on_flags(const struct isa_form *form);
+/* ... which is a conditional jump? No LOOPE, which counts, too. */
 bool gen_form_jumps_on_flags(const struct isa_form *form);
 /* Are there flags by which neither of two such jumps is taken? */
 bool gen_jumps_agree(const struct isa_form *one, const struct isa_form *other);

@@ -111,12 +111,13 @@ static enum ip_status branches_prepare(struct gen_program *program, const struct
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
         const struct isa_form *form = parts[i].form;
-        bool asks = form != NULL && gen_form_branches(form) && form->flags_read != 0;
+        bool asks = form != NULL && gen_form_branches_on_flags(form);
+        bool prepared = asks || (form != NULL && parts[i].not_taken);
+        any = any || prepared;
         status = asks ? flags_check(parts, count, form, err) : IP_OK;
-        any = any || asks || parts[i].not_taken;
-        if (asks && gen_form_jumps_on_flags(form)) {
+        if (prepared && gen_form_jumps_on_flags(form)) {
             jumps[jump_count++] = form;
-        } else if (status == IP_OK && (asks || parts[i].not_taken)) {
+        } else if (prepared && status == IP_OK) {
             status = gen_branch_prepare(program, form, false, err);
         }
     }

@@ -506,14 +506,13 @@ static uint32_t branch_ports(const struct core_costs *costs, const struct core_i
     bool told = cost->source == CORE_SOURCE_MEASURED && cost->term_count == 1 && cost->terms[0].uops == 1.0;
     uint32_t own = told ? cost->terms[0].ports : 0, seen = costs->branch_ports;
     uint32_t both = own & seen;
-    return branch->taken ? (both != 0 ? both : seen != 0 ? seen : own) : own != 0 ? own : seen;
+    return closes_loop(branch) ? (both != 0 ? both : seen != 0 ? seen : own) : own != 0 ? own : seen;
 }
 
 static void branches_place(struct core_block *block, const struct core_costs *costs) {
     for (size_t i = 0; i < block->count; i++) {
         struct core_instruction *branch = &block->items[i];
         if (branch->cost->branch) {
-            branch->taken = closes_loop(branch);
             struct core_instruction *bearer = branch->fused ? branch - 1 : branch;
             bearer->ports = branch_ports(costs, branch);
         }

@@ -52,7 +52,6 @@ struct core_instruction {
     double slots;   /* issue slots, when it is not fused with the one before */
     bool idiom;     /* same register for both sources: its result waits for nothing */
     bool fused;     /* with the instruction before it: no slot, no port of its own */
-    bool taken;     /* a branch that closes the loop */
     uint32_t
         ports; /* of its operation, where a branch that is fused with it decides them; 0: as the form's */
 };

@@ -332,7 +332,7 @@ static struct probe_pair pair_begin(struct isa_form *const forms[2], const struc
 static enum ip_status pair_experiment(struct duo *duo, const struct probe_throughput alone[2],
                                       struct probe_pair *pair, struct ip_error *err) {
     for (unsigned i = 0; i < 2; i++) {
-        if (gen_form_jumps_on_flags(duo->form[i]) && duo->form[1 - i]->flags_written != 0) {
+        if (gen_form_branches_on_flags(duo->form[i]) && duo->form[1 - i]->flags_written != 0) {
             return ip_fail(err, IP_UNSUPPORTED,
                            "'%s' may fuse with '%s', whose flags it would follow: see isaprobe core",
                            duo->form[i]->syntax, duo->form[1 - i]->syntax);

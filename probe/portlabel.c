@@ -94,8 +94,8 @@ static void classes_label(struct probe_portmap *map, const char *names) {
         for (size_t members = map->member_count; members > 0; members--) {
             for (unsigned c = 0; c < map->class_count; c++) {
                 const struct probe_port_class *class = &map->classes[c];
-                if (class->width == width && class->members == members && !class->load && !class->store &&
-                    !probe_port_class_jumps(map, class)) {
+                if (class->width == width && class->members == members &&
+                    probe_port_class_computes(map, class)) {
                     names_give(map, class->ports, names);
                 }
             }

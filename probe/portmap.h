@@ -92,6 +92,9 @@ const char *probe_port_class_print(const struct probe_portmap *map, const struct
  * use. */
 bool probe_port_class_jumps(const struct probe_portmap *map, const struct probe_port_class *class);
 
+/* Is it none of loads, stores or jumps? */
+bool probe_port_class_computes(const struct probe_portmap *map, const struct probe_port_class *class);
+
 /* Names the ports: for Intel so that integer multiply is on 1, the lane-crossing shuffle on 5, and so on, for
  * AMD the vector pipes as its guides do; else 0, 1, 2 ... (probe/portlabel.c). */
 void probe_portmap_label(struct probe_portmap *map, const char *vendor);

@@ -175,6 +175,10 @@ bool probe_port_class_jumps(const struct probe_portmap *map, const struct probe_
     return best >= 0 && (size_t)best < map->member_count && map->members[best].form->mnemonic[0] == 'j';
 }
 
+bool probe_port_class_computes(const struct probe_portmap *map, const struct probe_port_class *class) {
+    return !class->load && !class->store && !probe_port_class_jumps(map, class);
+}
+
 /* Closes the gap in the numbering; the members have left. */
 static void class_close(struct probe_portmap *map, unsigned gone) {
     for (size_t i = 0; i < map->member_count; i++) {

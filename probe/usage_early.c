@@ -40,23 +40,18 @@ struct trial {
 };
 enum { TRIALS = PROBE_PORTSET_CLASSES * PROBE_PORTSET_CLASSES };
 
-/* Not of loads, stores or jumps. */
-static bool computes(const struct probe_portmap *map, const struct probe_port_class *class) {
-    return !class->load && !class->store && !probe_port_class_jumps(map, class);
-}
-
 /* Does `outer` hold all ports of `inner`, and one more? */
 static bool has_one_more(const struct probe_portmap *map, const struct probe_port_class *outer,
                          const struct probe_port_class *inner) {
-    return computes(map, outer) && computes(map, inner) && ports_within(inner->ports, outer->ports) &&
-           ports_in(outer->ports) == ports_in(inner->ports) + 1;
+    return probe_port_class_computes(map, outer) && probe_port_class_computes(map, inner) &&
+           ports_within(inner->ports, outer->ports) && ports_in(outer->ports) == ports_in(inner->ports) + 1;
 }
 
 /* Has `beside` a port that `blocked` lacks, and are there issue slots for both? */
 static bool has_another(const struct probe_portmap *map, const struct probe_port_class *beside,
                         const struct probe_port_class *blocked) {
     bool spare = blocked->width + SLOTS_SPARE < map->issue_width;
-    return computes(map, beside) && computes(map, blocked) && spare &&
+    return probe_port_class_computes(map, beside) && probe_port_class_computes(map, blocked) && spare &&
            !ports_within(beside->ports, blocked->ports);
 }
 

@@ -20,10 +20,9 @@ uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned w
     uint32_t all = 0;
     for (unsigned c = 0; c < map->class_count; c++) {
         const struct probe_port_class *class = &map->classes[c];
-        bool apart = class->load || class->store || probe_port_class_jumps(map, class);
         bool fits =
             (class->worlds & worlds) != 0 && (worlds != PROBE_PORTS_SCALAR || blocks_scalars(map, class));
-        all |= fits && !apart ? class->ports : 0;
+        all |= fits && probe_port_class_computes(map, class) ? class->ports : 0;
     }
     return all;
 }

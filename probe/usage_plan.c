@@ -362,7 +362,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             if (class->store && (class->blocker[0] < 0 || class->worlds == PROBE_PORTS_WIDE)) {
                 continue; /* one count is enough, and goes by plain stores */
             }
-            bool others = probe_port_class_jumps(map, class) && !gen_form_branches(subject->form);
+            bool others = member < 0 && probe_port_class_jumps(map, class); /* beside it jumps alone stand */
             if (class->width != width || set_known(subject, class) || others ||
                 subject->count == PROBE_USAGE_EXPERIMENTS || (class->store && !may_store(subject)) ||
                 (memory &&

@@ -40,7 +40,7 @@ static enum ip_status bias_batch(const struct probe_usage_session *session, stru
         const struct probe_port_class *class = &map->classes[i % map->class_count];
         const struct probe_port_member *member = probe_port_class_best(map, i % map->class_count);
         slots[i] = SIZE_MAX;
-        if (member != NULL && !class->load && !class->store && !probe_port_class_jumps(map, class)) {
+        if (member != NULL && probe_port_class_computes(map, class)) {
             const struct gen_part part = probe_port_part(member, BIAS_CYCLES * class->width);
             status = probe_mix_add(batch, &part, 1, &slots[i], err);
         }

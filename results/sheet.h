@@ -94,9 +94,9 @@ char res_port_name(unsigned port);
 /* Does the list name an AMD's pipes ("1*FP01")? uops.info's tables of such cores say nothing of other ports.
  */
 bool res_usage_is_of_pipes(const char *text);
-/* The same list with its terms sorted, for comparing: "2*p5+1*p01"; without those that have no port of
+/* The same list with its terms sorted, for comparing: "2*p5+1*p01"; without terms that have no port of
  * `within`
- * ("none": none has). False as res_usage_parse. */
+ * ("none": it has no others). False as res_usage_parse. */
 bool res_usage_normal(const char *text, uint32_t within, char *normal, size_t size);
 
 /* "0.25", "1", "3.6667": at most four decimals, without trailing zeros. */
