@@ -29,6 +29,16 @@ static void recorder_free(struct hx_recorder *recorder) {
     free(recorder);
 }
 
+static bool header_write(FILE *file, bool on_silicon, const char *vendor) {
+    bool named = false; /* the word that the CPU would have ports of, not any word */
+    for (size_t i = 0; hx_samples_vendors[i] != NULL; i++) {
+        named = named || strcmp(vendor, hx_samples_vendors[i]) == 0;
+    }
+    return fputs(HX_SAMPLES_HEADER "\n", file) >= 0 &&
+           (!on_silicon ||
+            fprintf(file, HX_SAMPLES_SILICON "%s%s\n", named ? " " : "", named ? vendor : "") >= 0);
+}
+
 enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, bool on_silicon,
                                 const char *vendor, struct ip_error *err) {
     struct hx_recorder *opened = calloc(1, sizeof *opened);
@@ -42,12 +52,7 @@ enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path,
         recorder_free(opened);
         return status;
     }
-    bool named = false; /* the word that the CPU would have ports of, not any word */
-    for (size_t i = 0; hx_samples_vendors[i] != NULL; i++) {
-        named = named || (on_silicon && strcmp(vendor, hx_samples_vendors[i]) == 0);
-    }
-    if (fprintf(opened->file, "%s\n%s%s%s%s", HX_SAMPLES_HEADER, on_silicon ? HX_SAMPLES_SILICON : "",
-                named ? " " : "", named ? vendor : "", on_silicon ? "\n" : "") < 0) {
+    if (!header_write(opened->file, on_silicon, vendor)) {
         enum ip_status status = write_failed(opened, errno, err);
         (void)fclose(opened->file);
         recorder_free(opened);

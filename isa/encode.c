@@ -154,7 +154,7 @@ static bool mask_insert(ZydisEncoderRequest *request, const struct isa_form *for
  * where 0F 19 is as good. Zydis writes the first that decodes to it: 0F 0D, which is a prefetch to some and
  * no instruction to others. */
 static void nop_make_common(const struct isa_form *form, uint8_t *code, size_t length) {
-    if (strcmp(form->mnemonic, "nop") != 0 || form->explicit_count != 2)
+    if (!isa_form_is_nop(form) || form->explicit_count != 2)
         return;
     size_t at = 0;
     while (at + 2 < length && code[at] != 0x0f) /* behind prefixes */

@@ -29,6 +29,10 @@ const char *isa_operand_name(const struct isa_form *form, unsigned operand, char
     return buffer;
 }
 
+bool isa_form_is_nop(const struct isa_form *form) {
+    return strcmp(form->mnemonic, "nop") == 0;
+}
+
 int isa_form_memory_operand(const struct isa_form *form) {
     for (int i = 0; i < form->operand_count; i++) {
         if (form->operands[i].kind == ISA_OPERAND_MEM)

@@ -160,6 +160,9 @@ bool isa_reg_is_gpr(enum isa_reg_class reg_class);
  * ("rax", "xmm0"); implicit memory: "mem". `buffer` holds 16 bytes; returns it. */
 const char *isa_operand_name(const struct isa_form *form, unsigned operand, char *buffer);
 
+/* Is it a NOP, with operands or without? */
+bool isa_form_is_nop(const struct isa_form *form);
+
 /* Index of the (first) explicit or implicit memory operand, or -1. */
 int isa_form_memory_operand(const struct isa_form *form);
 /* RFLAGS bits that the form writes and the manuals define. */

@@ -506,7 +506,10 @@ static uint32_t branch_ports(const struct core_costs *costs, const struct core_i
     bool told = cost->source == CORE_SOURCE_MEASURED && cost->term_count == 1 && cost->terms[0].uops == 1.0;
     uint32_t own = told ? cost->terms[0].ports : 0, seen = costs->branch_ports;
     uint32_t both = own & seen;
-    return closes_loop(branch) ? (both != 0 ? both : seen != 0 ? seen : own) : own != 0 ? own : seen;
+    if (closes_loop(branch) && seen != 0) {
+        return both != 0 ? both : seen;
+    }
+    return own != 0 ? own : seen;
 }
 
 static void branches_place(struct core_block *block, const struct core_costs *costs) {
@@ -519,21 +522,17 @@ static void branches_place(struct core_block *block, const struct core_costs *co
     }
 }
 
-static bool is_nop(const struct core_instruction *instruction) {
-    return strcmp(instruction->cost->form.mnemonic, "nop") == 0;
-}
-
 /* NOPs that take no slot behind another instruction share its own; what has one already takes no second. Of
  * NOPs alone the first has its own. */
 static void nops_place(struct core_block *block, double slots) {
     size_t nops = 0;
-    while (nops < block->count && is_nop(&block->items[nops])) {
+    while (nops < block->count && isa_form_is_nop(&block->items[nops].cost->form)) {
         nops++;
     }
     bool shared = nops == block->count || block->items[block->count - 1].fused;
     for (size_t i = 0; i < block->count; i++) {
         struct core_instruction *to = &block->items[i];
-        if (!is_nop(to)) {
+        if (!isa_form_is_nop(&to->cost->form)) {
             shared = false;
         } else {
             to->slots = shared ? to->slots : slots;

@@ -527,7 +527,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
         bool counted = !isnan(known.slots.cycles) && strcmp(known.slots.verdict, "ok") == 0;
         bool mixed = !isnan(known.ports.slots) && strcmp(known.ports.verdict, "ok") == 0;
         cost->slots = counted ? known.slots.cycles : mixed ? known.ports.slots : slots_guess(costs, cost);
-        if (counted && round(cost->slots) < 1.0 && strcmp(cost->form.mnemonic, "nop") == 0) {
+        if (counted && round(cost->slots) < 1.0 && isa_form_is_nop(&cost->form)) {
             nops_share(costs);
         }
         cost->slots = fmax(1.0, round(cost->slots));

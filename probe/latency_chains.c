@@ -125,7 +125,6 @@ enum ip_status latency_chain_add(struct latency_session *session, size_t form_in
     return latency_kind_add(session, form_index, pair_index, via, via_count, LATENCY_PLAIN, err);
 }
 
-/* An address is read as a whole general-purpose register. */
 /* An operand that the generator may give any register of this class. */
 static bool operand_is_choice(const struct isa_operand *operand, enum isa_reg_class reg_class) {
     return operand->kind == ISA_OPERAND_REG && !operand->implicit && operand->reg < 0 && !operand->mask &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/latency_session.h - what the parts of the latency probe share: the chains that were chosen for each
  * pair (latency_chains.c, latency_transfers.c, latency_values.c) and what is made of their cycles
- * (latency_read.c). Internal to probe/. */
+ * (latency_read.c, latency_settle.c). Internal to probe/. */
 #ifndef ISAPROBE_PROBE_LATENCY_SESSION_H
 #define ISAPROBE_PROBE_LATENCY_SESSION_H
 

@@ -17,6 +17,7 @@ static void via_fill(int *via, int transfer) {
     }
 }
 
+/* An address is read as a whole general-purpose register. */
 static bool operand_is_address(const struct isa_operand *operand) {
     return operand->reg_class == ISA_REG_GPR64 || operand->reg_class == ISA_REG_GPR32;
 }

@@ -95,8 +95,7 @@ char res_port_name(unsigned port);
  */
 bool res_usage_is_of_pipes(const char *text);
 /* The same list with its terms sorted, for comparing: "2*p5+1*p01"; without terms that have no port of
- * `within`
- * ("none": it has no others). False as res_usage_parse. */
+ * `within` ("none": it has no others). False as res_usage_parse. */
 bool res_usage_normal(const char *text, uint32_t within, char *normal, size_t size);
 
 /* "0.25", "1", "3.6667": at most four decimals, without trailing zeros. */
