@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness/timer.h - what runs a kernel and says how long it took: one small table of functions per timer.
  *
- *   tsc          RDTSC/RDTSCP with LFENCE, in a pinned child process; ticks of the time-stamp counter
- *   papi[:EVENT] a PAPI event around the kernel, in a pinned child process (default PAPI_TOT_CYC: core
- * cycles) sim:FILE     the simulated CPU that FILE describes (harness/sim.h) replay:FILE  samples recorded
- * earlier with --record (harness/replay.h)
+ * tsc: RDTSC between LFENCEs, in a pinned child process; ticks of the time-stamp counter.
+ * papi[:EVENT]: a PAPI event around the kernel, in a pinned child process; PAPI_TOT_CYC, core cycles, by
+ * default.
+ * sim:FILE: the simulated CPU that FILE describes (harness/sim.h).
+ * replay:FILE: samples recorded earlier with --record (harness/replay.h).
  *
  * A timer is probed (can it work here, and why not) and validated before use. */
 #ifndef ISAPROBE_HARNESS_TIMER_H
