@@ -219,9 +219,12 @@ thesis: $(BUILD)/tests/bench/thesis ## Putigny's tables 2.1, 2.2, 2.3 and the lo
 .PHONY: proof
 # The tables of ports lie outside the project: without them the program says so and stops.
 PROOF_ARGS ?= --noise 0,0.003
+WITHOUT_AVX := --set 'fault "v*" illegal' --set 'fault "k*" illegal'
 proof: $(BUILD)/tests/bench/proof $(BUILD)/tests/bench/proof_latency ## infer ports and latencies of simulated CPUs, and compare with what they have
 	@$< $(PROOF_ARGS) tests/data/skylake_x.sim tests/data/zen_plus.sim tests/data/golden_cove.sim
 	@$< $(PROOF_ARGS) --set "issue-width 6" --set "retire-width 6" tests/data/skylake_x.sim
+	@$< $(PROOF_ARGS) $(WITHOUT_AVX) --set "issue-width 6" --set "retire-width 6" tests/data/skylake_x.sim
+	@$< $(PROOF_ARGS) $(WITHOUT_AVX) tests/data/golden_cove.sim
 	@$<_latency --noise 0,0.003 tests/data/everything.sim
 
 # --- comparing it with a published table --------------------------------------------------------------------

@@ -228,6 +228,22 @@ static bool chain_begins(const struct gen_stream *stream) {
     return stream->emitted % CHAIN_INSTANCES == 0;
 }
 
+/* Does operand `o` have a vector register that begins a chain of a few? */
+static bool breaks_fourth(const struct gen_stream *stream, unsigned o) {
+    const struct isa_operand *operand = &stream->form->operands[o];
+    return stream->how.break_fourth && o < stream->form->explicit_count && gen_operand_is_free(operand) &&
+           operand->read && operand->write && gen_file_of(operand->reg_class) == GEN_FILE_VECTOR &&
+           stream->emitted / stream->count[o] % CHAIN_INSTANCES == 0;
+}
+
+static bool breaks_any(const struct gen_stream *stream) {
+    bool any = false;
+    for (unsigned o = 0; o < stream->form->explicit_count; o++) {
+        any = any || breaks_fourth(stream, o);
+    }
+    return any;
+}
+
 /* Renews what the instance would otherwise wait for, and what it cannot do without. */
 static void instance_break(struct gen_program *program, const struct gen_stream *stream,
                            const struct isa_binding *binding) {
@@ -251,11 +267,12 @@ static void instance_break(struct gen_program *program, const struct gen_stream 
             continue;
         }
         bool consumed = gen_operand_is_consumed(form, o);
-        if (consumed || stream->how.break_registers || (string && file == GEN_FILE_GPR)) {
+        if (consumed || stream->how.break_registers || breaks_fourth(stream, o) ||
+            (string && file == GEN_FILE_GPR)) {
             uint64_t value = fixed && file == GEN_FILE_GPR
                                  ? gen_fixed_value(stream->pool, form, number, program->gpr_fill)
                                  : program->gpr_fill;
-            if (stream->pool->slow_values && file == GEN_FILE_VECTOR) {
+            if ((stream->pool->slow_values || breaks_fourth(stream, o)) && file == GEN_FILE_VECTOR) {
                 gen_vector_load(&program->unit, stream->pool, number);
             } else if (file == GEN_FILE_GPR && value == program->gpr_fill &&
                        (form->flags_read == 0 || flags)) {
@@ -303,7 +320,8 @@ static bool instance_repeat(struct gen_program *program, const struct gen_stream
                             const struct isa_binding *binding) {
     for (unsigned i = 0; i < stream->written_count; i++) {
         const struct gen_written *written = &stream->written[i];
-        if (written->begins_chain == chain_begins(stream) && same_binding(&written->binding, binding)) {
+        if (written->begins_chain == chain_begins(stream) && written->breaks == breaks_any(stream) &&
+            same_binding(&written->binding, binding)) {
             for (size_t k = 0; k < written->count; k++) {
                 ip_lines_repeat(&program->unit, written->first + k);
             }
@@ -325,6 +343,7 @@ enum ip_status gen_instance_emit(struct gen_program *program, struct gen_stream 
             stream->written[stream->written_count++] =
                 (struct gen_written){.binding = binding,
                                      .begins_chain = chain_begins(stream),
+                                     .breaks = breaks_any(stream),
                                      .first = first,
                                      .count = program->unit.count - first};
         }

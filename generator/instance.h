@@ -21,7 +21,7 @@ enum {
 /* An instance that is in the unit. */
 struct gen_written {
     struct isa_binding binding;
-    bool begins_chain;
+    bool begins_chain, breaks;
     size_t first, count; /* its lines */
 };
 

@@ -289,7 +289,7 @@ static bool program_has_vectors(const struct gen_program *program) {
 void gen_vector_load(struct ip_lines *lines, const struct gen_pool *pool, unsigned number) {
     const char *base = isa_reg_name(ISA_REG_GPR64, pool->base);
     if (pool->legacy_vectors) {
-        ip_lines_printf(lines, "movups %s, [%s]", isa_reg_name(ISA_REG_XMM, number), base);
+        ip_lines_printf(lines, "movaps %s, [%s]", isa_reg_name(ISA_REG_XMM, number), base);
     } else {
         bool wide = (pool->uses & GEN_USES_EVEX) != 0 && (pool->uses & GEN_USES_EVEX_256) == 0;
         ip_lines_printf(lines, "vmovups %s, [%s]", isa_reg_name(wide ? ISA_REG_ZMM : ISA_REG_YMM, number),

@@ -52,6 +52,9 @@ struct gen_independence {
     bool break_flags;     /* a fresh write of the flags (a zero idiom) before every fourth instance */
     bool break_registers; /* zero idioms before each instance for what it reads and writes (read-modify-write,
                              merging) */
+    bool break_fourth;    /* a load of each vector register that is read and written before it is used for the
+                             first time, and every fourth: chains of four, of which many run at a time. (A zero
+                             idiom of legacy SSE takes a port on a Zen 4, for it keeps the upper halves.) */
     bool x87_frees;   /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not
                          by popping (FSTP ST0) */
     bool slow_values; /* with operands that take long: see gen_form_depends_on_values */

@@ -8,7 +8,7 @@
 #include "probe/portmap.h"
 
 /* A port gets `name` when it is all that is common to the sets of the mnemonics `in`, less those of `out`.
- * The first row of a name that fits counts. */
+ * The first row of a name that fits counts; the last ones are for cores without AVX. */
 struct anchor {
     char name;
     const char *in[2];
@@ -20,7 +20,9 @@ static const struct anchor intel[] = {
     {'5', {"vpermd"}, NULL},      {'5', {"vperm2f128"}, NULL},     {'5', {"vpermq"}, NULL},
     {'5', {"vpshufd"}, NULL},     {'0', {"shlx", "vmulps"}, NULL}, {'0', {"shlx", "vmulpd"}, NULL},
     {'0', {"vmovmskpd"}, NULL},   {'0', {"vmovd"}, NULL},          {'6', {"shlx"}, "vmulps"},
-    {'6', {"shlx"}, "vmovmskpd"},
+    {'6', {"shlx"}, "vmovmskpd"}, {'5', {"pshufd"}, NULL},         {'5', {"shufps"}, NULL},
+    {'0', {"movmskpd"}, NULL},    {'0', {"movmskps"}, NULL},       {'6', {"bt"}, "movmskpd"},
+    {'6', {"bt"}, "movmskps"},
 };
 
 static const char intel_core[] = "0156BCDEFGHIJKLMNOPQ"; /* for what no anchor names */
@@ -30,6 +32,8 @@ static const struct anchor amd[] = {
     {'1', {"vmulpd", "vpshufb"}, NULL}, {'1', {"vmulps", "vpackssdw"}, NULL},
     {'2', {"vaddpd", "vpshufb"}, NULL}, {'2', {"vaddps", "vpackssdw"}, NULL},
     {'3', {"vaddpd"}, "vpshufb"},       {'3', {"vaddps"}, "vpackssdw"},
+    {'0', {"mulps"}, "packssdw"},       {'1', {"mulps", "packssdw"}, NULL},
+    {'2', {"addps", "packssdw"}, NULL}, {'3', {"addps"}, "packssdw"},
 };
 
 static uint32_t ports_of(const struct probe_portmap *map, const char *mnemonic) {

@@ -96,7 +96,16 @@ enum ip_status probe_mixes_measure_carefully(const struct probe_mapper *mapper, 
 }
 
 struct gen_part probe_port_part(const struct probe_port_member *member, unsigned count) {
-    return (struct gen_part){.form = member->form, .count = count, .how = {.scaled_index = member->scaled}};
+    enum { REGISTERS = 2 }; /* so few that each is renewed in every mix */
+    bool waits = probe_port_waits(member->form);
+    return (struct gen_part){
+        .form = member->form,
+        .count = count,
+        .how = {.scaled_index = member->scaled, .break_fourth = waits, .registers = waits ? REGISTERS : 0}};
+}
+
+double probe_port_slots(const struct probe_port_member *member) {
+    return probe_port_waits(member->form) ? 1.25 : 1;
 }
 
 /* -- Widths and issue slots --------------------------------------------------------------------------- */
@@ -301,16 +310,36 @@ static void members_sort(struct probe_portmap *map) {
     }
 }
 
+static bool vectors_run(const struct probe_portmap *map) {
+    bool run = false;
+    for (size_t i = 0; i < map->member_count; i++) {
+        run = run || (map->members[i].world != PROBE_PORTS_SCALAR && map->members[i].runs);
+    }
+    return run;
+}
+
+static enum ip_status candidates_measure(const struct probe_mapper *mapper, const struct isa_table *table,
+                                         bool legacy, struct ip_error *err) {
+    enum ip_status status = probe_port_candidates(table, legacy, mapper->map, err);
+    if (status == IP_OK) {
+        members_sort(mapper->map);
+        status = members_measure(mapper, err);
+    }
+    return status;
+}
+
+/* `legacy`: no vectors but those of legacy SSE run here, as far as is known yet. */
 static enum ip_status attempt(const struct hx_meter *meter, struct gen_encoder *encoder,
-                              const struct isa_table *table, struct probe_portmap *map,
+                              const struct isa_table *table, bool *legacy, struct probe_portmap *map,
                               struct ip_error *err) {
     struct probe_portmap found;
     memset(&found, 0, sizeof found);
     const struct probe_mapper mapper = {.meter = meter, .encoder = encoder, .map = &found};
-    enum ip_status status = probe_port_candidates(table, &found, err);
-    if (status == IP_OK) {
-        members_sort(&found);
-        status = members_measure(&mapper, err);
+    enum ip_status status = candidates_measure(&mapper, table, *legacy, err);
+    if (status == IP_OK && !*legacy && !vectors_run(&found)) {
+        *legacy = true;
+        probe_portmap_fini(&found);
+        status = candidates_measure(&mapper, table, true, err);
     }
     status = status == IP_OK ? probe_port_wide_measure(&mapper, err) : status;
     status = status == IP_OK ? probe_port_classes_form(&mapper, err) : status;
@@ -469,10 +498,10 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
     enum ip_status status = IP_OK;
     size_t kernels = 0;
     double latest = hx_seconds(meter) + ATTEMPTS_SECONDS;
-    bool late = false;
+    bool late = false, legacy = false;
     for (unsigned failed = 0;
          failed < FAILURES_MAX && attempts.count < ATTEMPTS_MAX && chosen == NULL && !late;) {
-        status = attempt(meter, encoder, table, &attempts.maps[attempts.count], err);
+        status = attempt(meter, encoder, table, &legacy, &attempts.maps[attempts.count], err);
         if (status == IP_OK) {
             kernels += attempts.maps[attempts.count++].kernels;
             chosen = confirmed(&attempts);

@@ -20,9 +20,14 @@ static bool is_jump(const struct isa_form *form) {
            form->operands[0].kind == ISA_OPERAND_REL && form->operands[0].bits == 8;
 }
 
+/* Is it of legacy SSE, if it is of vectors? (Not derived yet, it does not know its encoding.) */
+static bool is_legacy(const struct isa_form *form) {
+    return form->mnemonic[0] != 'v';
+}
+
 /* The world of a form by its operands, 0 when it is no candidate: only plain registers of one world,
- * immediates, and addresses that are only computed. */
-static unsigned world_of(const struct isa_form *form) {
+ * immediates, and addresses that are only computed. Vectors are encoded as VEX or EVEX, or all legacy SSE. */
+static unsigned world_of(const struct isa_form *form, bool legacy) {
     unsigned world = PROBE_PORTS_SCALAR;
     if (form->prefix[0] != '\0' || form->decorator[0] != '\0' || form->explicit_count == 0) {
         return 0;
@@ -30,7 +35,6 @@ static unsigned world_of(const struct isa_form *form) {
     if (is_jump(form)) {
         return world;
     }
-    bool legacy_vector = false;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         if ((operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) ||
@@ -49,7 +53,6 @@ static unsigned world_of(const struct isa_form *form) {
         case ISA_REG_XMM:
         case ISA_REG_YMM:
             world = world == PROBE_PORTS_WIDE ? PROBE_PORTS_WIDE : PROBE_PORTS_VECTOR;
-            legacy_vector = legacy_vector || form->mnemonic[0] != 'v';
             break;
         case ISA_REG_ZMM:
             world = PROBE_PORTS_WIDE;
@@ -58,18 +61,39 @@ static unsigned world_of(const struct isa_form *form) {
             return 0;
         }
     }
-    return legacy_vector ? 0 : world;
+    return world != PROBE_PORTS_SCALAR && is_legacy(form) != legacy ? 0 : world;
 }
 
-static bool transfer_is(const struct isa_form *form, bool load) {
-    static const char *const loads[] = {"mov r64, m64", "vmovups ymm, m256", "vmovups zmm, m512"};
-    static const char *const stores[] = {"mov m64, r64", "vmovups m256, ymm", "vmovups m512, zmm"};
-    for (unsigned i = 0; i < 3; i++) {
-        if (strcmp(form->syntax, load ? loads[i] : stores[i]) == 0) {
-            return true;
+/* A plain load or store. */
+struct transfer {
+    const char *syntax;
+    unsigned world;
+    bool legacy, load;
+    bool narrow; /* of 128 bits where wider ones are tried: behind those */
+};
+
+/* That of the syntax, if it goes with such vectors; NULL: there is none. (Cores without AVX may take longer
+ * for MOVUPS than for MOVAPS.) */
+static const struct transfer *transfer_find(const struct isa_form *form, bool legacy) {
+    static const struct transfer transfers[] = {
+        {"mov r64, m64", PROBE_PORTS_SCALAR, false, true, false},
+        {"mov m64, r64", PROBE_PORTS_SCALAR, false, false, false},
+        {"vmovups ymm, m256", PROBE_PORTS_VECTOR, false, true, false},
+        {"vmovups m256, ymm", PROBE_PORTS_VECTOR, false, false, false},
+        {"vmovups xmm, m128", PROBE_PORTS_VECTOR, false, true, true},
+        {"vmovups m128, xmm", PROBE_PORTS_VECTOR, false, false, true},
+        {"vmovups zmm, m512", PROBE_PORTS_WIDE, false, true, false},
+        {"vmovups m512, zmm", PROBE_PORTS_WIDE, false, false, false},
+        {"movaps xmm, m128", PROBE_PORTS_VECTOR, true, true, false},
+        {"movaps m128, xmm", PROBE_PORTS_VECTOR, true, false, false},
+    };
+    for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {
+        bool fits = transfers[i].world == PROBE_PORTS_SCALAR || transfers[i].legacy == legacy;
+        if (fits && strcmp(form->syntax, transfers[i].syntax) == 0) {
+            return &transfers[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 static unsigned operand_bits(const struct isa_form *form) {
@@ -98,17 +122,27 @@ unsigned probe_port_blemishes(const struct isa_form *form) {
     return blemishes;
 }
 
+bool probe_port_waits(const struct isa_form *form) {
+    bool waits = false;
+    for (unsigned i = 0; i < form->explicit_count && is_legacy(form); i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        waits = waits || (operand->reg_class == ISA_REG_XMM && operand->read && operand->write);
+    }
+    return waits;
+}
+
 /* Can instances run beside each other at the speed of their ports? Not when the form reads what it writes
  * (its latency would bind first), or has implicit registers or memory. A conditional move reads the flags,
  * which its neighbours write, and its destination: it waits, but nothing waits for it for longer than a
- * cycle. */
+ * cycle. Most of legacy SSE has a destination that it reads, which is renewed (probe_port_part). */
 static bool independent(const struct isa_form *form) {
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool flags = operand->kind == ISA_OPERAND_FLAGS;
         bool moves = form->flags_read != 0 && form->flags_written == 0 && operand->cond_write;
         if ((flags && operand->read && operand->write) || (!flags && operand->implicit) ||
-            (operand->kind == ISA_OPERAND_REG && operand->read && operand->write && !moves)) {
+            (operand->kind == ISA_OPERAND_REG && operand->read && operand->write && !moves &&
+             !probe_port_waits(form))) {
             return false;
         }
     }
@@ -179,14 +213,21 @@ static unsigned family_size(const struct probe_portmap *map, const char *mnemoni
     return size;
 }
 
-static void candidate_add(struct probe_portmap *map, struct isa_form *form) {
-    bool load = transfer_is(form, true), store = transfer_is(form, false);
-    struct probe_port_member member = {
-        .form = form, .class = -1, .load = load, .store = store, .world = world_of(form)};
-    if (load || store) {
-        unsigned bits = operand_bits(form);
-        member.world = bits == 512 ? PROBE_PORTS_WIDE : bits == 256 ? PROBE_PORTS_VECTOR : PROBE_PORTS_SCALAR;
-        map->members[map->member_count++] = member;
+static void transfer_add(struct probe_portmap *map, struct isa_form *form, const struct transfer *transfer) {
+    map->members[map->member_count++] = (struct probe_port_member){.form = form,
+                                                                   .class = -1,
+                                                                   .world = transfer->world,
+                                                                   .load = transfer->load,
+                                                                   .store = !transfer->load};
+}
+
+static void candidate_add(struct probe_portmap *map, struct isa_form *form, bool legacy) {
+    const struct transfer *transfer = transfer_find(form, legacy);
+    struct probe_port_member member = {.form = form, .class = -1, .world = world_of(form, legacy)};
+    if (transfer != NULL) {
+        if (!transfer->narrow) {
+            transfer_add(map, form, transfer);
+        }
         return;
     }
     struct probe_port_member *same = same_mnemonic(map, form->mnemonic, member.world);
@@ -203,7 +244,11 @@ static void narrow_add(struct probe_portmap *map, struct isa_form *const *forms,
     size_t wide = map->member_count;
     for (size_t i = 0; i < count; i++) {
         struct isa_form *form = forms[i];
-        if (!usable(form) || world_of(form) != PROBE_PORTS_VECTOR || form->evex ||
+        const struct transfer *transfer = transfer_find(form, false);
+        if (transfer != NULL && transfer->narrow) {
+            transfer_add(map, form, transfer);
+        }
+        if (!usable(form) || world_of(form, false) != PROBE_PORTS_VECTOR || form->evex ||
             operand_bits(form) != 128) {
             continue;
         }
@@ -226,7 +271,7 @@ static void scaled_add(struct probe_portmap *map) {
     }
 }
 
-enum ip_status probe_port_candidates(const struct isa_table *table, struct probe_portmap *map,
+enum ip_status probe_port_candidates(const struct isa_table *table, bool legacy, struct probe_portmap *map,
                                      struct ip_error *err) {
     struct isa_form **forms = calloc(table->count + 1, sizeof(struct isa_form *));
     map->members = calloc(3 * table->count + 1, sizeof *map->members);
@@ -238,17 +283,17 @@ enum ip_status probe_port_candidates(const struct isa_table *table, struct probe
     size_t count = 0;
     for (size_t i = 0; i < table->count; i++) {
         struct isa_form *form = &table->forms[i];
-        if (world_of(form) != 0 || transfer_is(form, true) || transfer_is(form, false)) {
+        if (world_of(form, legacy) != 0 || transfer_find(form, legacy) != NULL) {
             forms[count++] = form;
         }
     }
     enum ip_status status = isa_forms_derive(forms, count, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (usable(forms[i])) {
-            candidate_add(map, forms[i]);
+            candidate_add(map, forms[i], legacy);
         }
     }
-    if (status == IP_OK) {
+    if (status == IP_OK && !legacy) {
         narrow_add(map, forms, count);
     }
     scaled_add(map);

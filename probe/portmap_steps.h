@@ -31,8 +31,11 @@ IP_CHECK enum ip_status probe_mixes_measure(const struct probe_mapper *mapper, s
 IP_CHECK enum ip_status probe_mixes_measure_carefully(const struct probe_mapper *mapper,
                                                       struct probe_batch *batch, struct ip_error *err);
 
-/* `count` instances of a member, for a mix. */
+/* `count` instances of a member, for a mix. Legacy SSE that waits for its own destination has a load of it
+ * before every fourth. */
 struct gen_part probe_port_part(const struct probe_port_member *member, unsigned count);
+/* Issue slots of each of these. */
+double probe_port_slots(const struct probe_port_member *member);
 
 /* probe/portmap_wide.c: sets map->halves and map->meet, and where the first is true takes the 512-bit members
  * out: they would show half as many ports as there are, which those of narrower vectors show, and these they

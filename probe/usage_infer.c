@@ -24,7 +24,7 @@ static const double WIDEST_LACKS = 0.6, FEW_UOPS = 5;
 /* And by how much more, in uops, what a form's own throughput bounds may be wrong. */
 static const double UOPS_MORE = 0.1;
 
-enum { GENERAL_BITS = 64 };
+enum { GENERAL_BITS = 64, NARROW_BITS = 128 };
 
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why) {
     result->verdict = verdict;
@@ -97,12 +97,15 @@ bool probe_usage_computes(const struct isa_form *form) {
     return false;
 }
 
-/* The most bits that one µop loads here: a load of the map has one. */
+/* The most bits that one µop loads here: a load of the map has one. (Where those of 256 bits have two, those
+ * of 128 say nothing: a Zen+ loads 128 bits twice for VINSERTF128.) */
 static unsigned load_bits(const struct probe_portmap *map) {
     unsigned bits = GENERAL_BITS;
     for (size_t i = 0; i < map->member_count; i++) {
         const struct probe_port_member *member = &map->members[i];
-        int memory = member->load && member->class >= 0 ? isa_form_memory_operand(member->form) : -1;
+        bool narrow = member->form->vex && member->form->operands[0].bits == NARROW_BITS;
+        int memory =
+            member->load && !narrow && member->class >= 0 ? isa_form_memory_operand(member->form) : -1;
         if (memory >= 0 && member->form->operands[memory].bits > bits) {
             bits = member->form->operands[memory].bits;
         }

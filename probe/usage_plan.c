@@ -84,11 +84,15 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
     bool scalar = subject->world == PROBE_PORTS_SCALAR && class->blocker[0] >= 0;
     unsigned world = scalar ? 0 : subject->world == PROBE_PORTS_WIDE ? 2 : 1;
     int member = probe_port_class_blocker(map, class, world);
-    if (!subject->legacy || member < 0 || member == class->blocker[0]) {
+    bool asks = gen_form_branches_on_flags(subject->form); /* flags, which all others must leave alone */
+    bool mixes = subject->legacy && member >= 0 && member != class->blocker[0];
+    if (member < 0 || (!mixes && !(asks && map->members[member].form->flags_written != 0))) {
         return member;
     }
     for (size_t i = 0; i < map->member_count; i++) {
-        if (map->members[i].class == (int)number && xmm_only(map->members[i].form)) {
+        const struct isa_form *form = map->members[i].form;
+        if (map->members[i].class == (int)number && (!mixes || xmm_only(form)) &&
+            (!asks || form->flags_written == 0)) {
             return (int)i;
         }
     }
@@ -149,9 +153,22 @@ static double confined_uops(const struct probe_usage_subject *subject, uint32_t 
     return uops;
 }
 
+/* Issue slots of a blocker. */
+static double blocker_slots(const struct probe_portmap *map,
+                            const struct probe_usage_experiment *experiment) {
+    double slots = 1;
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        int member = experiment->members[p];
+        bool known = member >= 0 && (size_t)member < map->member_count;
+        slots = known ? fmax(slots, probe_port_slots(&map->members[member])) : slots;
+    }
+    return slots;
+}
+
 /* How long the blockers must take so that nothing else of the form can bind. */
 static double least_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                           uint32_t target, unsigned copies) {
+                           const struct probe_usage_experiment *experiment, unsigned copies) {
+    uint32_t target = experiment->target;
     unsigned width = ports_in(target);
     double slots = subject->slots > 1 ? subject->slots : 1;
     bool unit = width != 0 && subject->holds_unit;
@@ -161,7 +178,7 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
         return CYCLES_LEAST + (subject->alone < SLOW_CYCLES ? ISSUE_SPARE : SLOW_ISSUE_SPARE) * least;
     }
     least = fmax(least, copies * elsewhere_cycles(subject, target));
-    double spare = map->issue_width - width; /* slots a cycle that the blockers leave */
+    double spare = map->issue_width - width * blocker_slots(map, experiment); /* a cycle, left by blockers */
     slots = SLOTS_SPARE * copies * fmax(slots, subject->uops);
     /* While the blocked ports take the form's own, all slots of these cycles are its. */
     slots -= map->issue_width * copies * confined_uops(subject, target) / width;
@@ -191,7 +208,7 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
     double most = floor(PROBE_USAGE_BLOCKERS / rate);
     unsigned before = experiment->copies;
     for (experiment->copies = copies; experiment->copies > 0; experiment->copies /= 2) {
-        double least = least_cycles(subject, map, experiment->target, experiment->copies);
+        double least = least_cycles(subject, map, experiment, experiment->copies);
         cycles = fmin(ceil(longer * least), most);
         if (ceil(least) <= most) {
             break;
