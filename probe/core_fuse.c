@@ -16,7 +16,10 @@
 #include "probe/fusion.h"
 
 enum {
-    NOPS = 8,                     /* around each pair */
+    NOPS = 8,   /* around each pair */
+    PLACES = 4, /* in memory, in turn: at one place 8 and 16 bits wait for the round before on a Zen 4 */
+    PLACE_DISP = 128,
+    PLACES_APART = 64,
     GROUPS = CORE_CONDITIONS / 2, /* a condition and its opposite */
 };
 
@@ -99,13 +102,13 @@ static void syntax_write(const struct first *first, char buffer[ISA_SYNTAX_MAX])
                    kinds[first->kind].memory ? "m" : "r", bits, source);
 }
 
-/* The instruction itself; `source` 0 is 1, 1 is -1. */
-static void first_line(const struct first *first, int source, struct ip_lines *lines) {
+/* The instruction itself; `source` 0 is 1, 1 is -1. `disp` is that of its place in memory. */
+static void first_line(const struct first *first, int source, unsigned disp, struct ip_lines *lines) {
     const char *mnemonic = operations[first->operation].mnemonic;
     unsigned width = first->width;
     char destination[32], operand[40] = "";
     if (kinds[first->kind].memory) {
-        (void)snprintf(destination, sizeof destination, "%s [r14+128]", sizes[width]);
+        (void)snprintf(destination, sizeof destination, "%s [r14+%u]", sizes[width], disp);
     } else {
         (void)snprintf(destination, sizeof destination, "%s", destinations[width]);
     }
@@ -148,16 +151,25 @@ static void operands_choose(struct first *first, unsigned condition) {
 
 /* One instance: the destination set anew, CF cleared, the instruction, its jump (condition -1: none), NOPs.
  */
-static void instance_lines(const struct core_session *session, const struct first *first, int value,
-                           int source, int condition, struct ip_lines *lines) {
-    ip_lines_printf(lines, "mov %s, %s", kinds[first->kind].memory ? "[r14+128]" : "rcx",
-                    value_registers[value]);
+static void instance_lines(const struct core_session *session, const struct first *first, unsigned place,
+                           int condition, struct ip_lines *lines) {
+    unsigned disp = PLACE_DISP + PLACES_APART * place;
+    const char *value = value_registers[condition >= 0 ? first->value[condition] : 1];
+    if (kinds[first->kind].memory) {
+        ip_lines_printf(lines, "mov [r14+%u], %s", disp, value);
+    } else {
+        ip_lines_printf(lines, "mov rcx, %s", value);
+    }
     ip_lines_add(lines, "test rdx, rdx");
-    first_line(first, source, lines);
+    first_line(first, condition >= 0 ? first->source[condition] : 0, disp, lines);
     if (condition >= 0) {
         ip_lines_printf(lines, "%s short $+2", probe_fusion_jumps[condition]);
     }
     core_fillers(session, lines, 8, NOPS);
+}
+
+static unsigned places_of(const struct first *first) {
+    return kinds[first->kind].memory ? PLACES : 1;
 }
 
 static void program_begin(const struct first *first, struct gen_program *program) {
@@ -181,8 +193,9 @@ static enum ip_status jumps_add(struct core_session *session, struct first *firs
     unsigned count = 0;
     program_begin(first, &program);
     for (int c = 0; c < CORE_CONDITIONS; c++) {
-        if ((condition >= 0 ? c == condition : c / 2 == group) && first->value[c] >= 0) {
-            instance_lines(session, first, first->value[c], first->source[c], c, &program.unit);
+        bool wanted = (condition >= 0 ? c == condition : c / 2 == group) && first->value[c] >= 0;
+        for (unsigned place = 0; wanted && place < places_of(first); place++) {
+            instance_lines(session, first, place, c, &program.unit);
             count++;
         }
     }
@@ -203,7 +216,10 @@ static enum ip_status jumps_add(struct core_session *session, struct first *firs
 static enum ip_status bare_add(struct core_session *session, struct first *first, struct ip_error *err) {
     struct gen_program program;
     program_begin(first, &program);
-    instance_lines(session, first, 1, 0, -1, &program.unit);
+    program.forms_per_unit = places_of(first);
+    for (unsigned place = 0; place < places_of(first); place++) {
+        instance_lines(session, first, place, -1, &program.unit);
+    }
     return core_add(session, &program, &first->bare, err);
 }
 
