@@ -97,10 +97,27 @@ static void counter_lines(struct doctor *doctor) {
          host->rapl ? "RAPL through powercap" : "no counter");
 }
 
+static void cores_line(struct doctor *doctor) {
+    const struct hx_host *host = doctor->host;
+    struct ip_text kinds = {0};
+    for (unsigned kind = HX_CORE_PERFORMANCE; kind < HX_CORE_KINDS; kind++) {
+        if (host->cores.cpus[kind][0] != '\0') {
+            ip_text_printf(&kinds, "%s%s: CPUs %s", kinds.length > 0 ? ", " : "", hx_core_kind_name(kind),
+                           host->cores.cpus[kind]);
+        }
+    }
+    line(doctor, "cores", "ok", "--cpu N measures another kind, which has a store of its own",
+         "%s; CPU %d is measured (%s)", ip_text_string(&kinds), host->cpu, host->core_kind);
+    ip_text_fini(&kinds);
+}
+
 static void neighbour_lines(struct doctor *doctor) {
     const struct hx_host *host = doctor->host;
     line(doctor, "cpus", host->cpus_allowed > 0 ? "ok" : "degraded", "", "%d, of which %d allowed",
          host->cpus, host->cpus_allowed);
+    if (host->core_kind[0] != '\0') {
+        cores_line(doctor);
+    }
     if (host->hypervisor) {
         line(doctor, "hypervisor", "degraded",
              "other guests may disturb: a sentinel beside every sample detects it, the sample is retaken",
@@ -227,7 +244,7 @@ static int doctor_run(const struct cli_command *command, struct cli_settings *se
         return code;
     }
     struct hx_host host = {0};
-    if (hx_host_read(&host, settings->root != NULL ? settings->root : "", &err) != IP_OK) {
+    if (hx_host_read(&host, settings->root != NULL ? settings->root : "", settings->cpu, &err) != IP_OK) {
         return cli_output_close(&doctor.output, cli_report(command->name, &err));
     }
     doctor.host = &host;

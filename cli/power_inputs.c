@@ -42,7 +42,7 @@ enum ip_status cli_power_cpu(char *cpu, size_t size, const struct cli_settings *
                              struct ip_error *err) {
     struct res_machine machine = {0};
     struct hx_host host = {0};
-    enum ip_status status = cli_machine_read(&machine, &host, settings->timer, err);
+    enum ip_status status = cli_machine_read(&machine, &host, settings, err);
     if (status == IP_OK) {
         (void)snprintf(cpu, size, "%s", machine.identity);
     }

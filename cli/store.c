@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host, const char *timer,
-                                struct ip_error *err) {
-    enum ip_status status = hx_host_read(host, "", err);
+enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host,
+                                const struct cli_settings *settings, struct ip_error *err) {
+    const char *timer = settings->timer;
+    enum ip_status status = hx_host_read(host, "", settings->cpu, err);
     if (status != IP_OK) {
         return status;
     }
@@ -35,7 +36,7 @@ enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *s
     struct res_machine machine = {0};
     struct hx_host host = {0};
     enum ip_status status =
-        settings->store != NULL ? IP_OK : cli_machine_read(&machine, &host, settings->timer, err);
+        settings->store != NULL ? IP_OK : cli_machine_read(&machine, &host, settings, err);
     status = status == IP_OK ? path_of(path, settings->store, &machine, err) : status;
     res_machine_fini(&machine);
     hx_host_fini(&host);
@@ -51,7 +52,7 @@ enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text 
 enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,
                               const struct cli_settings *settings, struct ip_error *err) {
     struct res_machine machine = {0};
-    enum ip_status status = cli_machine_read(&machine, host, settings->timer, err);
+    enum ip_status status = cli_machine_read(&machine, host, settings, err);
     status = status == IP_OK ? path_of(path, settings->store, &machine, err) : status;
     if (status == IP_OK && settings->store == NULL) {
         status = res_directories_make(ip_text_string(path), err);

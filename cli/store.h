@@ -7,10 +7,9 @@
 #include "harness/host.h"
 #include "results/store.h"
 
-/* The CPU that the timer `timer` (NULL: the default) measures. `host` is read in any case. Finish both, also
- * after a failure. */
-IP_CHECK enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host, const char *timer,
-                                         struct ip_error *err);
+/* The CPU that --timer and --cpu measure. `host` is read in any case. Finish both, also after a failure. */
+IP_CHECK enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host,
+                                         const struct cli_settings *settings, struct ip_error *err);
 
 /* The name of the store: --store, or the default of the machine that --timer measures, which is not read
  * otherwise. */

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/cores.h"
 #include "harness/host_files.h"
 #include "harness/sandbox.h"
 
@@ -48,9 +49,12 @@ int hx_companion_cpu(const char *root, int cpu) {
     if (cpu < 0 || !in_virtual_machine()) {
         return -1;
     }
+    struct hx_cores cores;
+    hx_cores_read(&cores, root);
     int sibling = sibling_read(root, cpu);
     int other = sibling >= 0 ? sibling : cpu ^ 1;
-    return allowed(other) ? other : -1;
+    bool alike = hx_core_kind(&cores, other) == hx_core_kind(&cores, cpu);
+    return alike && allowed(other) ? other : -1;
 }
 
 /* A fence waits for the one before and takes hardly any issue slot, no execution port for long and neither

@@ -9,6 +9,7 @@
 
 #include "harness/host_cpuid.h"
 #include "harness/host_files.h"
+#include "harness/sandbox.h"
 
 #define XCR0_AVX    UINT64_C(0x6)     /* SSE and AVX state */
 #define XCR0_AVX512 UINT64_C(0xe6)    /* and the masks and ZMM state */
@@ -35,27 +36,11 @@ bool hx_host_word_read(const char *root, const char *path, char *word, size_t si
 
 /* Number of CPUs in a list such as "0-3,8". 0 when it is none. */
 static int list_count(const char *list) {
-    int count = 0;
-    while (*list != '\0') {
-        char *end = NULL;
-        long first = strtol(list, &end, 10), last = first;
-        if (end == list || first < 0) {
-            return 0;
-        }
-        if (*end == '-') {
-            list = end + 1;
-            last = strtol(list, &end, 10);
-            if (end == list || last < first || last - first > 65535) {
-                return 0;
-            }
-        }
-        count += (int)(last - first + 1);
-        if (*end != ',' && *end != '\0') {
-            return 0;
-        }
-        list = *end == ',' ? end + 1 : end;
+    int count = 0, first = 0, last = 0;
+    while (hx_cpu_range_next(&list, &first, &last)) {
+        count += last - first + 1;
     }
-    return count;
+    return *list == '\0' ? count : 0;
 }
 
 /* The value behind "name<blanks>: " on the first line that begins so; NULL if none. Not terminated. */
@@ -164,6 +149,21 @@ static void warning_drop(const char *text) {
     (void)text; /* libcpuid would write it to stderr; what it means shows in the values */
 }
 
+/* CPUID says what the core is on which it runs. */
+static enum ip_status raw_read(struct cpu_raw_data_t *raw, const struct hx_host *host, struct ip_error *err) {
+    cpu_set_t before;
+    bool elsewhere = host->core_kind[0] != '\0';
+    if (elsewhere && (sched_getaffinity(0, sizeof before, &before) != 0 || hx_cpu_pin(0, host->cpu) != 0)) {
+        return ip_fail(err, IP_CAPABILITY,
+                       "cannot go to CPU %d to read what it is; choose another with --cpu", host->cpu);
+    }
+    bool good = cpuid_get_raw_data(raw) == 0;
+    if (elsewhere) {
+        (void)sched_setaffinity(0, sizeof before, &before);
+    }
+    return good ? IP_OK : ip_fail(err, IP_CAPABILITY, "cannot read CPUID: %s", cpuid_error());
+}
+
 static enum ip_status identity_read(struct hx_host *host, const char *root, struct ip_error *err) {
     bool recorded = root[0] != '\0';
     char name[4200], word[64];
@@ -186,10 +186,10 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
             (void)fclose(file);
         }
     }
-    if (status == IP_OK &&
-        (recorded ? cpuid_deserialize_raw_data(raw, name) : cpuid_get_raw_data(raw)) != 0) {
-        status = ip_fail(err, recorded ? IP_SYNTAX : IP_CAPABILITY, "cannot read CPUID%s%s: %s",
-                         recorded ? " from " : "", recorded ? name : "", cpuid_error());
+    if (status == IP_OK && !recorded) {
+        status = raw_read(raw, host, err);
+    } else if (status == IP_OK && cpuid_deserialize_raw_data(raw, name) != 0) {
+        status = ip_fail(err, IP_SYNTAX, "cannot read CPUID from %s: %s", name, cpuid_error());
     }
     if (status == IP_OK && cpu_identify(raw, id) != 0) {
         status = ip_fail(err, recorded ? IP_SYNTAX : IP_CAPABILITY, "libcpuid cannot identify this CPU: %s",
@@ -259,11 +259,24 @@ static enum ip_status proc_read(struct hx_host *host, const char *root, struct i
     return status;
 }
 
-enum ip_status hx_host_read(struct hx_host *host, const char *root, struct ip_error *err) {
+static void cores_read(struct hx_host *host, const char *root, int cpu) {
+    cpu_set_t allowed;
+    memset(&allowed, 0xff, sizeof allowed);
+    if (root[0] == '\0') {
+        (void)sched_getaffinity(0, sizeof allowed, &allowed);
+    }
+    hx_cores_read(&host->cores, root);
+    host->cpu = cpu >= 0 ? cpu : hx_core_default(&host->cores, &allowed, -1);
+    (void)snprintf(host->core_kind, sizeof host->core_kind, "%s",
+                   hx_core_kind_name(hx_core_kind(&host->cores, host->cpu)));
+}
+
+enum ip_status hx_host_read(struct hx_host *host, const char *root, int cpu, struct ip_error *err) {
     if (strlen(root) > 4000) {
         return ip_fail(err, IP_USAGE, "the name of the root directory is too long");
     }
     struct hx_host made = {0};
+    cores_read(&made, root, cpu);
     enum ip_status status = identity_read(&made, root, err);
     if (status == IP_OK) {
         status = proc_read(&made, root, err);

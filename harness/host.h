@@ -10,8 +10,12 @@
 
 #include "common/error.h"
 #include "common/text.h"
+#include "harness/cores.h"
 
 struct hx_host {
+    struct hx_cores cores;
+    int cpu;            /* that is described; -1: any, all are alike */
+    char core_kind[16]; /* of its core: "performance", "efficiency" ...; "" where all are alike */
     char vendor[16], brand[64], codename[64];
     int family, model, stepping;
     bool hypervisor;
@@ -32,8 +36,9 @@ struct hx_host {
 };
 
 /* `root` "" for this machine, else the root of a recorded tree (CPUID then comes from ROOT/cpuid.raw, a
- * libcpuid raw dump). */
-IP_CHECK enum ip_status hx_host_read(struct hx_host *host, const char *root, struct ip_error *err);
+ * libcpuid raw dump). `cpu` is the one that will be measured, -1 where nobody named one: the process goes
+ * there for a moment where cores are of several kinds. IP_CAPABILITY when it cannot. */
+IP_CHECK enum ip_status hx_host_read(struct hx_host *host, const char *root, int cpu, struct ip_error *err);
 void hx_host_fini(struct hx_host *host); /* all-zero is fine */
 
 /* Writes what hx_host_read looks at on this machine to `directory` (made if absent), as a recorded tree. */

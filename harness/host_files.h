@@ -16,6 +16,9 @@
 #define HX_HOST_NO_TURBO    "/sys/devices/system/cpu/intel_pstate/no_turbo"
 #define HX_HOST_BOOST       "/sys/devices/system/cpu/cpufreq/boost"
 #define HX_HOST_RAPL        "/sys/class/powercap/intel-rapl:0/name"
+#define HX_HOST_CORES       "/sys/devices/cpu_core/cpus"
+#define HX_HOST_ATOMS       "/sys/devices/cpu_atom/cpus"
+#define HX_HOST_LOW_POWER   "/sys/devices/cpu_lowpower/cpus"
 #define HX_HOST_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 /* What only instructions tell; in a recorded tree these are files. */

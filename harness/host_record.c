@@ -103,8 +103,9 @@ static enum ip_status instructions_record(const char *directory, struct ip_error
 
 enum ip_status hx_host_record(const char *directory, struct ip_error *err) {
     static const char *const paths[] = {
-        HX_HOST_CPUINFO, HX_HOST_PARANOID, HX_HOST_SMT,   HX_HOST_SIBLINGS,    HX_HOST_GOVERNOR,
-        HX_HOST_DRIVER,  HX_HOST_NO_TURBO, HX_HOST_BOOST, HX_HOST_CLOCKSOURCE, HX_HOST_RAPL,
+        HX_HOST_CPUINFO, HX_HOST_PARANOID, HX_HOST_SMT,       HX_HOST_SIBLINGS,    HX_HOST_GOVERNOR,
+        HX_HOST_DRIVER,  HX_HOST_NO_TURBO, HX_HOST_BOOST,     HX_HOST_CLOCKSOURCE, HX_HOST_RAPL,
+        HX_HOST_CORES,   HX_HOST_ATOMS,    HX_HOST_LOW_POWER,
     };
     if (directory[0] == '\0' || strlen(directory) > 4000) {
         return ip_fail(err, IP_USAGE, "'%.40s' cannot be the name of a directory", directory);

@@ -10,6 +10,7 @@
 
 #include "common/random.h"
 #include "harness/child.h"
+#include "harness/cores.h"
 #include "harness/host_cpuid.h"
 #include "harness/worker.h"
 
@@ -104,7 +105,9 @@ static enum ip_status cpu_check(struct hx_timer *timer, struct ip_error *err) {
         return ip_fail_errno(err, IP_CAPABILITY, errno, "cannot read the CPUs that this process may use");
     }
     if (timer->cpu < 0) {
-        timer->cpu = sched_getcpu();
+        struct hx_cores cores;
+        hx_cores_read(&cores, "");
+        timer->cpu = hx_core_default(&cores, &allowed, sched_getcpu());
     }
     if (timer->cpu < 0 || timer->cpu >= CPU_SETSIZE || !CPU_ISSET((size_t)timer->cpu, &allowed)) {
         long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -55,6 +55,9 @@ enum ip_status res_machine_of_host(struct res_machine *machine, const struct hx_
     struct ip_text identity = {0}, features = {0};
     ip_text_printf(&identity, "%s family %d model %d stepping %d, %s", host->vendor, host->family,
                    host->model, host->stepping, host->brand);
+    if (host->core_kind[0] != '\0') {
+        ip_text_printf(&identity, ", %s core", host->core_kind);
+    }
     caches_append(&identity, host);
     ip_text_printf(&identity, "%s%s%s%s", host->avx ? ", AVX" : "", host->avx2 ? ", AVX2" : "",
                    host->avx512 ? ", AVX-512" : "", host->amx ? ", AMX" : "");
@@ -83,8 +86,8 @@ enum ip_status res_machine_of_host(struct res_machine *machine, const struct hx_
     (void)snprintf(made.codename, sizeof made.codename, "%s", host->codename);
     (void)snprintf(made.hypervisor, sizeof made.hypervisor, "%s", host->hypervisor_name);
     char name[160];
-    (void)snprintf(name, sizeof name, "%s-%d-%d-%d-%s", host->vendor, host->family, host->model,
-                   host->stepping, host->brand);
+    (void)snprintf(name, sizeof name, "%s-%d-%d-%d-%s-%s", host->vendor, host->family, host->model,
+                   host->stepping, host->brand, host->core_kind);
     slug_make(made.slug, sizeof made.slug, name);
     *machine = made;
     return IP_OK;

@@ -102,6 +102,31 @@ static void test_ends_with_its_parent(void **state) {
     (void)close(pipe_fds[0]);
 }
 
+static void cores_write(const char *root, const char *list) {
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/sys/devices/cpu_core/cpus", root);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    (void)fputs(list, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A CPU of another kind of core is no companion for CPU 5. */
+static void sibling_is_of_its_kind(const char *root, int sibling) {
+    char path[256], list[32];
+    (void)snprintf(path, sizeof path, "%s/sys/devices/cpu_core", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    cores_write(root, "5\n");
+    assert_int_equal(hx_companion_cpu(root, 5), -1);
+    (void)snprintf(list, sizeof list, "5,%d\n", sibling);
+    cores_write(root, list);
+    assert_int_equal(hx_companion_cpu(root, 5), sibling);
+    (void)snprintf(path, sizeof path, "%s/sys/devices/cpu_core/cpus", root);
+    assert_int_equal(remove(path), 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(rmdir(path), 0);
+}
+
 /* In a virtual machine the system's word counts before the guess; a CPU that this process may not use is
  * none. */
 static void test_whose_sibling(void **state) {
@@ -131,6 +156,7 @@ static void test_whose_sibling(void **state) {
     if (found >= 0) { /* else no virtual machine */
         assert_int_equal(found, mine != 5 ? mine : 6);
         assert_true(CPU_ISSET((size_t)found, &set));
+        sibling_is_of_its_kind(root, found);
         file = fopen(path, "we");
         assert_non_null(file);
         (void)fprintf(file, "%d-5\n", CPU_SETSIZE - 1);

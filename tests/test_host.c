@@ -28,7 +28,7 @@ static void bare_metal_is_described(void **state) {
     (void)state;
     struct hx_host host;
     struct ip_error err = {0};
-    assert_int_equal(hx_host_read(&host, "tests/data/host/metal", &err), IP_OK);
+    assert_int_equal(hx_host_read(&host, "tests/data/host/metal", -1, &err), IP_OK);
     assert_string_equal(host.vendor, "GenuineIntel");
     assert_string_equal(host.brand, "Example CPU bare metal @ 3.45GHz");
     assert_int_equal(host.family, 6);
@@ -60,11 +60,62 @@ static void bare_metal_is_described(void **state) {
     hx_host_fini(&host);
 }
 
+/* Of several kinds of core each is another CPU; the first kind is measured where nobody names a CPU. */
+static void kinds_of_core_are_told_apart(void **state) {
+    (void)state;
+    static const struct {
+        int named, cpu;
+        const char *kind;
+    } cases[] = {{-1, 0, "performance"},
+                 {6, 6, "performance"},
+                 {5, 5, "efficiency"},
+                 {9, 9, "low-power"},
+                 {10, 10, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hx_host host;
+        struct ip_error err = {0};
+        assert_int_equal(hx_host_read(&host, "tests/data/host/hybrid", cases[i].named, &err), IP_OK);
+        assert_int_equal(host.cpu, cases[i].cpu);
+        assert_string_equal(host.core_kind, cases[i].kind);
+        hx_host_fini(&host);
+    }
+    struct hx_cores cores;
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    CPU_SET(5, &allowed);
+    CPU_SET(9, &allowed);
+    hx_cores_read(&cores, "tests/data/host/hybrid");
+    assert_int_equal(hx_core_default(&cores, &allowed, 9), 5);
+    CPU_SET(6, &allowed);
+    assert_int_equal(hx_core_default(&cores, &allowed, 9), 6);
+    hx_cores_read(&cores, "tests/data/host/metal");
+    assert_int_equal(hx_core_kind(&cores, 0), HX_CORE_ALIKE);
+    assert_int_equal(hx_core_default(&cores, &allowed, 9), 9);
+}
+
+static void ranges_of_cpus(void **state) {
+    (void)state;
+    const char *list = "0-3,8,10-11", *const broken[] = {"", "x", "-1", "3-1", "2-", "1;2", "0-99999"};
+    static const int expected[][2] = {{0, 3}, {8, 8}, {10, 11}};
+    int first = 0, last = 0;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(hx_cpu_range_next(&list, &first, &last));
+        assert_int_equal(first, expected[i][0]);
+        assert_int_equal(last, expected[i][1]);
+    }
+    assert_false(hx_cpu_range_next(&list, &first, &last));
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        list = broken[i];
+        assert_false(hx_cpu_range_next(&list, &first, &last));
+        assert_ptr_equal(list, broken[i]);
+    }
+}
+
 static void guest_without_anything_is_described(void **state) {
     (void)state;
     struct hx_host host;
     struct ip_error err = {0};
-    assert_int_equal(hx_host_read(&host, "tests/data/host/vm", &err), IP_OK);
+    assert_int_equal(hx_host_read(&host, "tests/data/host/vm", -1, &err), IP_OK);
     assert_string_equal(host.brand, "Example guest");
     assert_true(host.hypervisor);
     assert_string_equal(host.hypervisor_name, "KVM");
@@ -133,7 +184,7 @@ static void broken_trees_are_errors(void **state) {
         memset(&host, 0x5a, sizeof host);
         before = host;
         tree_make(root, cases[i].cpuid, cases[i].cpuinfo);
-        enum ip_status status = hx_host_read(&host, root, &err);
+        enum ip_status status = hx_host_read(&host, root, -1, &err);
         tree_remove(root);
         assert_int_equal(status, cases[i].status);
         assert_non_null(strstr(err.text, cases[i].word));
@@ -145,7 +196,7 @@ static void absent_tree_is_an_error(void **state) {
     (void)state;
     struct hx_host host;
     struct ip_error err = {0};
-    assert_int_equal(hx_host_read(&host, "tests/data/host/absent", &err), IP_IO);
+    assert_int_equal(hx_host_read(&host, "tests/data/host/absent", -1, &err), IP_IO);
     assert_non_null(strstr(err.text, "tests/data/host/absent"));
 }
 
@@ -166,8 +217,8 @@ static void recording_describes_the_same_machine(void **state) {
     tree_make(root, "", "");
     snprintf(directory, sizeof directory, "%s/new/tree", root);
     assert_int_equal(hx_host_record(directory, &err), IP_OK);
-    assert_int_equal(hx_host_read(&here, "", &err), IP_OK);
-    assert_int_equal(hx_host_read(&recorded, directory, &err), IP_OK);
+    assert_int_equal(hx_host_read(&here, "", -1, &err), IP_OK);
+    assert_int_equal(hx_host_read(&recorded, directory, -1, &err), IP_OK);
     tree_remove(root);
     strings_equal(&here, &recorded);
     assert_int_equal(here.tsc_hz, recorded.tsc_hz);
@@ -195,6 +246,8 @@ static void recording_into_a_file_fails(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bare_metal_is_described),
+        cmocka_unit_test(kinds_of_core_are_told_apart),
+        cmocka_unit_test(ranges_of_cpus),
         cmocka_unit_test(guest_without_anything_is_described),
         cmocka_unit_test(broken_trees_are_errors),
         cmocka_unit_test(absent_tree_is_an_error),

@@ -142,6 +142,15 @@ static void test_machine(void **state) {
     host.l1d_bytes = 32 << 10;
     must(res_machine_of_host(&other, &host, &err), &err);
     assert_string_not_equal(machine.identity, other.identity);
+    /* And so is another kind of core, which has another store. */
+    host.l1d_bytes = 48 << 10;
+    (void)strcpy(host.core_kind, "efficiency");
+    res_machine_fini(&other);
+    must(res_machine_of_host(&other, &host, &err), &err);
+    assert_string_equal(other.identity,
+                        "GenuineIntel family 6 model 167 stepping 1, Intel(R) Xeon(R) @ 2.60GHz, efficiency "
+                        "core, L1d 48 KiB, AVX");
+    assert_string_equal(other.slug, "genuineintel-6-167-1-intel-r-xeon-r-2-60ghz-efficiency");
 
     struct ip_text path = {0};
     must(res_default_path(&path, &machine, "/data", "/home/me", &err), &err);

@@ -146,7 +146,7 @@ static enum ip_status run_measure(struct comparer *comparer, const struct hx_ben
     double begin = ip_clock_seconds();
     enum ip_status status = forms == NULL || usages == NULL
                                 ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu rows", comparer->count)
-                                : hx_host_read(&host, "", err);
+                                : hx_host_read(&host, "", -1, err);
     bool found = false;
     if (status == IP_OK && comparer->options->store != NULL) {
         status = map_stored(comparer, &map, &found, err);

@@ -56,7 +56,7 @@ static inline void tool_open(struct tool *tool, const char *name, const char *ti
     memset(tool, 0, sizeof *tool);
     tool->name = name;
     tool_must(tool, isa_table_builtin_add(&tool->table, &err), &err);
-    tool_must(tool, hx_host_read(&tool->host, "", &err), &err);
+    tool_must(tool, hx_host_read(&tool->host, "", -1, &err), &err);
     const struct hx_bench_options options = {.timer = timer, .cpu = -1};
     tool_must(tool, hx_bench_open(&tool->bench, &options, &err), &err);
     tool->meter = hx_bench_meter(&tool->bench);
