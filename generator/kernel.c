@@ -191,6 +191,7 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
     built.fills_issue = program->fills_issue;
     built.wakes_vectors = (program->uses & (GEN_USES_XMM | GEN_USES_YMM | GEN_USES_EVEX | GEN_USES_VEX_128 |
                                             GEN_USES_MMX | GEN_USES_X87)) != 0;
+    built.fills_x87 = (program->uses & (GEN_USES_MMX | GEN_USES_X87)) != 0;
     built.extended_state = built.wakes_vectors || (program->uses & (GEN_USES_MASK | GEN_USES_TILES)) != 0;
     memcpy(built.memory_fill, program->memory_fill, sizeof built.memory_fill);
     memcpy(built.vector_fill, program->vector_fill, sizeof built.vector_fill);

@@ -38,6 +38,7 @@ struct gen_kernel {
     bool map_on_demand;
     bool wakes_vectors;  /* it uses vector, MMX or x87 registers: waking their units may make each call longer
                           */
+    bool fills_x87;      /* it uses MMX or x87 registers: each call empties them in the end */
     bool extended_state; /* its registers are among those that XRSTOR resets */
     bool touches_memory; /* by an operand of its unit, named or not; of a user's block it is not known */
     bool reaches_data;   /* a line of it names memory, or an address of the data pages; fillers do not */

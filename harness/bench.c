@@ -83,10 +83,13 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
         bench->filler = GEN_FILLER_NOP;
         status = filler_build(bench, err);
     }
-    if (status == IP_OK && __builtin_cpu_supports("avx") != 0) {
-        status = reference_build(&bench->references.vector, &bench->encoder,
-                                 "reference: the chain, vectors filled first", "add rax, rax", CHAIN_COPIES,
-                                 GEN_USES_YMM, false, err);
+    bool avx = __builtin_cpu_supports("avx") != 0;
+    const unsigned uses[HX_CALLS] = {
+        [HX_CALL_VECTOR] = avx ? GEN_USES_YMM : GEN_USES_XMM, [HX_CALL_X87] = GEN_USES_MMX | GEN_USES_X87};
+    for (unsigned call = 0; call < HX_CALLS && status == IP_OK; call++) {
+        status = reference_build(&bench->references.calls[call], &bench->encoder,
+                                 "reference: the chain, registers filled first", "add rax, rax", CHAIN_COPIES,
+                                 uses[call], false, err);
     }
     return status;
 }
@@ -257,15 +260,15 @@ static enum ip_status calibration_take(struct hx_bench *bench, struct hx_samples
     return IP_OK;
 }
 
-/* How much longer the call of a kernel is that fills wide vector registers first. */
-static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samples *samples,
-                                          struct ip_error *err) {
-    const struct gen_kernel *kernel = &bench->references.vector;
+/* How much longer the call of a kernel is that fills such registers first. */
+static enum ip_status call_measure(struct hx_bench *bench, enum hx_call call, struct hx_samples *samples,
+                                   struct ip_error *err) {
+    const struct gen_kernel *kernel = &bench->references.calls[call];
     struct hx_job jobs[CALIBRATION_BATCHES];
     if (kernel->longer.bytes == NULL || bench->as_recorded || strcmp(bench->timer.ops->unit, "ticks") != 0) {
         return IP_OK;
     }
-    bench->references.vector_call_cycles = 0.0; /* of an earlier calibration */
+    bench->references.call_cycles[call] = 0.0; /* of an earlier calibration */
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
         jobs[i] = (struct hx_job){.kernel = kernel, .rounds = CALIBRATION_ROUNDS};
     }
@@ -284,7 +287,7 @@ static enum ip_status vector_call_measure(struct hx_bench *bench, struct hx_samp
     if (status == IP_OK && count > 0) {
         hx_sort(extras, count);
         double extra = hx_quantile(extras, count, 0.25);
-        bench->references.vector_call_cycles = extra > 0.0 ? extra : 0.0;
+        bench->references.call_cycles[call] = extra > 0.0 ? extra : 0.0;
     }
     return status;
 }
@@ -345,7 +348,10 @@ static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *sa
         hx_bench_roam(bench);
         status = calibration_take(bench, samples, err);
     }
-    return status == IP_OK ? vector_call_measure(bench, samples, err) : status;
+    for (unsigned call = 0; call < HX_CALLS && status == IP_OK; call++) {
+        status = call_measure(bench, (enum hx_call)call, samples, err);
+    }
+    return status;
 }
 
 /* What runs beside kernels in place of NOPs, where that is wanted; with `core`, all else before it. */
@@ -479,7 +485,9 @@ void hx_bench_close(struct hx_bench *bench) {
     for (size_t i = 0; i < HX_SENTINELS; i++) {
         gen_kernel_fini(&bench->references.sentinels[i]);
     }
-    gen_kernel_fini(&bench->references.vector);
+    for (unsigned call = 0; call < HX_CALLS; call++) {
+        gen_kernel_fini(&bench->references.calls[call]);
+    }
     gen_encoder_fini(&bench->encoder);
     memset(bench, 0, sizeof *bench);
 }

@@ -146,7 +146,8 @@ struct hx_estimate hx_estimate_batch(const struct gen_kernel *kernel, const stru
     double copies = (double)references->chain.shorter.copies /
                     (references->chain.longer.copies - references->chain.shorter.copies);
     double overhead = low_in_clocks(samples->reference_shorter, clocks, clock, rounds, step, NULL) - copies;
-    double extra = kernel->wakes_vectors ? references->vector_call_cycles / chain_cycles : 0.0;
+    double extra = kernel->wakes_vectors ? references->call_cycles[HX_CALL_VECTOR] : 0.0;
+    extra = (kernel->fills_x87 ? fmax(extra, references->call_cycles[HX_CALL_X87]) : extra) / chain_cycles;
     double unit_cycles =
         chain_cycles / ((double)kernel->longer.copies * samples->iterations * kernel->forms_per_unit);
     /* One loop in both lengths: the first pass through a large one is slower than the others, and the

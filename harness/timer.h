@@ -102,12 +102,19 @@ enum hx_sentinel {
     HX_SENTINELS
 };
 
+/* What makes the call of a kernel longer. */
+enum hx_call {
+    HX_CALL_VECTOR, /* the widest of AVX2 and SSE are filled, which wakes their units */
+    HX_CALL_X87,    /* MMX and x87 are filled, and emptied in the end (EMMS, FNINIT) */
+    HX_CALLS
+};
+
 /* Kernels that every timer needs beside the user's: built once by hx_bench_open. */
 struct hx_references {
     struct gen_kernel chain;                   /* dependent `add r, r`: one cycle each */
     struct gen_kernel sentinels[HX_SENTINELS]; /* empty, but for the NOPs: not here */
-    struct gen_kernel vector;  /* the chain with wide vector registers filled first; empty: not here */
-    double vector_call_cycles; /* that its call takes more than the chain's */
+    struct gen_kernel calls[HX_CALLS]; /* the chain with such registers filled first; empty: not here */
+    double call_cycles[HX_CALLS];      /* that its call takes more than the chain's */
     double clock_step; /* ticks by which the clock advances, where it is coarse (tens of ticks, as of AMD's);
                           0: finer than what runs through it can be told apart */
 };

@@ -325,7 +325,7 @@ static void test_waking_vectors_is_no_doubt(void **state) {
         script.waking_cycles = waking[i];
         struct hx_bench bench;
         bench_prepare(&bench, &script);
-        bench.references.vector_call_cycles = 230.0;
+        bench.references.call_cycles[HX_CALL_VECTOR] = 230.0;
         struct gen_kernel kernel = {
             .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = 1, .wakes_vectors = true};
         const struct gen_kernel *kernels[1] = {&kernel};
