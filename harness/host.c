@@ -109,14 +109,19 @@ static uint64_t cache_bytes(int32_t kib) {
     return kib > 0 ? (uint64_t)kib * 1024 : 0;
 }
 
+/* Of leaf 1. (libcpuid's fields for these have other names in each second version.) */
+static void signature_take(struct hx_host *host, uint32_t signature) {
+    host->stepping = (int)(signature & 15);
+    host->family = (int)(signature >> 8 & 15) + (int)(signature >> 20 & 255);
+    host->model = (int)(signature >> 4 & 15) + (int)(signature >> 16 & 15) * 16;
+}
+
 static void identity_take(struct hx_host *host, const struct cpu_raw_data_t *raw, const struct cpu_id_t *id,
                           uint64_t xcr0) {
     (void)snprintf(host->vendor, sizeof host->vendor, "%.15s", id->vendor_str);
     (void)snprintf(host->brand, sizeof host->brand, "%.63s", id->brand_str);
     (void)snprintf(host->codename, sizeof host->codename, "%.63s", id->cpu_codename);
-    host->family = id->ext_family;
-    host->model = id->ext_model;
-    host->stepping = id->stepping;
+    signature_take(host, raw->basic_cpuid[1][EAX]);
     host->l1d_bytes = cache_bytes(id->l1_data_cache);
     host->l1i_bytes = cache_bytes(id->l1_instruction_cache);
     host->l2_bytes = cache_bytes(id->l2_cache);

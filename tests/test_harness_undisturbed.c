@@ -91,7 +91,7 @@ static void test_a_calibration_survives_batches_without_growth(void **state) {
     (void)state;
     struct ip_error err = {0};
     struct hx_bench bench;
-    const struct hx_bench_options options = {.timer = "sim:tests/data/skylake_x.sim", .cpu = -1};
+    const struct hx_bench_options options = {.timer = "sim:tests/data/skl.sim", .cpu = -1};
     assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
     struct hx_timer_ops ops = *bench.timer.ops;
     ops.run = stuck_run;
@@ -128,7 +128,7 @@ static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
     (void)state;
     struct ip_error err = {0};
     struct hx_bench bench;
-    const struct hx_bench_options options = {.timer = "sim:tests/data/skylake_x.sim", .cpu = -1};
+    const struct hx_bench_options options = {.timer = "sim:tests/data/skl.sim", .cpu = -1};
     assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
     const double ticks = bench.ticks_per_cycle;
     const struct hx_estimate same = {.ticks_per_cycle = ticks}, slower = {.ticks_per_cycle = 1.15 * ticks};
