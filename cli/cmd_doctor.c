@@ -107,7 +107,7 @@ static void cores_line(struct doctor *doctor) {
         }
     }
     line(doctor, "cores", "ok", "--cpu N measures another kind, which has a store of its own",
-         "%s; CPU %d is measured (%s)", ip_text_string(&kinds), host->cpu, host->core_kind);
+         "%s; a %s core is measured", ip_text_string(&kinds), host->core_kind);
     ip_text_fini(&kinds);
 }
 

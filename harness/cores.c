@@ -62,16 +62,24 @@ enum hx_core_kind hx_core_kind(const struct hx_cores *cores, int cpu) {
     return HX_CORE_ALIKE;
 }
 
+/* -1: there is none. */
+static int first_allowed(const char *list, const cpu_set_t *allowed) {
+    int first = 0, last = 0;
+    while (hx_cpu_range_next(&list, &first, &last)) {
+        for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++) {
+            if (CPU_ISSET((size_t)cpu, allowed)) {
+                return cpu;
+            }
+        }
+    }
+    return -1;
+}
+
 int hx_core_default(const struct hx_cores *cores, const cpu_set_t *allowed, int now) {
     for (unsigned kind = HX_CORE_PERFORMANCE; kind < HX_CORE_KINDS; kind++) {
-        const char *list = cores->cpus[kind];
-        int first = 0, last = 0;
-        while (hx_cpu_range_next(&list, &first, &last)) {
-            for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++) {
-                if (CPU_ISSET((size_t)cpu, allowed)) {
-                    return cpu;
-                }
-            }
+        int cpu = first_allowed(cores->cpus[kind], allowed);
+        if (cpu >= 0) {
+            return list_has(cores->cpus[kind], now) ? now : cpu;
         }
     }
     return now;

@@ -29,8 +29,8 @@ enum hx_core_kind hx_core_kind(const struct hx_cores *cores, int cpu);
 /* "performance"; "" for HX_CORE_ALIKE. Static. */
 const char *hx_core_kind_name(enum hx_core_kind kind);
 
-/* The CPU to measure where nobody named one. `now`, on which the process is, where all cores are alike; else
- * the first that is allowed of the first kind, so that all runs measure the same. */
+/* The CPU to measure where nobody named one: of the first kind of which some are allowed, so that all runs
+ * measure the same. `now`, on which the process is, where it is one of those, or all are alike. */
 int hx_core_default(const struct hx_cores *cores, const cpu_set_t *allowed, int now);
 
 /* Of a list such as "0-3,8": the next range, and *list behind it. False at its end, or where it is none. */

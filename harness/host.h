@@ -14,7 +14,7 @@
 
 struct hx_host {
     struct hx_cores cores;
-    int cpu;            /* that is described; -1: any, all are alike */
+    int cpu;            /* that is described, or another of its kind; -1: all are alike */
     char core_kind[16]; /* of its core: "performance", "efficiency" ...; "" where all are alike */
     char vendor[16], brand[64], codename[64];
     int family, model, stepping;

@@ -88,6 +88,9 @@ static void kinds_of_core_are_told_apart(void **state) {
     assert_int_equal(hx_core_default(&cores, &allowed, 9), 5);
     CPU_SET(6, &allowed);
     assert_int_equal(hx_core_default(&cores, &allowed, 9), 6);
+    CPU_SET(3, &allowed);
+    assert_int_equal(hx_core_default(&cores, &allowed, 9), 3);
+    assert_int_equal(hx_core_default(&cores, &allowed, 6), 6); /* is one of them already */
     hx_cores_read(&cores, "tests/data/host/metal");
     assert_int_equal(hx_core_kind(&cores, 0), HX_CORE_ALIKE);
     assert_int_equal(hx_core_default(&cores, &allowed, 9), 9);
