@@ -107,7 +107,7 @@ static void cores_line(struct doctor *doctor) {
         }
     }
     line(doctor, "cores", "ok", "--cpu N measures another kind, which has a store of its own",
-         "%s; a %s core is measured", ip_text_string(&kinds), host->core_kind);
+         "%s; measured: %s", ip_text_string(&kinds), host->core_kind);
     ip_text_fini(&kinds);
 }
 
