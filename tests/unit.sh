@@ -29,7 +29,7 @@ done
 
 # Children that a test starts are programs of their own (nasm): valgrind does not follow them.
 checker=()
-[[ -z $skip_file ]] || checker=(valgrind -q --error-exitcode=99 --leak-check=full)
+[[ -z $skip_file ]] || checker=(valgrind -q --error-exitcode=99 --leak-check=full --suppressions=tests/valgrind.supp)
 # The status is kept in a file: xargs tells only whether any failed.
 # shellcheck disable=SC2016
 printf '%s\0' "${tests[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '
