@@ -236,12 +236,14 @@ static bool breaks_fourth(const struct gen_stream *stream, unsigned o) {
            stream->emitted / stream->count[o] % CHAIN_INSTANCES == 0;
 }
 
-static bool breaks_any(const struct gen_stream *stream) {
-    bool any = false;
-    for (unsigned o = 0; o < stream->form->explicit_count; o++) {
-        any = any || breaks_fourth(stream, o);
+/* What is renewed before the next instance and not before each; flags. */
+static unsigned renewals_of(const struct gen_stream *stream) {
+    enum { CHAIN = 1, FOURTH = 2 };
+    unsigned renewals = chain_begins(stream) ? CHAIN : 0;
+    for (unsigned o = 0; stream->how.break_fourth && o < stream->form->explicit_count; o++) {
+        renewals |= breaks_fourth(stream, o) ? (unsigned)FOURTH : 0;
     }
-    return any;
+    return renewals;
 }
 
 /* Renews what the instance would otherwise wait for, and what it cannot do without. */
@@ -266,13 +268,12 @@ static void instance_break(struct gen_program *program, const struct gen_stream 
         if (file == GEN_FILES || file == GEN_FILE_X87 || (file == GEN_FILE_GPR && number == 4)) {
             continue;
         }
-        bool consumed = gen_operand_is_consumed(form, o);
-        if (consumed || stream->how.break_registers || breaks_fourth(stream, o) ||
-            (string && file == GEN_FILE_GPR)) {
+        bool consumed = gen_operand_is_consumed(form, o), fourth = breaks_fourth(stream, o);
+        if (consumed || stream->how.break_registers || fourth || (string && file == GEN_FILE_GPR)) {
             uint64_t value = fixed && file == GEN_FILE_GPR
                                  ? gen_fixed_value(stream->pool, form, number, program->gpr_fill)
                                  : program->gpr_fill;
-            if ((stream->pool->slow_values || breaks_fourth(stream, o)) && file == GEN_FILE_VECTOR) {
+            if ((stream->pool->slow_values || fourth) && file == GEN_FILE_VECTOR) {
                 gen_vector_load(&program->unit, stream->pool, number);
             } else if (file == GEN_FILE_GPR && value == program->gpr_fill &&
                        (form->flags_read == 0 || flags)) {
@@ -317,11 +318,10 @@ static bool same_binding(const struct isa_binding *one, const struct isa_binding
 
 /* The same instance as one before has the same lines: printing them anew took a fifth of a scan of ports. */
 static bool instance_repeat(struct gen_program *program, const struct gen_stream *stream,
-                            const struct isa_binding *binding) {
+                            const struct isa_binding *binding, unsigned renewals) {
     for (unsigned i = 0; i < stream->written_count; i++) {
         const struct gen_written *written = &stream->written[i];
-        if (written->begins_chain == chain_begins(stream) && written->breaks == breaks_any(stream) &&
-            same_binding(&written->binding, binding)) {
+        if (written->renewals == renewals && same_binding(&written->binding, binding)) {
             for (size_t k = 0; k < written->count; k++) {
                 ip_lines_repeat(&program->unit, written->first + k);
             }
@@ -336,14 +336,14 @@ enum ip_status gen_instance_emit(struct gen_program *program, struct gen_stream 
     struct isa_binding binding;
     instance_bind(&binding, stream);
     enum ip_status status = IP_OK;
-    if (!instance_repeat(program, stream, &binding)) {
+    unsigned renewals = renewals_of(stream);
+    if (!instance_repeat(program, stream, &binding, renewals)) {
         size_t first = program->unit.count;
         status = instance_write(program, stream, &binding, err);
         if (status == IP_OK && !program->unit.failed && stream->written_count < GEN_WRITTEN_MAX) {
             stream->written[stream->written_count++] =
                 (struct gen_written){.binding = binding,
-                                     .begins_chain = chain_begins(stream),
-                                     .breaks = breaks_any(stream),
+                                     .renewals = renewals,
                                      .first = first,
                                      .count = program->unit.count - first};
         }

@@ -21,7 +21,7 @@ enum {
 /* An instance that is in the unit. */
 struct gen_written {
     struct isa_binding binding;
-    bool begins_chain, breaks;
+    unsigned renewals;   /* what of those that come and go stood before it */
     size_t first, count; /* its lines */
 };
 

@@ -239,7 +239,8 @@ static void candidate_add(struct probe_portmap *map, struct isa_form *form, bool
 }
 
 /* The 128-bit form of each mnemonic of which a 256-bit one is tried: where wide vectors take two µops they
- * are no candidates, and beside legacy SSE only xmm may stand. They come behind the wide ones. */
+ * are no candidates, and beside legacy SSE only xmm may stand. So of loads and stores. They come behind the
+ * wide ones. */
 static void narrow_add(struct probe_portmap *map, struct isa_form *const *forms, size_t count) {
     size_t wide = map->member_count;
     for (size_t i = 0; i < count; i++) {

@@ -67,6 +67,16 @@ static inline enum ip_status machine_map(struct machine *machine, const char *ve
                                  err);
 }
 
+/* The same with its port map, which must be found. */
+static inline void machine_open_mapped(struct machine *machine, const char *core, const struct cast *cast,
+                                       const char *vendor) {
+    struct ip_error err = {0};
+    machine_open(machine, core, cast);
+    if (machine_map(machine, vendor, &err) != IP_OK) {
+        fail_msg("%s", err.text);
+    }
+}
+
 static void machine_close(struct machine *machine) {
     probe_portmap_fini(&machine->map);
     isa_table_fini(&machine->table);

@@ -177,6 +177,10 @@ static void test_encodings_and_names(void **state) {
     assert_true(form.evex && !form.encode_raw);
 }
 
+/* The warning has another name in NASM 2.16.03. */
+#define LOCK_ROW        "lock add r64, r64"
+#define LATER_LOCK_NOTE "NASM: instruction is not lockable [-w+error=prefix-lock-error]"
+
 static void test_obstacles(void **state) {
     (void)state;
     static const struct {
@@ -212,16 +216,14 @@ static void test_obstacles(void **state) {
         {"frobnicate r64", ISA_OBSTACLE_UNENCODABLE, "NASM: parser: instruction expected"},
         {"frobnicate", ISA_OBSTACLE_UNENCODABLE,
          "NASM: label alone on a line without a colon might be in error [-w+error=label-orphan]"},
-        {"lock add r64, r64", ISA_OBSTACLE_UNENCODABLE,
-         "NASM: instruction is not lockable [-w+error=prefix-lock"},
+        {LOCK_ROW, ISA_OBSTACLE_UNENCODABLE, "NASM: instruction is not lockable [-w+error=prefix-lock]"},
         {"add r64, r32", ISA_OBSTACLE_UNENCODABLE, "NASM: invalid combination of opcode and operands"},
     };
     for (size_t i = 0; i < sizeof obstacles / sizeof obstacles[0]; i++) {
         struct isa_form form;
         derive(&form, obstacles[i].row);
-        bool of_nasm = strncmp(obstacles[i].note, "NASM:", 5) == 0; /* whose warnings have several names */
-        size_t length = of_nasm ? strlen(obstacles[i].note) : sizeof form.note;
-        assert_int_equal(strncmp(form.note, obstacles[i].note, length), 0);
+        bool later = strcmp(form.note, LATER_LOCK_NOTE) == 0 && strcmp(obstacles[i].row, LOCK_ROW) == 0;
+        assert_string_equal(form.note, later ? LATER_LOCK_NOTE : obstacles[i].note);
         assert_int_equal(form.obstacle, obstacles[i].obstacle);
     }
 }

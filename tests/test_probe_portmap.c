@@ -71,13 +71,18 @@ static void map_is(const struct probe_portmap *map, const struct cast *cast) {
     assert_int_equal(map->solutions, 1);
 }
 
+/* Members, and what their ports are called. */
+static void names_are(const struct probe_portmap *map, const char *const named[][2], size_t count) {
+    char buffer[PROBE_PORTSET_PORTS + 6];
+    for (size_t i = 0; i < count; i++) {
+        const struct probe_port_class *class = class_of(map, named[i][0]);
+        assert_string_equal(probe_port_class_print(map, class, buffer), named[i][1]);
+    }
+}
+
 static void recovers(const char *core, const struct cast *cast) {
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, core, cast);
-    if (machine_map(&machine, "", &err) != IP_OK) {
-        fail_msg("%s", err.text);
-    }
+    machine_open_mapped(&machine, core, cast, "");
     map_is(&machine.map, cast);
     machine_close(&machine);
 }
@@ -103,21 +108,13 @@ static const struct cast skylake[] = {{"popcnt r64, r64", "1"},
 static void test_skylake(void **state) {
     (void)state;
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), skylake);
-    if (machine_map(&machine, "GenuineIntel", &err) != IP_OK) {
-        fail_msg("%s", err.text);
-    }
+    machine_open_mapped(&machine, CORE("6", "0156"), skylake, "GenuineIntel");
     const struct probe_portmap *map = &machine.map;
     map_is(map, skylake);
-    char buffer[PROBE_PORTSET_PORTS + 6];
     static const char *const named[][2] = {{"popcnt r64, r64", "1"},     {"vpermd ymm, ymm, ymm", "5"},
                                            {"shlx r64, r64, r64", "06"}, {"movsxd r64, r32", "0156"},
                                            {"mov r64, m64", "23"},       {"mov m64, r64", "4+237"}};
-    for (unsigned i = 0; i < sizeof named / sizeof named[0]; i++) {
-        const struct probe_port_class *class = class_of(map, named[i][0]);
-        assert_string_equal(probe_port_class_print(map, class, buffer), named[i][1]);
-    }
+    names_are(map, named, sizeof named / sizeof named[0]);
     assert_true(map->issue_width > 5.9 && map->issue_width < 6.1);
     assert_true(class_of(map, "mov r64, m64")->load && class_of(map, "mov m64, r64")->store);
     /* The two worlds of {5} never meet, and are one class nevertheless; each has its own blocker. */
@@ -143,16 +140,8 @@ static void test_names_of_amd(void **state) {
                                            {"popcnt r64, r64", "4"},       {"movsxd r64, r32", "456"},
                                            {"mov r64, m64", "78"}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "012"), cast);
-    if (machine_map(&machine, "AuthenticAMD", &err) != IP_OK) {
-        fail_msg("%s", err.text);
-    }
-    char buffer[PROBE_PORTSET_PORTS + 6];
-    for (unsigned i = 0; i < sizeof named / sizeof named[0]; i++) {
-        const struct probe_port_class *class = class_of(&machine.map, named[i][0]);
-        assert_string_equal(probe_port_class_print(&machine.map, class, buffer), named[i][1]);
-    }
+    machine_open_mapped(&machine, CORE("6", "012"), cast, "AuthenticAMD");
+    names_are(&machine.map, named, sizeof named / sizeof named[0]);
     machine_close(&machine);
 }
 
@@ -200,18 +189,10 @@ static void test_without_avx(void **state) {
                                            {"addps xmm, xmm", "23"},
                                            {"andps xmm, xmm", "0123"}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0123"), without_avx);
-    if (machine_map(&machine, "AuthenticAMD", &err) != IP_OK) {
-        fail_msg("%s", err.text);
-    }
+    machine_open_mapped(&machine, CORE("6", "0123"), without_avx, "AuthenticAMD");
     map_is(&machine.map, without_avx);
     assert_ptr_equal(class_of(&machine.map, "movaps xmm, m128"), class_of(&machine.map, "mov r64, m64"));
-    for (unsigned i = 0; i < sizeof named / sizeof named[0]; i++) {
-        char buffer[PROBE_PORTSET_PORTS + 6];
-        const struct probe_port_class *class = class_of(&machine.map, named[i][0]);
-        assert_string_equal(probe_port_class_print(&machine.map, class, buffer), named[i][1]);
-    }
+    names_are(&machine.map, named, sizeof named / sizeof named[0]);
     machine_close(&machine);
 }
 
@@ -265,8 +246,7 @@ static void test_port_of_jumps(void **state) {
                                        {"", ""}};
     struct machine machine;
     struct ip_error err = {0};
-    machine_open(&machine, core, cast);
-    assert_int_equal(machine_map(&machine, "AuthenticAMD", &err), IP_OK);
+    machine_open_mapped(&machine, core, cast, "AuthenticAMD");
     const struct probe_portmap *map = &machine.map;
     const struct probe_port_class *jumps = class_of(map, "jb rel8");
     assert_true(probe_port_class_jumps(map, jumps));
@@ -302,9 +282,7 @@ static void test_hidden_by_the_issue(void **state) {
     static const struct cast cast[] = {
         {"popcnt r64, r64", "1"}, {"shlx r64, r64, r64", "06"}, {"movsxd r64, r32", "0156"}, {"", ""}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("4", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("4", "0156"), cast, "");
     assert_int_equal(machine.map.notes.count, 1);
     assert_non_null(strstr(machine.map.notes.items[0], "'movsxd r64, r32' are as fast"));
     assert_int_equal(machine.map.port_count, 3 + 2 + 1); /* with the load's two and the store's data */
@@ -321,9 +299,7 @@ static void test_ambiguous(void **state) {
                                        {"vcvtps2ph ymm, zmm, imm8", "6"},
                                        {"", ""}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     const struct probe_portmap *map = &machine.map;
     assert_false(map->halves || map->meet);
     assert_int_equal(map->solutions, 2);
@@ -351,9 +327,7 @@ static void test_wide_vectors_meet(void **state) {
                                        {"vpabsd zmm, zmm", "0"},
                                        {"", ""}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     assert_true(machine.map.meet && !machine.map.halves && machine.map.confirmed);
     assert_int_equal(machine.map.solutions, 1);
     const struct probe_port_class *shuffles = class_of(&machine.map, cast[3].form);
@@ -384,9 +358,7 @@ static void test_removed_moves(void **state) {
                                        {"vmovaps ymm, ymm", "1*p4567 latency 0"},
                                        {"", ""}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     left_out(&machine.map, "vmovaps");
     assert_true(machine.map.confirmed);
     machine_close(&machine);
@@ -405,9 +377,7 @@ static void test_two_ports_at_once(void **state) {
                                        {"lzcnt r64, r64", "1*p0156+1*p23 slots 1"},
                                        {"", ""}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("8", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("8", "0156"), cast, "");
     left_out(&machine.map, "lzcnt");
     assert_true(machine.map.confirmed);
     assert_int_equal(machine.map.notes.count, 1);
@@ -439,9 +409,7 @@ static void test_memory_without_ports(void **state) {
         "form \"add r64, r64\" ports 1*p0156\nform \"nop *\" ports none\nform \"nop\" ports none\n"
         "form \"mov r64, m64\" ports 3*p89\nform \"mov m64, r64\" ports 5*pAB\n";
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, core, skylake);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, core, skylake, "");
     for (unsigned c = 0; c < machine.map.class_count; c++) {
         assert_false(machine.map.classes[c].load || machine.map.classes[c].store);
     }
@@ -491,9 +459,7 @@ static void test_no_one_uop_form(void **state) {
                                        {"bzhi r64, r64, r64", "2*p06 slots 1"},
                                        {"", ""}};
     struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     const struct probe_portmap *map = &machine.map;
     for (size_t i = 0; i < map->member_count; i++) {
         bool out = strcmp(map->members[i].form->mnemonic, "bzhi") == 0;

@@ -199,8 +199,7 @@ static void test_halves(void **state) {
                                        {"", ""}};
     struct machine machine;
     struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "012"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "012"), cast, "");
     assert_true(machine.map.halves && machine.map.confirmed);
     struct hx_meter meter = hx_bench_meter(&machine.bench);
     struct probe_usage_core core = {0}; /* measured once, and kept */
@@ -265,8 +264,7 @@ static void test_locked(void **state) {
                                        {"", ""}};
     struct machine machine;
     struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     for (unsigned early = 0; early < 2; early++) {
         for (unsigned i = 0; i < FORMS; i++) {
             struct isa_form *form = isa_table_find(&machine.table, cast[FIRST + i].form);
@@ -289,8 +287,7 @@ static void test_confirmed(void **state) {
     static const struct cast cast[] = {CLASSES, {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01"}, {"", ""}};
     struct machine machine;
     struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     struct hx_meter meter = hx_bench_meter(&machine.bench);
     struct probe_throughput throughput;
     struct isa_form *form = form_measured(&machine, cast[FIRST].form, &throughput);
@@ -324,9 +321,7 @@ static void test_contradictions_end(void **state) {
     static const struct cast cast[] = {CLASSES, {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01 slots 1"}, {"", ""}};
     struct machine machine;
     struct probe_usage result;
-    struct ip_error err = {0};
-    machine_open(&machine, CORE("6", "0156"), cast);
-    assert_int_equal(machine_map(&machine, "", &err), IP_OK);
+    machine_open_mapped(&machine, CORE("6", "0156"), cast, "");
     uint64_t before = machine.bench.kernels_run;
     forms_use(&machine, cast + FIRST, &result, 1);
     assert_int_equal(result.verdict, PROBE_USAGE_INCONSISTENT);

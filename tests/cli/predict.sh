@@ -37,7 +37,7 @@ sed '/^form "xchg r64, r64"/s/$/ op1->op1 none op2->op2 none/' tests/data/skl.si
 isaprobe scan -q -t "sim:$T/xchg.sim" -S "$T/xchg.db" --parts latency,throughput "xchg r64, r64" "add r64, imm8"
 # Which of its operands XCHG's first is NASM says otherwise in each second version.
 isaprobe show -S "$T/xchg.db" "xchg r64, r64" | grep latency | cut -d, -f1 | sed -E 's/op(1->op2|2->op1)/across/' | sort
-isaprobe predict -S "$T/xchg.db" 'xchg rcx, rbx; add rbx, 1' | sed -n '2p;/^chain/s/.*; //p' | rounded
+isaprobe predict -S "$T/xchg.db" 'xchg rcx, rbx; add rbx, 1' | sed -n 's/xchg rcx, rbx/xchg rbx, rcx/g;2p;/^chain/p' | rounded
 echo "--- to vectors and back: each way is known but for what the other takes"
 sed '/^form "movq r64, xmm"/d; /^default/i form "* r*, xmm*" ports 1*p0 latency 3\nform "* xmm, r*" ports 1*p5 latency 4' tests/data/core.sim >"$T/transfer.sim"
 isaprobe scan -q -t "sim:$T/transfer.sim" -S "$T/transfer.db" --parts latency,throughput,ports "movd r32, xmm" "movd xmm, r32" \
