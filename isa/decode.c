@@ -9,6 +9,7 @@
 #include "isa/corrections.h"
 #include "isa/kind.h"
 #include "isa/mapping.h"
+#include "isa/newer.h"
 #include "isa/obstacle.h"
 
 enum { ARITHMETIC_FLAGS = 0x8d5, KNOWN_FLAGS = ARITHMETIC_FLAGS | 0x400 };
@@ -228,12 +229,6 @@ static bool vex_twin_exists(const struct decoded *d) {
     return ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&request, bytes, &size));
 }
 
-/* Instructions that had EVEX first: assemblers write them in EVEX unless told otherwise. */
-static bool evex_came_first(const ZydisDecodedInstruction *instruction) {
-    return instruction->meta.isa_ext == ZYDIS_ISA_EXT_AVX_VNNI ||
-           strncmp(ZydisISASetGetString(instruction->meta.isa_set), "AVX512_VNNI", 11) == 0;
-}
-
 /* Every instruction of every block comes through here: snprintf would take a quarter of the time. */
 static void text_copy(char *to, size_t size, const char *from, size_t length) {
     size_t count = length < size ? length : size - 1;
@@ -244,6 +239,7 @@ static void text_copy(char *to, size_t size, const char *from, size_t length) {
 static void prefix_read(struct isa_form *form, const struct decoded *d) {
     const ZydisDecodedInstruction *instruction = &d->instruction;
     ZydisInstructionAttributes a = instruction->attributes;
+    bool evex_first = isa_evex_came_first(form->mnemonic);
     const char *prefix = "";
     if ((a & ZYDIS_ATTRIB_HAS_LOCK) != 0)
         prefix = "lock";
@@ -253,10 +249,10 @@ static void prefix_read(struct isa_form *form, const struct decoded *d) {
         prefix = "repe";
     else if ((a & ZYDIS_ATTRIB_HAS_REPNE) != 0)
         prefix = "repne";
-    else if (form->vex && evex_came_first(instruction))
+    else if (form->vex && evex_first)
         prefix = "{vex}";
     else if (form->evex && instruction->avx.vector_length != 512 && form->decorator[0] == '\0' &&
-             instruction->avx.mask.reg == ZYDIS_REGISTER_K0 && !evex_came_first(instruction) &&
+             instruction->avx.mask.reg == ZYDIS_REGISTER_K0 && !evex_first &&
              (instruction->avx.broadcast.mode == ZYDIS_BROADCAST_MODE_INVALID ||
               instruction->avx.broadcast.is_static) &&
              vex_twin_exists(d))
@@ -335,8 +331,8 @@ static enum ip_status form_fill(const struct decoded *d, struct isa_form *form, 
     return IP_OK;
 }
 
-enum ip_status isa_decode(const uint8_t *code, size_t code_bytes, struct isa_form *form,
-                          struct isa_binding *binding, size_t *length, struct ip_error *err) {
+static enum ip_status decode_known(const uint8_t *code, size_t code_bytes, struct isa_form *form,
+                                   struct isa_binding *binding, size_t *length, struct ip_error *err) {
     ZydisDecoder decoder;
     struct decoded d;
     if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
@@ -363,6 +359,47 @@ enum ip_status isa_decode(const uint8_t *code, size_t code_bytes, struct isa_for
     return IP_OK;
 }
 
+/* An instruction that not every Zydis knows, if it is one of those. */
+static bool decode_newer(const uint8_t *code, size_t code_bytes, struct isa_form *form,
+                         struct isa_binding *binding, size_t *length) {
+    uint8_t carrier[ISA_CODE_MAX];
+    size_t bytes, carrier_length;
+    struct isa_form out;
+    struct isa_binding bound;
+    struct ip_error ignored;
+    const struct isa_newer *newer = isa_newer_at(code, code_bytes, carrier, &bytes);
+    if (newer == NULL || decode_known(carrier, bytes, &out, &bound, &carrier_length, &ignored) != IP_OK ||
+        !isa_newer_decoded(newer, &out, &bound) || !isa_form_syntax_build(&out))
+        return false;
+    *form = out;
+    if (binding != NULL)
+        *binding = bound;
+    *length = carrier_length + isa_newer_excess(newer);
+    return true;
+}
+
+enum ip_status isa_decode(const uint8_t *code, size_t code_bytes, struct isa_form *form,
+                          struct isa_binding *binding, size_t *length, struct ip_error *err) {
+    /* First, so that they are the same with every Zydis. */
+    if (decode_newer(code, code_bytes, form, binding, length))
+        return IP_OK;
+    return decode_known(code, code_bytes, form, binding, length, err);
+}
+
+/* As NASM writes it: not every Zydis's formatter has words for it. */
+static size_t disassemble_newer(const uint8_t *code, size_t code_bytes, char *buffer, size_t size) {
+    struct isa_form form;
+    struct isa_binding binding;
+    struct ip_error ignored;
+    char line[ISA_LINE_MAX];
+    size_t length;
+    if (!decode_newer(code, code_bytes, &form, &binding, &length) ||
+        isa_form_print(&form, &binding, line, &ignored) != IP_OK)
+        return 0;
+    (void)snprintf(buffer, size, "%s", line);
+    return length;
+}
+
 size_t isa_disassemble_one(const uint8_t *code, size_t code_bytes, uint64_t address, char *buffer,
                            size_t size) {
     ZydisDecoder decoder;
@@ -373,9 +410,10 @@ size_t isa_disassemble_one(const uint8_t *code, size_t code_bytes, uint64_t addr
     buffer[0] = '\0';
     if (code_bytes == 0 ||
         ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-        ZYAN_FAILED(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
-        ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code, code_bytes, &d.instruction, d.operands)))
+        ZYAN_FAILED(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)))
         return 0;
+    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code, code_bytes, &d.instruction, d.operands)))
+        return disassemble_newer(code, code_bytes, buffer, size);
     char text[160] = "";
     if (padding_read(&d)) /* no register tells the size of its memory */
         (void)ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);

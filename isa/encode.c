@@ -7,6 +7,7 @@
 
 #include "isa/kind.h"
 #include "isa/mapping.h"
+#include "isa/newer.h"
 
 /* Zydis has no function from names to mnemonics, but numbers them in the order of their names
  * (tests/test_isa_assemble.c). */
@@ -118,7 +119,8 @@ static bool request_fill(ZydisEncoderRequest *request, const struct isa_form *fo
     }
     if (strcmp(form->prefix, "{vex}") == 0)
         request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_VEX;
-    else if (strcmp(form->prefix, "{evex}") == 0)
+    else if (strcmp(form->prefix, "{evex}") == 0 ||
+             (form->prefix[0] == '\0' && isa_evex_came_first(form->mnemonic)))
         request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_EVEX;
     request->evex.rounding = rounding_mode(form->decorator);
     request->evex.sae = form->decorator[0] != '\0';
@@ -165,8 +167,8 @@ static void nop_make_common(const struct isa_form *form, uint8_t *code, size_t l
     }
 }
 
-enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
-                          size_t *length, struct ip_error *err) {
+static bool encode_known(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
+                         size_t *length) {
     for (unsigned attempt = 0; attempt < 4; attempt++) {
         ZydisEncoderRequest request;
         ZyanU8 bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
@@ -179,8 +181,26 @@ enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding 
             memcpy(code, bytes, size);
             *length = size;
             nop_make_common(form, code, size);
-            return IP_OK;
+            return true;
         }
     }
+    return false;
+}
+
+static bool encode_newer(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
+                         size_t *length) {
+    const struct isa_newer *newer = isa_newer_of(form);
+    struct isa_form carrier;
+    struct isa_binding carried;
+    if (newer == NULL)
+        return false;
+    isa_newer_carrier(newer, form, binding, &carrier, &carried);
+    return encode_known(&carrier, &carried, code, length) && isa_newer_encoded(newer, code, length);
+}
+
+enum ip_status isa_encode(const struct isa_form *form, const struct isa_binding *binding, uint8_t *code,
+                          size_t *length, struct ip_error *err) {
+    if (encode_newer(form, binding, code, length) || encode_known(form, binding, code, length))
+        return IP_OK;
     return ip_fail(err, IP_UNSUPPORTED, "%s: Zydis's encoder cannot write it", form->syntax);
 }

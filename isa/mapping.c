@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/mapping.h"
 
+#include <string.h>
+
 #include "isa/kind.h"
 
 static const struct {
@@ -111,4 +113,15 @@ unsigned isa_zydis_operands_order(const ZydisDecodedInstruction *instruction,
             *explicit_count = count;
     }
     return count;
+}
+
+/* By name, for which of them Zydis knows in VEX too, and in which extension, changes with its version. */
+bool isa_evex_came_first(const char *mnemonic) {
+    static const char *const names[] = {"vpdpbusd",    "vpdpbusds",   "vpdpwssd",     "vpdpwssds",
+                                        "vpmadd52luq", "vpmadd52huq", "vcvtneps2bf16"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(mnemonic, names[i]) == 0)
+            return true;
+    }
+    return false;
 }

@@ -23,4 +23,8 @@ unsigned isa_zydis_operands_order(const ZydisDecodedInstruction *instruction,
  * hides it. */
 bool isa_zydis_written_xmm0(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operand);
 
+/* Had the instruction EVEX first, VEX later? Then assemblers write EVEX unless told otherwise, and the plain
+ * name means that. */
+bool isa_evex_came_first(const char *mnemonic);
+
 #endif

@@ -17,6 +17,22 @@ static const struct alias whole[] = {
     {"loopz", "loope"}, {"loopnz", "loopne"}, {"icebp", "int1"},
 };
 
+/* Around a condition. */
+static const struct {
+    const char *before, *behind;
+} conditional[] = {{"j", ""}, {"set", ""}, {"cmov", ""}, {"cmp", "xadd"}};
+
+static void condition_canonicalise(char *condition, const char *behind) {
+    size_t length = strlen(condition) - strlen(behind);
+    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
+        if (strlen(conditions[i].from) == length && strncmp(condition, conditions[i].from, length) == 0) {
+            strcpy(condition, conditions[i].to);
+            strcat(condition, behind);
+            return;
+        }
+    }
+}
+
 void isa_mnemonic_canonicalise(char *mnemonic) {
     for (char *p = mnemonic; *p != '\0'; p++) {
         if (*p >= 'A' && *p <= 'Z')
@@ -28,16 +44,11 @@ void isa_mnemonic_canonicalise(char *mnemonic) {
             return;
         }
     }
-    size_t stem = mnemonic[0] == 'j'                  ? 1
-                  : strncmp(mnemonic, "set", 3) == 0  ? 3
-                  : strncmp(mnemonic, "cmov", 4) == 0 ? 4
-                                                      : 0;
-    if (stem == 0)
-        return;
-    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
-        if (strcmp(mnemonic + stem, conditions[i].from) == 0) {
-            strcpy(mnemonic + stem, conditions[i].to);
-            return;
-        }
+    for (size_t i = 0; i < sizeof conditional / sizeof conditional[0]; i++) {
+        size_t before = strlen(conditional[i].before), behind = strlen(conditional[i].behind);
+        size_t length = strlen(mnemonic);
+        if (length > before + behind && strncmp(mnemonic, conditional[i].before, before) == 0 &&
+            strcmp(mnemonic + length - behind, conditional[i].behind) == 0)
+            condition_canonicalise(mnemonic + before, conditional[i].behind);
     }
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/xed.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "isa/mapping.h"
+#include "isa/newer.h"
 #include "isa/xed_iform.h"
 
 /* XED numbers broadcasts by what is repeated and how often. */
@@ -119,10 +121,67 @@ static int immzero_find(const ZydisDecodedInstruction *in, const ZydisDecodedOpe
     return -1;
 }
 
+/* Adds one operand of an instruction that Zydis does not know to its iform, and names it. */
+static void newer_operand_add(const struct isa_operand *op, const char *type, unsigned *registers, char *name,
+                              struct isa_xed *xed) {
+    char word[16], held[16];
+    bool memory = op->kind == ISA_OPERAND_MEM;
+    if (op->kind == ISA_OPERAND_IMM) {
+        (void)snprintf(name, sizeof xed->names[0], "IMM0");
+        (void)snprintf(word, sizeof word, "IMM%u", (unsigned)op->bits);
+    } else if (memory) {
+        (void)snprintf(name, sizeof xed->names[0], "MEM0");
+        (void)snprintf(word, sizeof word, "MEM");
+    } else {
+        (void)snprintf(name, sizeof xed->names[0], "REG%u", (*registers)++ % 10);
+        (void)snprintf(word, sizeof word, "%s",
+                       op->reg_class == ISA_REG_TILE    ? "TMM"
+                       : op->reg_class == ISA_REG_XMM   ? "XMM"
+                       : op->reg_class == ISA_REG_YMM   ? "YMM"
+                       : op->reg_class == ISA_REG_GPR64 ? "GPR64"
+                                                        : "GPR32");
+    }
+    (void)snprintf(held, sizeof held, "%s", strcmp(type, "-") == 0 ? "" : type);
+    if (strcmp(type, "u") == 0 || (memory && strcmp(type, "-") == 0))
+        (void)snprintf(held, sizeof held, "%s%u", memory && type[0] == '-' ? "" : "u", (unsigned)op->bits);
+    size_t used = strlen(xed->iform);
+    (void)snprintf(xed->iform + used, sizeof xed->iform - used, "_%s%s", word, held);
+}
+
+static void newer_describe(const struct isa_newer *newer, const struct isa_form *form, struct isa_xed *xed) {
+    char types[32], *rest = NULL;
+    unsigned registers = 0;
+    size_t length = strlen(newer->mnemonic);
+    *xed = (struct isa_xed){.immzero = -1};
+    for (size_t i = 0; i < length && i + 1 < sizeof xed->iclass; i++)
+        xed->iclass[i] = (char)toupper((unsigned char)newer->mnemonic[i]);
+    (void)snprintf(xed->iform, sizeof xed->iform, "%s", xed->iclass);
+    (void)snprintf(xed->category, sizeof xed->category, "%s", newer->category);
+    bool tiles = strcmp(newer->category, "AMX_TILE") == 0;
+    (void)snprintf(xed->extension, sizeof xed->extension, "%s", tiles ? newer->category : newer->extension);
+    (void)snprintf(types, sizeof types, "%s", newer->types);
+    char *type = strtok_r(types, " ", &rest);
+    for (unsigned i = 0; i < form->explicit_count && type != NULL; i++) {
+        newer_operand_add(&form->operands[i], type, &registers, xed->names[i], xed);
+        type = strtok_r(NULL, " ", &rest);
+    }
+    int memory = isa_form_memory_operand(form), flags = isa_form_flags_operand(form);
+    if (flags >= 0)
+        (void)snprintf(xed->names[flags], sizeof xed->names[flags], "REG%u", registers % 10);
+    /* What gives a narrower vector has one name for memory of both widths. */
+    if (memory >= 0 && newer->kinds[0] == 'x' && newer->kinds[1] == 'v')
+        (void)strcat(xed->iform, form->operands[memory].bits == 256 ? "_VL256" : "_VL128");
+}
+
 enum ip_status isa_xed_describe(const struct isa_form *form, struct isa_xed *xed, struct ip_error *err) {
     ZydisDecoder decoder;
     ZydisDecodedInstruction in;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    const struct isa_newer *newer = form->sample_bytes == 0 ? NULL : isa_newer_of(form);
+    if (newer != NULL) { /* whether Zydis knows it or not: it has one name */
+        newer_describe(newer, form, xed);
+        return IP_OK;
+    }
     if (form->sample_bytes == 0 ||
         ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
         ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, form->sample, form->sample_bytes, &in, operands))) {

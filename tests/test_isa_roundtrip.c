@@ -284,12 +284,30 @@ static void test_nops_are_common(void **state) {
     }
 }
 
+/* Where an instruction had EVEX first, the plain name means that, whatever this Zydis and this NASM know in
+ * VEX; and {vex} means VEX. */
+static void test_encoding_by_name(void **state) {
+    const struct fixture *fixture = *state;
+    size_t avx512 = 0, vex = 0;
+    for (size_t i = 0; i < fixture->table.count; i++) {
+        const struct isa_form *form = fixture->forms[i];
+        bool wide = strncmp(form->extension, "AVX512", 6) == 0 && form->mnemonic[0] == 'v';
+        bool marked = strcmp(form->prefix, "{vex}") == 0;
+        if ((wide && (!form->evex || form->sample[0] != 0x62)) ||
+            (marked && (!form->vex || (form->sample[0] & 0xfe) != 0xc4)))
+            fail_msg("'%s' of %s begins with 0x%02x", form->syntax, form->extension, form->sample[0]);
+        avx512 += wide;
+        vex += marked;
+    }
+    assert_true(avx512 > 10000);
+    assert_int_equal(vex, 28);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_row_is_derived),
-        cmocka_unit_test(test_samples_decode_back),
-        cmocka_unit_test(test_random_instances),
-        cmocka_unit_test(test_nops_are_common),
+        cmocka_unit_test(test_every_row_is_derived), cmocka_unit_test(test_samples_decode_back),
+        cmocka_unit_test(test_random_instances),     cmocka_unit_test(test_nops_are_common),
+        cmocka_unit_test(test_encoding_by_name),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

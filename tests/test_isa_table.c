@@ -115,6 +115,10 @@ static void test_prefixes_and_decorators(void **state) {
     assert_string_equal(form.syntax, "jnz rel8");
     assert_int_equal(isa_form_parse(&form, "cmovae r64, r64", &err), IP_OK);
     assert_string_equal(form.syntax, "cmovnb r64, r64");
+    assert_int_equal(isa_form_parse(&form, "CMPGXADD m32, r32, r32", &err), IP_OK);
+    assert_string_equal(form.syntax, "cmpnlexadd m32, r32, r32");
+    assert_int_equal(isa_form_parse(&form, "cmppxadd m32, r32, r32", &err), IP_OK);
+    assert_string_equal(form.syntax, "cmppxadd m32, r32, r32");
     assert_int_equal(isa_form_parse(&form, "sal r64, 1", &err), IP_OK);
     assert_string_equal(form.syntax, "shl r64, 1");
 }

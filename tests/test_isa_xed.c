@@ -72,6 +72,19 @@ static const struct {
     {"fst m32", "FST_MEMmem32real_ST0", ""},
     {"fild m16", "FILD_ST0_MEMmem16int", ""},
     {"fchs", "FCHS", ""},
+    /* Newer than Zydis 4.0: */
+    {"vpdpbsud ymm, ymm, m256", "VPDPBSUD_YMMi32_YMM4i8_MEM4u8", ""},
+    {"vpdpwusds xmm, xmm, xmm", "VPDPWUSDS_XMMi32_XMM2u16_XMM2i16", ""},
+    {"{vex} vpmadd52huq xmm, xmm, m128", "VPMADD52HUQ_XMMu64_XMMu64_MEMu64", ""},
+    {"{vex} vcvtneps2bf16 xmm, ymm", "VCVTNEPS2BF16_XMMbf16_YMMf32", ""},
+    {"{vex} vcvtneps2bf16 xmm, m256", "VCVTNEPS2BF16_XMMbf16_MEMf32_VL256", ""},
+    {"vbcstnesh2ps ymm, m16", "VBCSTNESH2PS_YMMf32_MEMf16", ""},
+    {"vcvtneobf162ps xmm, m128", "VCVTNEOBF162PS_XMMf32_MEM2bf16", ""},
+    {"cmpnzxadd m64, r64, r64", "CMPNZXADD_MEMu64_GPR64u64_GPR64u64", ""},
+    {"aand m32, r32", "AAND_MEM32_GPR32", ""},
+    {"vsha512rnds2 ymm, ymm, xmm", "VSHA512RNDS2_YMMu64_YMMu64_XMMu64", ""},
+    {"vsm3rnds2 xmm, xmm, m128, imm8", "VSM3RNDS2_XMMu32_XMMu32_MEMu32_IMM8", ""},
+    {"tdpfp16ps tmm, tmm, tmm", "TDPFP16PS_TMMf32_TMM2f16_TMM2f16", ""},
 };
 
 static void described(struct isa_table *table, const char *syntax, struct isa_form **form,

@@ -15,15 +15,16 @@
 
 /* Extensions by file; the first pattern that matches counts, a trailing * stands for any ending. */
 static const char *const files[][2] = {
-    {"BASE", "base"},   {"X87*", "x87"},          {"FCMOV", "x87"},       {"PPRO", "x87"},
-    {"MMX*", "mmx"},    {"PENTIUMMMX", "mmx"},    {"SSE4A", "amd"},       {"AMD*", "amd"},
-    {"3DNOW*", "amd"},  {"XOP", "amd"},           {"FMA4", "amd"},        {"TBM", "amd"},
-    {"SSE*", "sse"},    {"SSSE3*", "sse"},        {"AVX512*", "avx512"},  {"AVX2*", "avx2"},
-    {"AVX_*", "avx2"},  {"AVXAES", "crypto"},     {"AVX", "avx"},         {"F16C", "avx"},
-    {"FMA", "fma"},     {"AMX*", "amx"},          {"BMI*", "bmi"},        {"LZCNT", "bmi"},
-    {"POPCNT", "bmi"},  {"ADOX*", "bmi"},         {"MOVBE", "bmi"},       {"AES", "crypto"},
-    {"VAES", "crypto"}, {"PCLMUL*", "crypto"},    {"VPCLMUL*", "crypto"}, {"SHA", "crypto"},
-    {"GFNI", "crypto"}, {"KEYLOCKER*", "crypto"}, {"PADLOCK*", "crypto"}, {"*", "system"},
+    {"BASE", "base"},         {"X87*", "x87"},        {"FCMOV", "x87"},       {"PPRO", "x87"},
+    {"MMX*", "mmx"},          {"PENTIUMMMX", "mmx"},  {"SSE4A", "amd"},       {"AMD*", "amd"},
+    {"3DNOW*", "amd"},        {"XOP", "amd"},         {"FMA4", "amd"},        {"TBM", "amd"},
+    {"SSE*", "sse"},          {"SSSE3*", "sse"},      {"AVX512*", "avx512"},  {"AVX2*", "avx2"},
+    {"AVX_*", "avx2"},        {"AVXAES", "crypto"},   {"AVX", "avx"},         {"F16C", "avx"},
+    {"FMA", "fma"},           {"AMX*", "amx"},        {"BMI*", "bmi"},        {"LZCNT", "bmi"},
+    {"POPCNT", "bmi"},        {"ADOX*", "bmi"},       {"MOVBE", "bmi"},       {"AES", "crypto"},
+    {"VAES", "crypto"},       {"PCLMUL*", "crypto"},  {"VPCLMUL*", "crypto"}, {"SHA", "crypto"},
+    {"SHA512", "crypto"},     {"SM3", "crypto"},      {"SM4", "crypto"},      {"GFNI", "crypto"},
+    {"KEYLOCKER*", "crypto"}, {"PADLOCK*", "crypto"}, {"*", "system"},
 };
 
 struct collection {
