@@ -235,7 +235,7 @@ static bool timer_lines(struct doctor *doctor) {
 
 static int doctor_run(const struct cli_command *command, struct cli_settings *settings) {
     struct ip_error err = {0};
-    if (settings->save != NULL && hx_host_record(settings->save, &err) != IP_OK) {
+    if (settings->save != NULL && hx_host_record(settings->save, settings->cpu, &err) != IP_OK) {
         return cli_report(command->name, &err);
     }
     struct doctor doctor = {.settings = settings};

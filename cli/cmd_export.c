@@ -117,6 +117,7 @@ const struct cli_command cli_cmd_export = {
         "has\n"
         "an example for each tool. The formats of LLVM need llvm-mc, which knows the names of its opcodes.\n",
     .options = options,
+    .groups = CLI_GROUP_CORE,
     .max_arguments = -1,
     .run = export_run,
 };

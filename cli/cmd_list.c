@@ -157,7 +157,7 @@ const struct cli_command cli_cmd_list = {
         "with a blank of whole forms: \"lock *\"), or a quoted syntax; with alternatives\n"
         "(\"addpd xmm, xmm/m128\") it names all of them.\n",
     .options = options,
-    .groups = CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
+    .groups = CLI_GROUP_CORE | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 0,
     .max_arguments = -1,
     .run = list_run,

@@ -543,7 +543,7 @@ const struct cli_command cli_cmd_show = {
         "FORM is a mnemonic in any case, a pattern with * and ?, or a quoted syntax. The store is plain\n"
         "SQLite: sqlite3 FILE 'SELECT * FROM summary' prints all of it.\n",
     .options = options,
-    .groups = CLI_GROUP_OUTPUT,
+    .groups = CLI_GROUP_CORE | CLI_GROUP_OUTPUT,
     .min_arguments = 1,
     .max_arguments = -1,
     .run = show_run,

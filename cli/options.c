@@ -43,6 +43,12 @@ static const struct cli_option meter_options[] = {
     {0},
 };
 
+static const struct cli_option core_options[] = {
+    {"cpu", 0, "N", "where cores differ: the store of CPU N's kind, not that of the performance cores",
+     CLI_KIND_NUMBER, AT(cpu), 0, INT_MAX, NULL},
+    {0},
+};
+
 void cli_option_tables(const struct cli_command *command, const struct cli_option *tables[CLI_TABLES_MAX]) {
     size_t count = 0;
     if (command->options != NULL) {
@@ -50,6 +56,9 @@ void cli_option_tables(const struct cli_command *command, const struct cli_optio
     }
     if ((command->groups & CLI_GROUP_METER) != 0) {
         tables[count++] = meter_options;
+    }
+    if ((command->groups & CLI_GROUP_CORE) != 0) {
+        tables[count++] = core_options;
     }
     if ((command->groups & CLI_GROUP_TABLE) != 0) {
         tables[count++] = table_options;

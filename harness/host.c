@@ -154,16 +154,14 @@ static void warning_drop(const char *text) {
     (void)text; /* libcpuid would write it to stderr; what it means shows in the values */
 }
 
-/* CPUID says what the core is on which it runs. */
-static enum ip_status raw_read(struct cpu_raw_data_t *raw, const struct hx_host *host, struct ip_error *err) {
+enum ip_status hx_host_cpuid_read(struct cpu_raw_data_t *raw, int cpu, struct ip_error *err) {
     cpu_set_t before;
-    bool elsewhere = host->core_kind[0] != '\0';
-    if (elsewhere && (sched_getaffinity(0, sizeof before, &before) != 0 || hx_cpu_pin(0, host->cpu) != 0)) {
+    if (cpu >= 0 && (sched_getaffinity(0, sizeof before, &before) != 0 || hx_cpu_pin(0, cpu) != 0)) {
         return ip_fail(err, IP_CAPABILITY,
-                       "cannot go to CPU %d to read what it is; choose another with --cpu", host->cpu);
+                       "cannot go to CPU %d to read what it is; choose another with --cpu", cpu);
     }
     bool good = cpuid_get_raw_data(raw) == 0;
-    if (elsewhere) {
+    if (cpu >= 0) {
         (void)sched_setaffinity(0, sizeof before, &before);
     }
     return good ? IP_OK : ip_fail(err, IP_CAPABILITY, "cannot read CPUID: %s", cpuid_error());
@@ -192,7 +190,7 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
         }
     }
     if (status == IP_OK && !recorded) {
-        status = raw_read(raw, host, err);
+        status = hx_host_cpuid_read(raw, host->core_kind[0] != '\0' ? host->cpu : -1, err);
     } else if (status == IP_OK && cpuid_deserialize_raw_data(raw, name) != 0) {
         status = ip_fail(err, IP_SYNTAX, "cannot read CPUID from %s: %s", name, cpuid_error());
     }
@@ -218,14 +216,21 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
     return status;
 }
 
+void hx_host_cpu_file(char path[128], int cpu, const char *file) {
+    (void)snprintf(path, 128, "/sys/devices/system/cpu/cpu%d/%.60s", cpu < 0 ? 0 : cpu, file);
+}
+
 static void kernel_read(struct hx_host *host, const char *root) {
-    char word[128];
-    if (hx_host_word_read(root, HX_HOST_SIBLINGS, word, sizeof word)) {
+    char word[128], path[128];
+    hx_host_cpu_file(path, host->cpu, HX_HOST_SIBLINGS);
+    if (hx_host_word_read(root, path, word, sizeof word)) {
         host->smt_siblings = list_count(word);
     }
     (void)hx_host_word_read(root, HX_HOST_SMT, host->smt_active, sizeof host->smt_active);
-    (void)hx_host_word_read(root, HX_HOST_GOVERNOR, host->governor, sizeof host->governor);
-    (void)hx_host_word_read(root, HX_HOST_DRIVER, host->scaling_driver, sizeof host->scaling_driver);
+    hx_host_cpu_file(path, host->cpu, HX_HOST_GOVERNOR);
+    (void)hx_host_word_read(root, path, host->governor, sizeof host->governor);
+    hx_host_cpu_file(path, host->cpu, HX_HOST_DRIVER);
+    (void)hx_host_word_read(root, path, host->scaling_driver, sizeof host->scaling_driver);
     (void)hx_host_word_read(root, HX_HOST_CLOCKSOURCE, host->clocksource, sizeof host->clocksource);
     host->rapl = hx_host_word_read(root, HX_HOST_RAPL, word, sizeof word);
     if (hx_host_word_read(root, HX_HOST_NO_TURBO, word, sizeof word)) {
@@ -264,16 +269,27 @@ static enum ip_status proc_read(struct hx_host *host, const char *root, struct i
     return status;
 }
 
-static void cores_read(struct hx_host *host, const char *root, int cpu) {
+int hx_host_core(const struct hx_cores *cores, const char *root) {
     cpu_set_t allowed;
     memset(&allowed, 0xff, sizeof allowed);
     if (root[0] == '\0') {
         (void)sched_getaffinity(0, sizeof allowed, &allowed);
     }
+    return hx_core_default(cores, &allowed, -1);
+}
+
+static enum ip_status cores_read(struct hx_host *host, const char *root, int cpu, struct ip_error *err) {
     hx_cores_read(&host->cores, root);
-    host->cpu = cpu >= 0 ? cpu : hx_core_default(&host->cores, &allowed, -1);
-    (void)snprintf(host->core_kind, sizeof host->core_kind, "%s",
-                   hx_core_kind_name(hx_core_kind(&host->cores, host->cpu)));
+    host->cpu = cpu >= 0 ? cpu : hx_host_core(&host->cores, root);
+    enum hx_core_kind kind = hx_core_kind(&host->cores, host->cpu);
+    if (cpu >= 0 && kind == HX_CORE_ALIKE && host->cores.cpus[HX_CORE_PERFORMANCE][0] != '\0') {
+        return ip_fail(err, IP_CAPABILITY,
+                       "CPU %d is of none of this machine's kinds of core: choose another with --cpu "
+                       "('isaprobe doctor' lists them)",
+                       cpu);
+    }
+    (void)snprintf(host->core_kind, sizeof host->core_kind, "%s", hx_core_kind_name(kind));
+    return IP_OK;
 }
 
 enum ip_status hx_host_read(struct hx_host *host, const char *root, int cpu, struct ip_error *err) {
@@ -281,8 +297,10 @@ enum ip_status hx_host_read(struct hx_host *host, const char *root, int cpu, str
         return ip_fail(err, IP_USAGE, "the name of the root directory is too long");
     }
     struct hx_host made = {0};
-    cores_read(&made, root, cpu);
-    enum ip_status status = identity_read(&made, root, err);
+    enum ip_status status = cores_read(&made, root, cpu, err);
+    if (status == IP_OK) {
+        status = identity_read(&made, root, err);
+    }
     if (status == IP_OK) {
         status = proc_read(&made, root, err);
     }

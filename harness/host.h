@@ -37,11 +37,13 @@ struct hx_host {
 
 /* `root` "" for this machine, else the root of a recorded tree (CPUID then comes from ROOT/cpuid.raw, a
  * libcpuid raw dump). `cpu` is the one that will be measured, -1 where nobody named one: the process goes
- * there for a moment where cores are of several kinds. IP_CAPABILITY when it cannot. */
+ * there for a moment where cores are of several kinds. IP_CAPABILITY when it cannot, or that CPU is of no
+ * kind. */
 IP_CHECK enum ip_status hx_host_read(struct hx_host *host, const char *root, int cpu, struct ip_error *err);
 void hx_host_fini(struct hx_host *host); /* all-zero is fine */
 
-/* Writes what hx_host_read looks at on this machine to `directory` (made if absent), as a recorded tree. */
-IP_CHECK enum ip_status hx_host_record(const char *directory, struct ip_error *err);
+/* Writes what hx_host_read looks at on this machine, of the same `cpu`, to `directory` (made if absent), as a
+ * recorded tree. */
+IP_CHECK enum ip_status hx_host_record(const char *directory, int cpu, struct ip_error *err);
 
 #endif

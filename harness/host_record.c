@@ -74,7 +74,7 @@ static enum ip_status allowed_record(const char *directory, struct ip_error *err
     return status;
 }
 
-static enum ip_status instructions_record(const char *directory, struct ip_error *err) {
+static enum ip_status instructions_record(const char *directory, int cpu, struct ip_error *err) {
     char name[4400], signature[13];
     struct ip_text text = {0};
     ip_text_printf(&text, "%" PRIx64 "\n", hx_host_xcr0());
@@ -94,25 +94,47 @@ static enum ip_status instructions_record(const char *directory, struct ip_error
     if (raw == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the CPU's identity");
     }
-    if (cpuid_get_raw_data(raw) != 0 || cpuid_serialize_raw_data(raw, name) != 0) {
+    status = hx_host_cpuid_read(raw, cpu, err);
+    if (status == IP_OK && cpuid_serialize_raw_data(raw, name) != 0) {
         status = ip_fail(err, IP_IO, "cannot record CPUID in '%s': %s", name, cpuid_error());
     }
     free(raw);
     return status;
 }
 
-enum ip_status hx_host_record(const char *directory, struct ip_error *err) {
+/* What the system says of one CPU. */
+static enum ip_status cpu_record(const char *directory, int cpu, struct ip_error *err) {
+    static const char *const files[] = {HX_HOST_SIBLINGS, HX_HOST_GOVERNOR, HX_HOST_DRIVER};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < sizeof files / sizeof files[0]; i++) {
+        char path[128];
+        hx_host_cpu_file(path, cpu, files[i]);
+        status = file_copy(directory, path, err);
+    }
+    return status;
+}
+
+enum ip_status hx_host_record(const char *directory, int cpu, struct ip_error *err) {
     static const char *const paths[] = {
-        HX_HOST_CPUINFO, HX_HOST_PARANOID, HX_HOST_SMT,       HX_HOST_SIBLINGS,    HX_HOST_GOVERNOR,
-        HX_HOST_DRIVER,  HX_HOST_NO_TURBO, HX_HOST_BOOST,     HX_HOST_CLOCKSOURCE, HX_HOST_RAPL,
-        HX_HOST_CORES,   HX_HOST_ATOMS,    HX_HOST_LOW_POWER,
+        HX_HOST_CPUINFO,     HX_HOST_PARANOID, HX_HOST_SMT,   HX_HOST_NO_TURBO, HX_HOST_BOOST,
+        HX_HOST_CLOCKSOURCE, HX_HOST_RAPL,     HX_HOST_CORES, HX_HOST_ATOMS,    HX_HOST_LOW_POWER,
     };
     if (directory[0] == '\0' || strlen(directory) > 4000) {
         return ip_fail(err, IP_USAGE, "'%.40s' cannot be the name of a directory", directory);
     }
-    enum ip_status status = instructions_record(directory, err);
+    struct hx_cores cores;
+    hx_cores_read(&cores, "");
+    int measured = cpu >= 0 ? cpu : hx_host_core(&cores, "");
+    bool differ = hx_core_kind(&cores, measured) != HX_CORE_ALIKE;
+    enum ip_status status = instructions_record(directory, differ ? measured : -1, err);
     if (status == IP_OK) {
         status = allowed_record(directory, err);
+    }
+    if (status == IP_OK) { /* who reads the tree may name no CPU */
+        status = cpu_record(directory, 0, err);
+    }
+    if (status == IP_OK && measured > 0) {
+        status = cpu_record(directory, measured, err);
     }
     for (size_t i = 0; status == IP_OK && i < sizeof paths / sizeof paths[0]; i++) {
         status = file_copy(directory, paths[i], err);

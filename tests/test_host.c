@@ -65,20 +65,24 @@ static void kinds_of_core_are_told_apart(void **state) {
     (void)state;
     static const struct {
         int named, cpu;
-        const char *kind;
-    } cases[] = {{-1, 0, "performance"},
-                 {6, 6, "performance"},
-                 {5, 5, "efficiency"},
-                 {9, 9, "low-power"},
-                 {10, 10, ""}};
+        const char *kind, *governor;
+    } cases[] = {{-1, 0, "performance", "performance"},
+                 {6, 6, "performance", ""},
+                 {5, 5, "efficiency", "powersave"},
+                 {9, 9, "low-power", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hx_host host;
         struct ip_error err = {0};
         assert_int_equal(hx_host_read(&host, "tests/data/host/hybrid", cases[i].named, &err), IP_OK);
         assert_int_equal(host.cpu, cases[i].cpu);
         assert_string_equal(host.core_kind, cases[i].kind);
+        assert_string_equal(host.governor, cases[i].governor);
         hx_host_fini(&host);
     }
+    struct hx_host host;
+    struct ip_error err = {0};
+    assert_int_equal(hx_host_read(&host, "tests/data/host/hybrid", 10, &err), IP_CAPABILITY);
+    assert_non_null(strstr(err.text, "CPU 10 is of none"));
     struct hx_cores cores;
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -219,7 +223,7 @@ static void recording_describes_the_same_machine(void **state) {
     struct ip_error err = {0};
     tree_make(root, "", "");
     snprintf(directory, sizeof directory, "%s/new/tree", root);
-    assert_int_equal(hx_host_record(directory, &err), IP_OK);
+    assert_int_equal(hx_host_record(directory, -1, &err), IP_OK);
     assert_int_equal(hx_host_read(&here, "", -1, &err), IP_OK);
     assert_int_equal(hx_host_read(&recorded, directory, -1, &err), IP_OK);
     tree_remove(root);
@@ -241,9 +245,9 @@ static void recording_describes_the_same_machine(void **state) {
 static void recording_into_a_file_fails(void **state) {
     (void)state;
     struct ip_error err = {0};
-    assert_int_equal(hx_host_record("/dev/null/tree", &err), IP_IO);
+    assert_int_equal(hx_host_record("/dev/null/tree", -1, &err), IP_IO);
     assert_non_null(strstr(err.text, "/dev/null"));
-    assert_int_equal(hx_host_record("", &err), IP_USAGE);
+    assert_int_equal(hx_host_record("", -1, &err), IP_USAGE);
 }
 
 int main(void) {
