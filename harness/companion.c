@@ -31,16 +31,12 @@ static bool allowed(int cpu) {
 
 /* The first of "0,64" or "2-3" that is not `cpu`; -1: there is no other. */
 static int sibling_read(const char *root, int cpu) {
-    char path[96], list[128];
-    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    int sibling = -1;
-    if (hx_host_word_read(root, path, list, sizeof list)) {
-        char *save = NULL;
-        for (char *word = strtok_r(list, ",-", &save); word != NULL && sibling < 0;
-             word = strtok_r(NULL, ",-", &save)) {
-            long number = strtol(word, NULL, 10);
-            sibling = number >= 0 && number < CPU_SETSIZE && number != cpu ? (int)number : -1;
-        }
+    char path[128], list[128];
+    hx_host_cpu_file(path, cpu, HX_HOST_SIBLINGS);
+    int sibling = -1, first = 0, last = 0;
+    (void)hx_host_word_read(root, path, list, sizeof list);
+    for (const char *rest = list; sibling < 0 && hx_cpu_range_next(&rest, &first, &last);) {
+        sibling = first != cpu ? first : last != cpu ? first + 1 : -1;
     }
     return sibling;
 }

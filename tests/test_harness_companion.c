@@ -159,7 +159,7 @@ static void test_whose_sibling(void **state) {
         sibling_is_of_its_kind(root, found);
         file = fopen(path, "we");
         assert_non_null(file);
-        (void)fprintf(file, "%d-5\n", CPU_SETSIZE - 1);
+        (void)fprintf(file, "5,%d\n", CPU_SETSIZE - 1);
         assert_int_equal(fclose(file), 0);
         assert_int_equal(hx_companion_cpu(root, 5), -1);
     } else {
