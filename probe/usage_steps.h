@@ -305,6 +305,16 @@ bool probe_usage_glance_asks_issue(const struct probe_usage_subject *subject,
  * in it. */
 bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct probe_portmap *map);
 
+/* -- probe/usage_look.c: one look at all forms of a session ---------------------------------------------- */
+
+/* So many glances at each: what settles a form is known then, and of the others which sets may be theirs. */
+IP_CHECK enum ip_status probe_usage_glances_take(struct probe_usage_session *session, unsigned glances,
+                                                 struct ip_error *err);
+/* As many readings as each experiment needs; what does not fit together once more, if `careful` or of many
+ * uops. */
+IP_CHECK enum ip_status probe_usage_look_closely(struct probe_usage_session *session, bool careful,
+                                                 struct ip_error *err);
+
 /* -- probe/usage_infer.c, probe/usage_check.c, probe/usage_hidden.c, probe/usage_verify.c --------------- */
 
 /* Fills the terms from the experiments. */
