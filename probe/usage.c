@@ -99,14 +99,15 @@ static enum ip_status inconsistent_look(struct probe_usage_session *session, str
  * of what it suggests. */
 static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
                                     struct probe_usage *suggested, struct ip_error *err) {
-    enum ip_status status = probe_usage_glances_take(session, settled != NULL ? GLANCES_ALONE : GLANCES, err);
-    if (settled == NULL) {
+    bool only = settled != NULL && suggested != NULL;
+    enum ip_status status = probe_usage_glances_take(session, only ? GLANCES_ALONE : GLANCES, err);
+    if (!only) {
         probe_usage_excesses_settle(session);
     }
     size_t left = 0;
     for (size_t i = 0; i < session->count; i++) {
         const struct probe_usage_subject *subject = &session->subjects[i];
-        if (settled != NULL) {
+        if (only) {
             settled[i] = subject->settled;
             suggested[i] = *subject->result;
             if (!subject->settled) {
@@ -118,7 +119,7 @@ static enum ip_status chunk_measure(struct probe_usage_session *session, bool *s
     }
     session->count = left;
     status = status == IP_OK && left > 0 ? probe_usage_look_closely(session, false, err) : status;
-    bool again = status == IP_OK && settled == NULL && !probe_usage_core_waits(session);
+    bool again = status == IP_OK && !only && !probe_usage_core_waits(session);
     return again ? inconsistent_look(session, err) : status;
 }
 
