@@ -95,7 +95,7 @@ enum ip_status gen_program_print(const struct gen_program *program, uint32_t cop
     }
     ip_text_printf(&text, "\nalign %d\nkernel_loop:\n%%rep %u\n", GEN_LOOP_ALIGN, copies);
     print_lines(&text, &program->unit);
-    ip_text_printf(&text, "%%endrep\n        %s\n        jnz near kernel_loop\n", count);
+    ip_text_printf(&text, "%%endrep\n        %s\n        jnz strict near kernel_loop\n", count);
     gen_frame_epilogue(program, print_line, &text);
     if (text.failed) {
         ip_text_fini(&text);

@@ -49,6 +49,15 @@ static const char *unsuitable(const char *line) {
     return NULL;
 }
 
+/* NASM ends a warning with the option that would silence it, which nobody can give here. */
+static size_t message_length(const char *text, size_t length) {
+    static const char option[] = " [-w+";
+    size_t kept = 0;
+    while (kept < length && strncmp(text + kept, option, sizeof option - 1) != 0)
+        kept++;
+    return kept;
+}
+
 /* Reads "source:LINE: error: TEXT" lines. Returns how many lines were newly rejected, -1 on no memory. */
 static long messages_read(struct batch *batch, const char *words) {
     long rejected = 0;
@@ -67,7 +76,8 @@ static long messages_read(struct batch *batch, const char *words) {
                         text += strlen(levels[k]);
                 }
                 rejected += batch->complaints[i] == NULL;
-                if (!complain(batch->complaints, i, text, (size_t)(words + length - text)))
+                size_t kept = message_length(text, (size_t)(words + length - text));
+                if (!complain(batch->complaints, i, text, kept))
                     return -1;
             }
         }
@@ -255,7 +265,7 @@ static enum ip_status first_message(const char *name, const char *words, struct 
                 text += 7;
             if (text < words + length)
                 return ip_fail_at(err, IP_SYNTAX, name, (unsigned)line - PROLOGUE_LINES, 0, "%.*s",
-                                  (int)(words + length - text), text);
+                                  (int)message_length(text, (size_t)(words + length - text)), text);
         }
     }
     if (length == 0)

@@ -124,6 +124,8 @@ static bool request_fill(ZydisEncoderRequest *request, const struct isa_form *fo
         request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_EVEX;
     request->evex.rounding = rounding_mode(form->decorator);
     request->evex.sae = form->decorator[0] != '\0';
+    if (request->evex.sae)
+        request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_EVEX;
     request->evex.zeroing_mask = form->zeroing;
     request->operand_count = form->explicit_count;
     for (unsigned i = 0; i < form->explicit_count; i++) {

@@ -64,6 +64,7 @@ static enum ip_status child_start(const char *path, const struct isa_nasm *nasm,
     if (!preprocess)
         arguments[count++] = "-a";
     arguments[count++] = "-w+error";
+    arguments[count++] = "-w-obsolete"; /* NASM 3 warns of what newer CPUs lack (XOP, FMA4) */
     arguments[count++] = "-f";
     arguments[count++] =
         nasm->listing ? "elf64" : "bin"; /* a listing is the same in both; bin takes a fifth more */

@@ -193,9 +193,10 @@ static bool add_operand(struct line *line, const struct isa_form *form, unsigned
     case ISA_OPERAND_IMM:
         add_immediate(line, form, op, binding->imm[i]);
         return true;
-    case ISA_OPERAND_REL: {
+    case ISA_OPERAND_REL: { /* NASM 3 makes jumps short that are not strictly near */
         bool only_short = form->mnemonic[0] != 'j' || strstr(form->mnemonic, "cxz") != NULL;
-        snprintf(number, sizeof number, "%s$+%u", op->bits == 8 ? (only_short ? "" : "short ") : "near ",
+        snprintf(number, sizeof number, "%s$+%u",
+                 op->bits == 8 ? (only_short ? "" : "short ") : "strict near ",
                  isa_branch_bytes(form) + binding->leaps);
         add(line, number);
         return true;

@@ -4,6 +4,7 @@
 #include "generator/abi.h"
 #include "generator/operands.h"
 #include "tests/generator_testing.h"
+#include "tests/near.h"
 
 static const char addpd_source[] =
     "; isaprobe kernel: latency of addpd xmm, xmm (op2 -> op1)\n"
@@ -76,7 +77,7 @@ static const char addpd_source[] =
     "        addpd xmm0, xmm0\n"
     "%endrep\n"
     "        sub r15, 1\n"
-    "        jnz near kernel_loop\n"
+    "        jnz strict near kernel_loop\n"
     "\n"
     "        ; nor when it ends\n"
     "        lfence\n"
@@ -246,14 +247,14 @@ static void default_copies(void **state) {
     (void)state;
     /* The short loop has a certain number of instructions, or a little more to hold whole units. */
     uint32_t instructions = copies_of("add rax, rbx", 1);
-    assert_in_range(instructions, 32, 512);
+    assert_within(instructions, 32, 512);
     uint32_t copies = copies_of("add rax, rbx", 12);
-    assert_in_range(copies * 12, instructions, instructions + 11);
+    assert_within(copies * 12, instructions, instructions + 11);
     assert_int_equal(copies_of("add rax, rbx", 1000), 2);
     /* Long instructions: the long loop stays in the cache of decoded instructions. */
     copies = copies_of("mov rax, 0x123456789abcdef0", 10);
-    assert_in_range(2 * copies * 10 * 10, 1, 4096);
-    assert_in_range(copies, 2, instructions);
+    assert_within(2 * copies * 10 * 10, 1, 4096);
+    assert_within(copies, 2, instructions);
 }
 
 /* The same code in both lengths; the longer one is to be called with twice the iterations. */

@@ -2,6 +2,7 @@
 /* Golden units of every shape, among them the listings of Putigny 2014. */
 #include "generator/control.h"
 #include "tests/generator_testing.h"
+#include "tests/near.h"
 
 struct chain_case {
     const char *syntax[3];
@@ -384,7 +385,7 @@ static void pair_units(void **state) {
     for (size_t i = 0; i < program.init.count; i++) {
         loads += strncmp(program.init.items[i], "fld", 3) == 0;
     }
-    assert_in_range(loads, 1, 8);
+    assert_within(loads, 1, 8);
     gen_program_fini(&program);
     assert_int_equal(gen_pair_program(&program, &addpd, 1, &vaddpd, 1, &err), IP_UNSUPPORTED);
     assert_non_null(strstr(err.text, "legacy SSE and VEX"));
@@ -408,7 +409,7 @@ static bool meet(const char *first, const char *second, unsigned stride) {
     bool used[2][0x400] = {{false}}, met = false;
     for (size_t i = 0; i < program.unit.count; i++) {
         int offset = offset_of(program.unit.items[i]);
-        assert_in_range(offset, 0, 0x3ff);
+        assert_within(offset, 0, 0x3ff);
         bool is_first = strncmp(program.unit.items[i], first, strcspn(first, " ")) == 0;
         used[!is_first][offset] = true;
     }
@@ -477,10 +478,10 @@ static void branch_units(void **state) {
     (void)state;
     /* Listing 2.3 */
     branch_run("jmp rel8", true, NULL, "jmp short $+16");
-    branch_run("jmp rel32", true, NULL, "jmp near $+16");
+    branch_run("jmp rel32", true, NULL, "jmp strict near $+16");
     branch_run("jz rel8", true, "cmp r13, r13", "jz short $+16");
     branch_run("jz rel8", false, "test r13, r13", "jz short $+2");
-    branch_run("jb rel32", true, "cmp r13, 2", "jb near $+16");
+    branch_run("jb rel32", true, "cmp r13, 2", "jb strict near $+16");
     branch_run("jo rel8", true, "cmp r13b, 0x80", "jo short $+16");
     branch_run("jrcxz rel8", true, NULL, "jrcxz $+16");
     branch_run("jecxz rel8", true, NULL, "jecxz $+16");

@@ -239,7 +239,7 @@ static enum ip_status holder_hold(struct hx_timer *timer, const struct gen_kerne
     (void)rounds_max;
     (void)err;
     struct holder *holder = timer->state;
-    assert_in_range(count, 1, 4);
+    assert_within(count, 1, 4);
     memcpy(holder->held, kernels, count * sizeof(const struct gen_kernel *));
     holder->count = count;
     holder->holds++;
@@ -257,7 +257,7 @@ static enum ip_status holder_run(struct hx_timer *timer, const struct hx_job *jo
     struct holder *holder = timer->state;
     holder->jobs += count;
     for (size_t i = 0; i < count && holder->count > 0; i++) {
-        assert_in_range(jobs[i].held, 0, holder->count - 1);
+        assert_within(jobs[i].held, 0, holder->count - 1);
         assert_ptr_equal(jobs[i].kernel, holder->held[jobs[i].held]);
     }
     return script_run(timer, jobs, count, samples, err); /* the script is the holder's first member */

@@ -21,6 +21,7 @@
 #include "harness/meter.h"
 #include "harness/native.h"
 #include "harness/timer.h"
+#include "tests/near.h"
 
 enum { ROUNDS = 5, CODE_MAX = 8192, VALUES = HX_SAMPLE_ROWS * ROUNDS };
 
@@ -502,8 +503,8 @@ static void test_each_process_has_its_code_elsewhere(void **state) {
         faulted += samples.outcome != HX_OUTCOME_OK;
     }
     hx_timer_close(&fixture.timer);
-    assert_in_range(divided, PROCESSES / 16, PROCESSES / 2); /* a quarter of all places */
-    assert_in_range(faulted, PROCESSES / 2, PROCESSES);
+    assert_within(divided, PROCESSES / 16, PROCESSES / 2); /* a quarter of all places */
+    assert_within(faulted, PROCESSES / 2, PROCESSES);
 }
 
 /* A calibration beside a neighbour finds a narrower core: what was found before stays. */

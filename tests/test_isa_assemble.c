@@ -24,8 +24,9 @@ static void test_lines(void **state) {
         const char *complaint;
     } cases[] = {
         {"add rax, rbx", "4801d8", ""},
-        {"frobnicate rax", "", "parser: instruction expected"},
-        {"frobnicate", "", "label alone on a line without a colon might be in error [-w+error=label-orphan]"},
+        {"frobnicate rax", "",
+         "instruction expected"}, /* "parser: " before it in NASM 2, more behind it in 3 */
+        {"frobnicate", "", "alone on a line without a colon might be in error"},
         {"mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344", "49c784ce7856341244332211", ""},
         {"mov rax, strict qword 0x1122334455667788", "48b88877665544332211", ""},
         {"db 0x62,0xf1,0xed,0x58,0xc2,0xd3,0x11 ; a comment", "62f1ed58c2d311", ""},
@@ -40,10 +41,10 @@ static void test_lines(void **state) {
         {"[bits 16]", "", "directives are not instructions"},
         {" %include \"x\"", "", "directives are not instructions"},
         {"mov eax, dword [0x12345678]", "8b042578563412", ""}, /* absolute, not relative to RIP */
-        {"jz near $+6", "0f8400000000", ""},
+        {"jz strict near $+6", "0f8400000000", ""},
         {"jmp 0x1234", "e934120000", ""}, /* what a linker would fill in is listed in parentheses */
         {"mov rax, [abs qword 0x1122334455667788]", "48a18877665544332211", ""},
-        {"add rax, 0x123456789", "", "signed dword immediate exceeds bounds"},
+        {"add rax, 0x123456789", "", "exceeds bounds"},
         {"xor eax, eax", "31c0", ""},
     };
     enum { COUNT = sizeof cases / sizeof cases[0] };
@@ -60,7 +61,7 @@ static void test_lines(void **state) {
         for (unsigned k = 0; k < codes[i].length; k++)
             snprintf(hex + 2 * k, 3, "%02x", codes[i].bytes[k]);
         assert_string_equal(hex, cases[i].hex);
-        if (strncmp(complaints.items[i], cases[i].complaint, strlen(cases[i].complaint)) != 0 ||
+        if (strstr(complaints.items[i], cases[i].complaint) == NULL ||
             (cases[i].complaint[0] == '\0') != (complaints.items[i][0] == '\0'))
             fail_msg("'%s': '%s'", cases[i].line, complaints.items[i]);
     }
@@ -109,7 +110,7 @@ static void test_many_lines(void **state) {
     }
     for (size_t i = 0; i < COUNT; i++)
         lines[i] = i % EVERY == 7   ? "mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344"
-                   : i % EVERY == 9 ? "add rax, rbx, rcx"
+                   : i % EVERY == 9 ? "add rax, rbx, rcx, rdx"
                                     : "nop";
     for (size_t run = 0; run < 2; run++) {
         memset(codes, 0xff, COUNT * sizeof *codes);
@@ -135,7 +136,7 @@ static void test_source(void **state) {
         isa_assemble_source("block", "%define R rax\nagain: add R, rbx\n jnz again\n", &code, &err), IP_OK);
     assert_int_equal(code.length, 5);
     assert_memory_equal(code.data, "\x48\x01\xd8\x75\xfb", 5);
-    assert_int_equal(isa_assemble_source("block", "nop\nadd rax, rbx, rcx\n", &code, &err), IP_SYNTAX);
+    assert_int_equal(isa_assemble_source("block", "nop\nadd rax, rbx, rcx, rdx\n", &code, &err), IP_SYNTAX);
     assert_string_equal(err.place, "block:2");
     assert_string_equal(err.text, "invalid combination of opcode and operands");
     assert_int_equal(code.length, 5); /* untouched */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/random.h"
+#include "tests/near.h"
 
 enum { KILLS = 50, FORMS_MAX = 100000 };
 
@@ -94,7 +95,7 @@ static void test_kill(void **state) {
         (void)close(ends[0]);
         unsigned now = forms_count(place->path);
         /* Everything that it had reported is there, and at most the one that it was about to report. */
-        assert_in_range(now, said, said + 1);
+        assert_within(now, said, said + 1);
         stored = now;
     }
     print_message("%d kills, %u forms\n", KILLS, stored);

@@ -61,6 +61,16 @@ static void collect(void *context, const uint8_t *code, size_t bytes) {
     }
 }
 
+/* NASM 3.01 takes scalars beside a general register with SAE or a rounding mode for vectors of 128 bits,
+ * which have neither
+ * ("vcvtsd2si r32, xmm, {rn-sae}"). */
+static bool is_left_to_zydis(const struct isa_form *form) {
+    bool general = false;
+    for (unsigned i = 0; i < form->explicit_count; i++)
+        general = general || isa_reg_is_gpr(form->operands[i].reg_class);
+    return general && form->decorator[0] != '\0';
+}
+
 static bool matches(const char *pattern, const char *name) {
     size_t length = strlen(pattern);
     if (length > 0 && pattern[length - 1] == '*')
@@ -196,8 +206,10 @@ int main(int argc, char **argv) {
     struct isa_form **forms = malloc(table->count * sizeof(struct isa_form *));
     if (forms == NULL)
         return 1;
-    for (size_t i = 0; i < table->count; i++)
+    for (size_t i = 0; i < table->count; i++) {
         forms[i] = &table->forms[i];
+        forms[i]->encode_raw = is_left_to_zydis(forms[i]);
+    }
     if (isa_forms_derive(forms, table->count, &err) != IP_OK ||
         !high_registers_check(forms, table->count, &err)) {
         fprintf(stderr, "walk: %s\n", err.text);

@@ -20,9 +20,9 @@ try --machine tests/data/power/desktop.machine --kernel dot --hops 1
 try --machine tests/data/power/triad.kernel --kernel dot
 echo cpuid >"$T/loop.asm"
 try --machine scc --code "$T/loop.asm" --elements 5 --bytes-per-iteration 8
-printf "fld qword [esi]\nfrobnicate eax\n" >"$T/loop.asm"
+printf "fld qword [esi]\nadd eax\n" >"$T/loop.asm"
 try --machine scc --code "$T/loop.asm" --elements 5 --bytes-per-iteration 8
-printf "kernel k\nsize 4\niterations size\ncode\n    nop\n    frobnicate eax\nend\n" >"$T/k"
+printf "kernel k\nsize 4\niterations size\ncode\n    nop\n    add eax\nend\n" >"$T/k"
 try --machine scc --kernel "$T/k"
 try --machine host --root tests/data/power/vm --kernel dot
 try --machine host --root tests/data/power/rk3399 --kernel dot

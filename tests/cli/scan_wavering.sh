@@ -26,4 +26,4 @@ $scan -q
 sqlite3 "$T/cpu.db" "SELECT parts, status, count(*) > 200 FROM forms GROUP BY 1, 2; UPDATE throughput SET cycles = 99"
 # The first group has forms that are read again, the second one that is not.
 interrupted "SELECT 1 FROM forms WHERE syntax = 'vextracti128 xmm, ymm, imm8' AND run_id = 3" --force
-sqlite3 "$T/cpu.db" "SELECT syntax, cycles, parts FROM forms JOIN throughput ON form_id = id ORDER BY id LIMIT 5"
+sqlite3 "$T/cpu.db" "SELECT syntax, printf('%.4f', cycles), parts FROM forms JOIN throughput ON form_id = id ORDER BY id LIMIT 5"
