@@ -9,56 +9,63 @@ enum { MAP_0F38 = 2, MAP_0F3A = 3, PP_NONE = 0, PP_66 = 1, PP_F3 = 2, PP_F2 = 3,
 struct carrier {
     const char *mnemonic;
     uint8_t map, pp, opcode;
-    bool vex, keeps_w;    /* W is the operands' size, else ignored */
-    int8_t rm, immediate; /* which operand of the instruction; -1: none */
-    uint8_t order[4];     /* of the carrier's operands: which of the instruction's each one is */
+    bool vex, keeps_w; /* W is the operands' size, else ignored */
+    uint8_t rm;        /* which operand of the instruction */
+    uint8_t order[4];  /* of the carrier's operands: which of the instruction's each one is */
 };
 
 static const struct carrier carriers[ISA_NEWER_LAYOUTS] = {
-    [ISA_NEWER_RVM] = {"vpshufb", MAP_0F38, PP_66, 0x00, true, false, 2, -1, {0, 1, 2}},
-    [ISA_NEWER_RM] = {"vpabsb", MAP_0F38, PP_66, 0x1c, true, false, 1, -1, {0, 1}},
-    [ISA_NEWER_RVMI] = {"vpalignr", MAP_0F3A, PP_66, 0x0f, true, false, 2, 3, {0, 1, 2, 3}},
-    [ISA_NEWER_RMV] = {"tdpbf16ps", MAP_0F38, PP_F3, 0x5c, true, false, 1, -1, {0, 1, 2}},
-    [ISA_NEWER_MRV] = {"sarx", MAP_0F38, PP_F3, 0xf7, true, true, 0, -1, {1, 0, 2}},
-    [ISA_NEWER_MR] = {"movbe", MAP_0F38, PP_NONE, 0xf1, false, true, 0, -1, {0, 1}},
+    [ISA_NEWER_RVM] = {"vpshufb", MAP_0F38, PP_66, 0x00, true, false, 2, {0, 1, 2}},
+    [ISA_NEWER_RM] = {"vpabsb", MAP_0F38, PP_66, 0x1c, true, false, 1, {0, 1}},
+    [ISA_NEWER_RVMI] = {"vpalignr", MAP_0F3A, PP_66, 0x0f, true, false, 2, {0, 1, 2, 3}},
+    [ISA_NEWER_RMV] = {"tdpbf16ps", MAP_0F38, PP_F3, 0x5c, true, false, 1, {0, 1, 2}},
+    [ISA_NEWER_MRV] = {"sarx", MAP_0F38, PP_F3, 0xf7, true, true, 0, {1, 0, 2}},
+    [ISA_NEWER_MR] = {"movbe", MAP_0F38, PP_NONE, 0xf1, false, true, 0, {0, 1}},
 };
 
 enum { W0 = 0, W1 = 1, W_SIZE = 2, L128 = 1, L256 = 2, LBOTH = 3, REGISTER = 1, MEMORY = 2, EITHER = 3 };
 
-#define DOT(name, set, prefix, code, types)                                                                  \
+/* A line each; what is zero is left out. */
+#define DOT(name, set, prefix, code, held)                                                                   \
     {                                                                                                        \
-        name, set, ISA_NEWER_RVM, prefix, code, W0, LBOTH, "vvv", "urr", EITHER, 0, 32, false, false, false, \
-            types, "VEX"                                                                                     \
+        .mnemonic = name, .extension = set, .layout = ISA_NEWER_RVM, .pp = prefix, .opcode = code,           \
+        .lengths = LBOTH, .kinds = "vvv", .actions = "urr", .rm = EITHER, .element_bits = 32, .types = held, \
+        .category = "VEX"                                                                                    \
     }
 #define MADD52(name, code)                                                                                   \
     {                                                                                                        \
-        name, "AVX_IFMA", ISA_NEWER_RVM, PP_66, code, W1, LBOTH, "vvv", "urr", EITHER, 0, 64, false, false,  \
-            true, "u64 u64 u64", "AVX_IFMA"                                                                  \
+        .mnemonic = name, .extension = "AVX_IFMA", .layout = ISA_NEWER_RVM, .pp = PP_66, .opcode = code,     \
+        .w = W1, .lengths = LBOTH, .kinds = "vvv", .actions = "urr", .rm = EITHER, .element_bits = 64,       \
+        .evex_twin = true, .types = "u64 u64 u64", .category = "AVX_IFMA"                                    \
     }
-#define CONVERT(name, prefix, code, bits, types, category)                                                   \
+#define CONVERT(name, prefix, code, memory, held, of)                                                        \
     {                                                                                                        \
-        name, "AVX_NE_CONVERT", ISA_NEWER_RM, prefix, code, W0, LBOTH, "vv", "wr", MEMORY, bits, 16, true,   \
-            false, false, types, category                                                                    \
+        .mnemonic = name, .extension = "AVX_NE_CONVERT", .layout = ISA_NEWER_RM, .pp = prefix,               \
+        .opcode = code, .lengths = LBOTH, .kinds = "vv", .actions = "wr", .rm = MEMORY,                      \
+        .memory_bits = memory, .element_bits = 16, .floating = true, .types = held, .category = of           \
     }
 #define CMP_ADD(name, code)                                                                                  \
     {                                                                                                        \
-        "cmp" name "xadd", "CMPCCXADD", ISA_NEWER_MRV, PP_66, code, W_SIZE, L128, "ggg", "uur", MEMORY, 0,   \
-            0, false, true, false, "u u u", "VEX"                                                            \
+        .mnemonic = "cmp" name "xadd", .extension = "CMPCCXADD", .layout = ISA_NEWER_MRV, .pp = PP_66,       \
+        .opcode = code, .w = W_SIZE, .lengths = L128, .kinds = "ggg", .actions = "uur", .rm = MEMORY,        \
+        .flags = true, .types = "u u u", .category = "VEX"                                                   \
     }
 #define TILE(name, set, prefix, code)                                                                        \
     {                                                                                                        \
-        name, set, ISA_NEWER_RMV, prefix, code, W0, L128, "ttt", "urr", REGISTER, 0, 32, true, false, false, \
-            "f32 2f16 2f16", "AMX_TILE"                                                                      \
+        .mnemonic = name, .extension = set, .layout = ISA_NEWER_RMV, .pp = prefix, .opcode = code,           \
+        .lengths = L128, .kinds = "ttt", .actions = "urr", .rm = REGISTER, .element_bits = 32,               \
+        .floating = true, .types = "f32 2f16 2f16", .category = "AMX_TILE"                                   \
     }
-#define HASH(name, set, layout, prefix, code, lengths, kinds, actions, rm, bits, types, category)            \
+#define HASH(name, set, where, prefix, code, sizes, what, done, from, bits, held, of)                        \
     {                                                                                                        \
-        name, set, layout, prefix, code, W0, lengths, kinds, actions, rm, 0, bits, false, false, false,      \
-            types, category                                                                                  \
+        .mnemonic = name, .extension = set, .layout = where, .pp = prefix, .opcode = code, .lengths = sizes, \
+        .kinds = what, .actions = done, .rm = from, .element_bits = bits, .types = held, .category = of      \
     }
 #define REMOTE(name, prefix)                                                                                 \
     {                                                                                                        \
-        name, "RAO_INT", ISA_NEWER_MR, prefix, 0xfc, W_SIZE, L128, "gg", "ur", MEMORY, 0, 0, false, false,   \
-            false, "- -", "LEGACY"                                                                           \
+        .mnemonic = name, .extension = "RAO_INT", .layout = ISA_NEWER_MR, .pp = prefix, .opcode = 0xfc,      \
+        .w = W_SIZE, .lengths = L128, .kinds = "gg", .actions = "ur", .rm = MEMORY, .types = "- -",          \
+        .category = "LEGACY"                                                                                 \
     }
 
 static const struct isa_newer table[] = {
@@ -82,8 +89,20 @@ static const struct isa_newer table[] = {
     CONVERT("vcvtneeph2ps", PP_66, 0xb0, 0, "f32 2f16", "CONVERT"),
     CONVERT("vcvtneebf162ps", PP_F3, 0xb0, 0, "f32 2bf16", "CONVERT"),
     CONVERT("vcvtneobf162ps", PP_F2, 0xb0, 0, "f32 2bf16", "CONVERT"),
-    {"vcvtneps2bf16", "AVX_NE_CONVERT", ISA_NEWER_RM, PP_F3, 0x72, W0, LBOTH, "xv", "wr", EITHER, 0, 32, true,
-     false, true, "bf16 f32", "CONVERT"},
+    {.mnemonic = "vcvtneps2bf16",
+     .extension = "AVX_NE_CONVERT",
+     .layout = ISA_NEWER_RM,
+     .pp = PP_F3,
+     .opcode = 0x72,
+     .lengths = LBOTH,
+     .kinds = "xv",
+     .actions = "wr",
+     .rm = EITHER,
+     .element_bits = 32,
+     .floating = true,
+     .evex_twin = true,
+     .types = "bf16 f32",
+     .category = "CONVERT"},
     CMP_ADD("o", 0xe0),
     CMP_ADD("no", 0xe1),
     CMP_ADD("b", 0xe2),

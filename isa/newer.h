@@ -30,7 +30,7 @@ enum isa_newer_layout {
 struct isa_newer {
     const char *mnemonic, *extension;
     enum isa_newer_layout layout;
-    uint8_t pp, opcode, w, lengths;
+    uint8_t pp, opcode, w, lengths; /* the prefix, as VEX numbers it; W; L of 128 and 256 bits: newer.c */
     /* Of each operand: v (a vector of the encoded length), x, y, t(ile), g (r32 or r64, by W) or i(mm8); and
      * r(ead), w(ritten) or u(pdated). */
     const char *kinds, *actions;
