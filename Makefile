@@ -24,7 +24,8 @@ MODULES := common isa generator harness probe results oncore power scc_model api
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DISAPROBE_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
 # Hidden: the shared library offers what isaprobe.h declares, and nothing else.
-ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong -fPIC -fvisibility=hidden
+# fmod stays a call: gcc 16 makes x87 of it, between what resets a kernel's registers and the kernel (docs/method.md).
+ALL_CFLAGS := -std=c11 $(WARNINGS) -fstack-protector-strong -fPIC -fvisibility=hidden -fno-builtin-fmod
 LIBS     := -lZydis -lZycore -lcpuid -lpapi -lseccomp -lsqlite3 -lm
 
 ifeq ($(MODE),release)

@@ -49,8 +49,7 @@ static void vectors_reset(void) {
 static void step_dither(struct hx_child *child) {
     const double steps = 4.0, golden = 0.6180339887498949;
     if (child->shared->references.clock_step > 0.0) {
-        child->dither += golden;
-        child->dither -= child->dither >= 1.0 ? 1.0 : 0.0; /* no fmod: gcc 16 makes x87 of it */
+        child->dither = fmod(child->dither + golden, 1.0);
         uint64_t cycles = (uint64_t)(child->dither * steps * child->shared->references.clock_step) + 1;
         __asm__ volatile("1: subq $1, %0\n\tjnz 1b" : "+r"(cycles) : : "cc");
     }
