@@ -28,42 +28,43 @@ enum { W0 = 0, W1 = 1, W_SIZE = 2, L128 = 1, L256 = 2, LBOTH = 3, REGISTER = 1, 
 /* A line each; what is zero is left out. */
 #define DOT(name, set, prefix, code, held)                                                                   \
     {                                                                                                        \
-        .mnemonic = name, .extension = set, .layout = ISA_NEWER_RVM, .pp = prefix, .opcode = code,           \
-        .lengths = LBOTH, .kinds = "vvv", .actions = "urr", .rm = EITHER, .element_bits = 32, .types = held, \
-        .category = "VEX"                                                                                    \
+        .mnemonic = (name), .extension = (set), .layout = ISA_NEWER_RVM, .pp = (prefix), .opcode = (code),   \
+        .lengths = LBOTH, .kinds = "vvv", .actions = "urr", .rm = EITHER, .element_bits = 32,                \
+        .types = (held), .category = "VEX"                                                                   \
     }
 #define MADD52(name, code)                                                                                   \
     {                                                                                                        \
-        .mnemonic = name, .extension = "AVX_IFMA", .layout = ISA_NEWER_RVM, .pp = PP_66, .opcode = code,     \
+        .mnemonic = (name), .extension = "AVX_IFMA", .layout = ISA_NEWER_RVM, .pp = PP_66, .opcode = (code), \
         .w = W1, .lengths = LBOTH, .kinds = "vvv", .actions = "urr", .rm = EITHER, .element_bits = 64,       \
         .evex_twin = true, .types = "u64 u64 u64", .category = "AVX_IFMA"                                    \
     }
 #define CONVERT(name, prefix, code, memory, held, of)                                                        \
     {                                                                                                        \
-        .mnemonic = name, .extension = "AVX_NE_CONVERT", .layout = ISA_NEWER_RM, .pp = prefix,               \
-        .opcode = code, .lengths = LBOTH, .kinds = "vv", .actions = "wr", .rm = MEMORY,                      \
-        .memory_bits = memory, .element_bits = 16, .floating = true, .types = held, .category = of           \
+        .mnemonic = (name), .extension = "AVX_NE_CONVERT", .layout = ISA_NEWER_RM, .pp = (prefix),           \
+        .opcode = (code), .lengths = LBOTH, .kinds = "vv", .actions = "wr", .rm = MEMORY,                    \
+        .memory_bits = (memory), .element_bits = 16, .floating = true, .types = (held), .category = (of)     \
     }
 #define CMP_ADD(name, code)                                                                                  \
     {                                                                                                        \
         .mnemonic = "cmp" name "xadd", .extension = "CMPCCXADD", .layout = ISA_NEWER_MRV, .pp = PP_66,       \
-        .opcode = code, .w = W_SIZE, .lengths = L128, .kinds = "ggg", .actions = "uur", .rm = MEMORY,        \
+        .opcode = (code), .w = W_SIZE, .lengths = L128, .kinds = "ggg", .actions = "uur", .rm = MEMORY,      \
         .flags = true, .types = "u u u", .category = "VEX"                                                   \
     }
 #define TILE(name, set, prefix, code)                                                                        \
     {                                                                                                        \
-        .mnemonic = name, .extension = set, .layout = ISA_NEWER_RMV, .pp = prefix, .opcode = code,           \
+        .mnemonic = (name), .extension = (set), .layout = ISA_NEWER_RMV, .pp = (prefix), .opcode = (code),   \
         .lengths = L128, .kinds = "ttt", .actions = "urr", .rm = REGISTER, .element_bits = 32,               \
         .floating = true, .types = "f32 2f16 2f16", .category = "AMX_TILE"                                   \
     }
 #define HASH(name, set, where, prefix, code, sizes, what, done, from, bits, held, of)                        \
     {                                                                                                        \
-        .mnemonic = name, .extension = set, .layout = where, .pp = prefix, .opcode = code, .lengths = sizes, \
-        .kinds = what, .actions = done, .rm = from, .element_bits = bits, .types = held, .category = of      \
+        .mnemonic = (name), .extension = (set), .layout = (where), .pp = (prefix), .opcode = (code),         \
+        .lengths = (sizes), .kinds = (what), .actions = (done), .rm = (from), .element_bits = (bits),        \
+        .types = (held), .category = (of)                                                                    \
     }
 #define REMOTE(name, prefix)                                                                                 \
     {                                                                                                        \
-        .mnemonic = name, .extension = "RAO_INT", .layout = ISA_NEWER_MR, .pp = prefix, .opcode = 0xfc,      \
+        .mnemonic = (name), .extension = "RAO_INT", .layout = ISA_NEWER_MR, .pp = (prefix), .opcode = 0xfc,  \
         .w = W_SIZE, .lengths = L128, .kinds = "gg", .actions = "ur", .rm = MEMORY, .types = "- -",          \
         .category = "LEGACY"                                                                                 \
     }
