@@ -12,7 +12,7 @@
 #include "isa/newer.h"
 #include "isa/obstacle.h"
 
-enum { ARITHMETIC_FLAGS = 0x8d5, KNOWN_FLAGS = ARITHMETIC_FLAGS | 0x400 };
+enum { KNOWN_FLAGS = ISA_ARITHMETIC_FLAGS | 0x400 };
 
 struct decoded {
     ZydisDecodedInstruction instruction;
@@ -152,8 +152,8 @@ static void flags_read(struct isa_form *form, const ZydisDecodedInstruction *ins
             (flags->modified | flags->set_0 | flags->set_1 | flags->undefined) & KNOWN_FLAGS;
         form->flags_undefined = flags->undefined & KNOWN_FLAGS;
     }
-    bool reads = (form->flags_read & ARITHMETIC_FLAGS) != 0;
-    bool writes = (form->flags_written & ARITHMETIC_FLAGS) != 0;
+    bool reads = (form->flags_read & ISA_ARITHMETIC_FLAGS) != 0;
+    bool writes = (form->flags_written & ISA_ARITHMETIC_FLAGS) != 0;
     if ((reads || writes) && form->operand_count < ISA_OPERANDS_MAX)
         form->operands[form->operand_count++] = (struct isa_operand){
             .kind = ISA_OPERAND_FLAGS, .reg = -1, .implicit = true, .read = reads, .write = writes};
@@ -239,7 +239,7 @@ static void text_copy(char *to, size_t size, const char *from, size_t length) {
 static void prefix_read(struct isa_form *form, const struct decoded *d) {
     const ZydisDecodedInstruction *instruction = &d->instruction;
     ZydisInstructionAttributes a = instruction->attributes;
-    bool evex_first = isa_evex_came_first(form->mnemonic);
+    bool evex_first = (form->vex || form->evex) && isa_evex_came_first(form->mnemonic);
     const char *prefix = "";
     if ((a & ZYDIS_ATTRIB_HAS_LOCK) != 0)
         prefix = "lock";

@@ -59,10 +59,12 @@ static void overrides_apply(struct isa_form *form) {
         op->cond_write = op->cond_write && op->write;
     }
     if (flags >= 0) {
-        form->flags_read =
-            form->operands[flags].read ? (form->flags_read != 0 ? form->flags_read : 0x8d5) : 0;
-        form->flags_written =
-            form->operands[flags].write ? (form->flags_written != 0 ? form->flags_written : 0x8d5) : 0;
+        form->flags_read = form->operands[flags].read
+                               ? (form->flags_read != 0 ? form->flags_read : ISA_ARITHMETIC_FLAGS)
+                               : 0;
+        form->flags_written = form->operands[flags].write
+                                  ? (form->flags_written != 0 ? form->flags_written : ISA_ARITHMETIC_FLAGS)
+                                  : 0;
         form->flags_undefined &= form->flags_written;
     }
 }

@@ -23,6 +23,9 @@ enum {
     ISA_LINE_MAX = 160,    /* bytes of one line of NASM source that holds one instruction, NUL included */
 };
 
+/* CF, PF, AF, ZF, SF, OF, as bits of RFLAGS. */
+enum { ISA_ARITHMETIC_FLAGS = 0x8d5 };
+
 enum isa_reg_class {
     ISA_REG_NONE,
     ISA_REG_GPR8,  /* al cl dl bl spl bpl sil dil r8b..r15b: numbers 0..15 */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAP_0F38 = 2, MAP_0F3A = 3, PP_NONE = 0, PP_66 = 1, PP_F3 = 2, PP_F2 = 3, ARITHMETIC_FLAGS = 0x8d5 };
+enum { MAP_0F38 = 2, MAP_0F3A = 3, PP_NONE = 0, PP_66 = 1, PP_F3 = 2, PP_F2 = 3 };
 
 struct carrier {
     const char *mnemonic;
@@ -65,7 +65,7 @@ enum { W0 = 0, W1 = 1, W_SIZE = 2, L128 = 1, L256 = 2, LBOTH = 3, REGISTER = 1, 
 #define REMOTE(name, prefix)                                                                                 \
     {                                                                                                        \
         .mnemonic = (name), .extension = "RAO_INT", .layout = ISA_NEWER_MR, .pp = (prefix), .opcode = 0xfc,  \
-        .w = W_SIZE, .lengths = L128, .kinds = "gg", .actions = "ur", .rm = MEMORY, .types = "- -",          \
+        .w = W_SIZE, .lengths = L128, .kinds = "gg", .actions = "ur", .rm = MEMORY, .types = "n -",          \
         .category = "LEGACY"                                                                                 \
     }
 
@@ -129,7 +129,7 @@ static const struct isa_newer table[] = {
     HASH("vsm3msg1", "SM3", ISA_NEWER_RVM, PP_NONE, 0xda, L128, "xxx", "urr", EITHER, 32, "u32 u32 u32",
          "VEX"),
     HASH("vsm3msg2", "SM3", ISA_NEWER_RVM, PP_66, 0xda, L128, "xxx", "urr", EITHER, 32, "u32 u32 u32", "VEX"),
-    HASH("vsm3rnds2", "SM3", ISA_NEWER_RVMI, PP_66, 0xde, L128, "xxxi", "urrr", EITHER, 32, "u32 u32 u32 -",
+    HASH("vsm3rnds2", "SM3", ISA_NEWER_RVMI, PP_66, 0xde, L128, "xxxi", "urrr", EITHER, 32, "u32 u32 u32 n",
          "VEX"),
     HASH("vsm4key4", "SM4", ISA_NEWER_RVM, PP_F3, 0xda, LBOTH, "vvv", "wrr", EITHER, 32, "u32 u32 u32",
          "VEX"),
@@ -253,7 +253,7 @@ bool isa_newer_decoded(const struct isa_newer *newer, struct isa_form *form, str
     }
     out.explicit_count = out.operand_count = (uint8_t)count;
     if (newer->flags) {
-        out.flags_written = ARITHMETIC_FLAGS;
+        out.flags_written = ISA_ARITHMETIC_FLAGS;
         out.operands[out.operand_count++] =
             (struct isa_operand){.kind = ISA_OPERAND_FLAGS, .reg = -1, .implicit = true, .write = true};
     }

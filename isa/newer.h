@@ -41,7 +41,7 @@ struct isa_newer {
     bool flags;     /* writes them all */
     bool evex_twin; /* there is one of that name in EVEX, which came first: this one is {vex} */
     /* XED's words for what the operands hold, one for each ("i32 4i8 4i8"; u: unsigned, of the operand's
-     * size; -: none), and its category. */
+     * size; n: that size alone; -: nothing), and its category. */
     const char *types, *category;
 };
 

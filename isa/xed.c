@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/xed.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,40 +120,33 @@ static int immzero_find(const ZydisDecodedInstruction *in, const ZydisDecodedOpe
     return -1;
 }
 
-/* Adds one operand of an instruction that Zydis does not know to its iform, and names it. */
+/* Adds one operand of an instruction that not every Zydis knows to its iform, and names it. */
 static void newer_operand_add(const struct isa_operand *op, const char *type, unsigned *registers, char *name,
                               struct isa_xed *xed) {
-    char word[16], held[16];
-    bool memory = op->kind == ISA_OPERAND_MEM;
-    if (op->kind == ISA_OPERAND_IMM) {
-        (void)snprintf(name, sizeof xed->names[0], "IMM0");
-        (void)snprintf(word, sizeof word, "IMM%u", (unsigned)op->bits);
-    } else if (memory) {
-        (void)snprintf(name, sizeof xed->names[0], "MEM0");
-        (void)snprintf(word, sizeof word, "MEM");
-    } else {
-        (void)snprintf(name, sizeof xed->names[0], "REG%u", (*registers)++ % 10);
-        (void)snprintf(word, sizeof word, "%s",
-                       op->reg_class == ISA_REG_TILE    ? "TMM"
+    const char *word = op->kind == ISA_OPERAND_MEM      ? "MEM"
+                       : op->kind == ISA_OPERAND_IMM    ? "IMM"
+                       : op->reg_class == ISA_REG_TILE  ? "TMM"
                        : op->reg_class == ISA_REG_XMM   ? "XMM"
                        : op->reg_class == ISA_REG_YMM   ? "YMM"
                        : op->reg_class == ISA_REG_GPR64 ? "GPR64"
-                                                        : "GPR32");
+                                                        : "GPR32";
+    bool is_register = op->kind == ISA_OPERAND_REG;
+    (void)snprintf(name, sizeof xed->names[0], "%s%u", is_register ? "REG" : word,
+                   is_register ? (*registers)++ % 10 : 0);
+    size_t used = strlen(xed->iform), left = sizeof xed->iform - used;
+    if (strcmp(type, "u") == 0 || strcmp(type, "n") == 0) {
+        (void)snprintf(xed->iform + used, left, "_%s%s%u", word, type[0] == 'u' ? "u" : "",
+                       (unsigned)op->bits);
+    } else {
+        (void)snprintf(xed->iform + used, left, "_%s%s", word, strcmp(type, "-") == 0 ? "" : type);
     }
-    (void)snprintf(held, sizeof held, "%s", strcmp(type, "-") == 0 ? "" : type);
-    if (strcmp(type, "u") == 0 || (memory && strcmp(type, "-") == 0))
-        (void)snprintf(held, sizeof held, "%s%u", memory && type[0] == '-' ? "" : "u", (unsigned)op->bits);
-    size_t used = strlen(xed->iform);
-    (void)snprintf(xed->iform + used, sizeof xed->iform - used, "_%s%s", word, held);
 }
 
 static void newer_describe(const struct isa_newer *newer, const struct isa_form *form, struct isa_xed *xed) {
     char types[32], *rest = NULL;
     unsigned registers = 0;
-    size_t length = strlen(newer->mnemonic);
     *xed = (struct isa_xed){.immzero = -1};
-    for (size_t i = 0; i < length && i + 1 < sizeof xed->iclass; i++)
-        xed->iclass[i] = (char)toupper((unsigned char)newer->mnemonic[i]);
+    isa_xed_capitals(xed->iclass, sizeof xed->iclass, newer->mnemonic);
     (void)snprintf(xed->iform, sizeof xed->iform, "%s", xed->iclass);
     (void)snprintf(xed->category, sizeof xed->category, "%s", newer->category);
     bool tiles = strcmp(newer->category, "AMX_TILE") == 0;

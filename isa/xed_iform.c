@@ -113,13 +113,17 @@ static const char *suffix(const ZydisDecodedInstruction *in, const char *class) 
     return "_AVX512";
 }
 
+void isa_xed_capitals(char *capitals, size_t size, const char *text) {
+    (void)snprintf(capitals, size, "%s", text);
+    for (char *c = capitals; *c != '\0'; c++) {
+        *c = (char)toupper((unsigned char)*c);
+    }
+}
+
 void isa_xed_iform_make(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                         const uint8_t *order, unsigned count, struct isa_xed *xed) {
     char mnemonic[ISA_MNEMONIC_MAX], words[96] = "", ending[16];
-    (void)snprintf(mnemonic, sizeof mnemonic, "%s", ZydisMnemonicGetString(instruction->mnemonic));
-    for (char *c = mnemonic; *c != '\0'; c++) {
-        *c = (char)toupper((unsigned char)*c);
-    }
+    isa_xed_capitals(mnemonic, sizeof mnemonic, ZydisMnemonicGetString(instruction->mnemonic));
     class_make(instruction, mnemonic, xed->iclass, sizeof xed->iclass);
     bool nop = strcmp(mnemonic, "NOP") == 0 && instruction->opcode != 0x90;
     bool sized = isa_xed_words_make(instruction, operands, order, count, mnemonic, words, sizeof words);

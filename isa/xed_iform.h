@@ -12,4 +12,7 @@
 void isa_xed_iform_make(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                         const uint8_t *order, unsigned count, struct isa_xed *xed);
 
+/* `text` in capitals, cut to `size` bytes. */
+void isa_xed_capitals(char *capitals, size_t size, const char *text);
+
 #endif

@@ -18,15 +18,20 @@
 
 static void test_lines(void **state) {
     (void)state;
+    /* As NASM 3 says it. */
+    static const char *const later[][2] = {
+        {"frobnicate rax", "instruction expected, found `frobnicate rax'"},
+        {"frobnicate", "label `frobnicate' alone on a line without a colon might be in error"},
+        {"add rax, 0x123456789", "signed dword exceeds bounds"},
+    };
     static const struct {
         const char *line;
         const char *hex; /* "" for a rejected line */
         const char *complaint;
     } cases[] = {
         {"add rax, rbx", "4801d8", ""},
-        {"frobnicate rax", "",
-         "instruction expected"}, /* "parser: " before it in NASM 2, more behind it in 3 */
-        {"frobnicate", "", "alone on a line without a colon might be in error"},
+        {"frobnicate rax", "", "parser: instruction expected"},
+        {"frobnicate", "", "label alone on a line without a colon might be in error"},
         {"mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344", "49c784ce7856341244332211", ""},
         {"mov rax, strict qword 0x1122334455667788", "48b88877665544332211", ""},
         {"db 0x62,0xf1,0xed,0x58,0xc2,0xd3,0x11 ; a comment", "62f1ed58c2d311", ""},
@@ -44,7 +49,7 @@ static void test_lines(void **state) {
         {"jz strict near $+6", "0f8400000000", ""},
         {"jmp 0x1234", "e934120000", ""}, /* what a linker would fill in is listed in parentheses */
         {"mov rax, [abs qword 0x1122334455667788]", "48a18877665544332211", ""},
-        {"add rax, 0x123456789", "", "exceeds bounds"},
+        {"add rax, 0x123456789", "", "signed dword immediate exceeds bounds"},
         {"xor eax, eax", "31c0", ""},
     };
     enum { COUNT = sizeof cases / sizeof cases[0] };
@@ -61,7 +66,12 @@ static void test_lines(void **state) {
         for (unsigned k = 0; k < codes[i].length; k++)
             snprintf(hex + 2 * k, 3, "%02x", codes[i].bytes[k]);
         assert_string_equal(hex, cases[i].hex);
-        if (strstr(complaints.items[i], cases[i].complaint) == NULL ||
+        const char *complaint = cases[i].complaint;
+        for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
+            if (strcmp(lines[i], later[k][0]) == 0 && strcmp(complaints.items[i], later[k][1]) == 0)
+                complaint = later[k][1];
+        }
+        if (strncmp(complaints.items[i], complaint, strlen(complaint)) != 0 ||
             (cases[i].complaint[0] == '\0') != (complaints.items[i][0] == '\0'))
             fail_msg("'%s': '%s'", cases[i].line, complaints.items[i]);
     }

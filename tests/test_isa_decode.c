@@ -128,9 +128,9 @@ static void test_print_keeps_the_form(void **state) {
         const char *lines[] = {line};
         struct isa_code code;
         size_t length;
-        if (form.decorator[0] != '\0' && strcmp(form.mnemonic, "vcvtsi2sd") == 0)
-            continue; /* NASM 3.01 rejects it; the tables leave it to Zydis */
         assert_int_equal(isa_assemble_lines(lines, 1, &code, NULL, &err), IP_OK);
+        if (code.length == 0 && strcmp(form.syntax, "vcvtsi2sd xmm, xmm, r64, {rn-sae}") == 0)
+            continue; /* NASM 3.01 rejects it; the tables leave it to Zydis */
         assert_int_equal(isa_decode(code.bytes, code.length, &decoded, &bound, &length, &err), IP_OK);
         /* "add r64, 0" is a row for the value: its encoding is that of imm8. */
         if (strcmp(form.syntax, "add r64, 0") != 0)

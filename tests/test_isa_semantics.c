@@ -173,6 +173,9 @@ static void test_encodings_and_names(void **state) {
     assert_true(form.evex);
     derive(&form, "{vex} vpdpbusd xmm, xmm, xmm"); /* NASM 2 cannot */
     assert_true(form.vex && !form.evex);
+    bool raw = form.encode_raw;
+    derive(&form, "vcvtsd2si r32, xmm, {rn-sae}"); /* NASM 3 cannot */
+    assert_true(form.evex && raw != form.encode_raw);
     derive(&form, "vpdpbusd xmm, xmm, xmm");
     assert_true(form.evex && !form.encode_raw);
 }

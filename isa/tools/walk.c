@@ -61,9 +61,8 @@ static void collect(void *context, const uint8_t *code, size_t bytes) {
     }
 }
 
-/* NASM 3.01 takes scalars beside a general register with SAE or a rounding mode for vectors of 128 bits,
- * which have neither
- * ("vcvtsd2si r32, xmm, {rn-sae}"). */
+/* NASM 3.01 takes scalars beside a general register with SAE or a rounding mode ("vcvtsd2si r32, xmm,
+ * {rn-sae}") for vectors of 128 bits, which have neither. */
 static bool is_left_to_zydis(const struct isa_form *form) {
     bool general = false;
     for (unsigned i = 0; i < form->explicit_count; i++)
