@@ -290,6 +290,16 @@ static unsigned first_link(const struct gen_chain *chain) {
     return 0;
 }
 
+/* Behind which link the fillers stand: the one that stores, if there is one, or the last. */
+static unsigned filled_link(const struct gen_chain *chain, unsigned last) {
+    for (unsigned l = 0; l < chain->count; l++) {
+        if (chain->links[l].out.place == GEN_PLACE_MEMORY) {
+            return l;
+        }
+    }
+    return last;
+}
+
 enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links, unsigned count,
                                    unsigned registers, unsigned filler, struct ip_error *err) {
     struct gen_chain chain;
@@ -314,6 +324,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     init_emit(&made, &chain);
     /* The first round reads where the last one writes. */
     unsigned first = first_link(&chain);
+    const unsigned filled = filled_link(&chain, (first + count - 1) % count);
     const struct gen_link_plan *last = &chain.links[(first + count - 1) % count];
     struct gen_location at = {last->out.place, last->out.file, last->out.reg_class, 0};
     made.keeps_carry = at.place == GEN_PLACE_FLAGS;
@@ -324,9 +335,9 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     for (unsigned round = 0; round < chain.rounds && status == IP_OK; round++) {
         for (unsigned l = 0; l < count && status == IP_OK; l++) {
             status = link_emit(&made, &chain, (first + l) % count, round, &at, err);
-        }
-        for (unsigned i = 0; i < filler; i++) {
-            ip_lines_add(&made.unit, "nop dword [rax+8]");
+            for (unsigned i = 0; i < filler && (first + l) % count == filled; i++) {
+                ip_lines_add(&made.unit, "nop dword [rax+8]");
+            }
         }
     }
     if (status == IP_OK && (made.unit.failed || made.init.failed)) {

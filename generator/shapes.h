@@ -41,7 +41,8 @@ unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count)
  * read get a fresh write, destinations that are merged rotate. forms_per_unit counts rounds of the chain:
  * cycles are those of the whole round, transfers included. `registers`: how many registers rotate (0: as many
  * as there are, at most 8; 1: always the same, where the operands allow it). `filler` independent NOPs
- * follow each round (0: none). IP_UNSUPPORTED: no legal chain exists, a fact to record. */
+ * stand in each round behind the link that stores, or at its end where none does (0: none). IP_UNSUPPORTED:
+ * no legal chain exists, a fact to record. */
 IP_CHECK enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links,
                                             unsigned count, unsigned registers, unsigned filler,
                                             struct ip_error *err);

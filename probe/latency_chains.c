@@ -50,10 +50,10 @@ static unsigned rotation_of(const struct latency_session *session, const struct 
     return via_count == 0 ? 2 : vectors;
 }
 
-/* Adds the chain of a pair through `via_count` transfers; where the generator knows no such chain, notes why.
- */
+/* Adds the chain of a pair through `via_count` transfers, with so many NOPs in the round; where the generator
+ * knows no such chain, notes why. */
 static enum ip_status one_chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
-                                    const int *via, unsigned via_count, enum latency_kind kind,
+                                    const int *via, unsigned via_count, enum latency_kind kind, unsigned nops,
                                     struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
@@ -85,7 +85,7 @@ static enum ip_status one_chain_add(struct latency_session *session, size_t form
     unsigned registers = kind == LATENCY_SAME_REGISTER && via_count == 0 ? 1
                          : kind == LATENCY_OLD_MERGED                    ? 0
                                                       : rotation_of(session, form, pair, via, via_count);
-    enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, 0, &reason);
+    enum ip_status status = gen_latency_program(&program, links, 1 + via_count, registers, nops, &reason);
     if (status == IP_OK) {
         experiment.keeper_cycles = gen_latency_keeper_cycles(links, 1 + via_count);
         return experiment_add(session, &experiment, &program, err);
@@ -112,17 +112,22 @@ static bool is_of_a_store(const struct isa_form *form, const struct probe_latenc
 enum ip_status latency_kind_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                 const int *via, unsigned via_count, enum latency_kind kind,
                                 struct ip_error *err) {
-    enum ip_status status = one_chain_add(session, form_index, pair_index, via, via_count, kind, err);
+    enum ip_status status = one_chain_add(session, form_index, pair_index, via, via_count, kind, 0, err);
     bool both = kind == LATENCY_PLAIN &&
                 is_of_a_store(session->forms[form_index], &session->results[form_index].pairs[pair_index]);
     return status == IP_OK && both
-               ? one_chain_add(session, form_index, pair_index, via, via_count, LATENCY_LATE_LOAD, err)
+               ? one_chain_add(session, form_index, pair_index, via, via_count, LATENCY_LATE_LOAD, 0, err)
                : status;
 }
 
 enum ip_status latency_chain_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                  const int *via, unsigned via_count, struct ip_error *err) {
     return latency_kind_add(session, form_index, pair_index, via, via_count, LATENCY_PLAIN, err);
+}
+
+enum ip_status latency_filled_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                  const int *via, unsigned via_count, unsigned nops, struct ip_error *err) {
+    return one_chain_add(session, form_index, pair_index, via, via_count, LATENCY_PLAIN, nops, err);
 }
 
 /* An operand that the generator may give any register of this class. */

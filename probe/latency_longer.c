@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Longer rounds for latencies of vectors and masks that are no whole number of cycles. */
+/* Longer rounds for latencies of vectors, masks and memory that are no whole number of cycles. */
 #include <math.h>
 
 #include "probe/latency_session.h"
@@ -8,11 +8,13 @@ enum { LENGTHS = 2 };
 
 /* What stands in a longer round beside the form and the way back, and how often: ORs of a vector with itself,
  * which go to other ports than the shuffles of the other rounds, and to more of them; moves of a mask. In two
- * lengths: what one of them makes whole, the other may not. */
+ * lengths: what one of them makes whole, the other may not. Of what changes its memory, NOPs, as many as a
+ * round of six cycles hides on a core of four issue slots, and of eight on one of six. */
 static const struct lengthening {
     enum probe_file file;
     unsigned times[LENGTHS];
-} VECTORS = {PROBE_FILE_VECTOR, {5, 7}}, MASKS = {PROBE_FILE_MASK, {2, 3}};
+} VECTORS = {PROBE_FILE_VECTOR, {5, 7}}, MASKS = {PROBE_FILE_MASK, {2, 3}},
+  MEMORY = {PROBE_FILE_MEMORY, {20, 36}};
 
 /* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
@@ -60,6 +62,12 @@ static bool is_masked(const struct isa_form *form) {
     return masked;
 }
 
+/* From what memory holds to what it holds, exactly? */
+static bool changes_memory(const struct isa_form *form, const struct probe_latency_pair *pair) {
+    return pair->path == PROBE_PATH_CONTENT && form->operands[pair->dst].kind == ISA_OPERAND_MEM &&
+           !pair->upper_bound;
+}
+
 /* What may tell more of the pair in longer rounds; NULL: nothing. Not of flags: what leads to
  * and from them goes to one port, whatever else is in the round. Nor of bounds of 512 bits: on a core that
  * does them in halves all rounds are between two whole numbers. */
@@ -74,10 +82,25 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
     if (!between && !is_late(latency, pair) && !(pair->upper_bound && is_masked(form))) {
         return NULL;
     }
+    if (changes_memory(form, pair)) {
+        return &MEMORY;
+    }
     if (joins(form, pair, PROBE_FILE_MASK)) {
         return pair->upper_bound ? NULL : &MASKS;
     }
     return pair->upper_bound && is_wide(form, pair) ? NULL : &VECTORS;
+}
+
+/* The chain `like` once more, with what may make it whole. */
+static enum ip_status longer_add(struct latency_session *session, const struct latency_experiment *like,
+                                 const struct lengthening *more, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
+        status = more == &MEMORY ? latency_filled_add(session, like->form, like->pair, like->via,
+                                                      like->via_count, more->times[i], err)
+                                 : latency_delayed_add(session, like, more->file, more->times[i], err);
+    }
+    return status;
 }
 
 enum ip_status latency_longer_add(struct latency_session *session, size_t read, struct ip_error *err) {
@@ -94,15 +117,18 @@ enum ip_status latency_longer_add(struct latency_session *session, size_t read, 
             continue;
         }
         const struct latency_experiment like = *teller; /* which moves when chains are added */
-        for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
-            status = latency_delayed_add(session, &like, more->file, more->times[i], err);
-        }
+        status = longer_add(session, &like, more, err);
     }
     return status;
 }
 
-/* Is it the whole number of cycles below what the pair was given, or, of a bound, the one above? */
-static bool is_next_whole(double cycles, const struct probe_latency_pair *pair) {
+/* Does the longer round tell it better? NOPs make a round through memory no shorter than it is, so that less
+ * is nearer. Else it is the whole number of cycles below what the pair was given, or, of a bound, the one
+ * above. */
+static bool is_better(const struct isa_form *form, const struct probe_latency_pair *pair, double cycles) {
+    if (changes_memory(form, pair)) {
+        return pair->cycles - cycles > WHOLE_WITHIN;
+    }
     double whole = round(cycles), more = whole - pair->cycles;
     return fabs(cycles - whole) <= LONGER_WHOLE && more >= -LONGER_LESS &&
            (pair->upper_bound ? more <= LONGER_MORE : more < -WHOLE_WITHIN);
@@ -117,8 +143,8 @@ void latency_longer_read(struct latency_session *session, size_t first, size_t e
         double least_cycles = INFINITY;
         for (size_t i = begin; i < next; i++) {
             double rest;
-            if (latency_chain_equals(session, &all[i], pair, INFINITY, &rest) && is_next_whole(rest, pair) &&
-                rest < least_cycles) {
+            if (latency_chain_equals(session, &all[i], pair, INFINITY, &rest) &&
+                is_better(session->forms[all[i].form], pair, rest) && rest < least_cycles) {
                 least = i;
                 least_cycles = rest;
             }

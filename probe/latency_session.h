@@ -62,6 +62,11 @@ IP_CHECK enum ip_status latency_chain_add(struct latency_session *session, size_
                                           size_t pair_index, const int *via, unsigned via_count,
                                           struct ip_error *err);
 
+/* The same, with so many NOPs behind what stores in the round: docs/latency.md, "Memory". */
+IP_CHECK enum ip_status latency_filled_add(struct latency_session *session, size_t form_index,
+                                           size_t pair_index, const int *via, unsigned via_count,
+                                           unsigned nops, struct ip_error *err);
+
 /* Marks as needed what latency_delayed_add puts into rounds of vectors and of masks, if a needed transfer
  * leads to or from them. */
 void latency_delays_need(struct latency_session *session);

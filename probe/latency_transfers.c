@@ -78,6 +78,18 @@ static int delay_find(const struct latency_session *session, const struct probe_
     return -1;
 }
 
+/* The same long round through memory with NOPs in it, as many as it hides on a core of four issue slots.
+ * Without them so many rounds are on their way at once that dozens of loads wait for what is not stored yet,
+ * and each is tried again when its turn comes, not when it could have its data. */
+static enum ip_status filled_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                 const int *via, unsigned via_count, struct ip_error *err) {
+    enum { NOPS = 36 };
+    const enum probe_path path = session->results[form_index].pairs[pair_index].path;
+    return path == PROBE_PATH_CONTENT || path == PROBE_PATH_ADDRESS
+               ? latency_filled_add(session, form_index, pair_index, via, via_count, NOPS, err)
+               : IP_OK;
+}
+
 /* A load that is tried before the data of the store are there is tried again, later than need be: a round of
  * a store and a load alone can take longer than one with a few instructions more between the two. On a Golden
  * Cove MOVAPS there and back with two to four shuffles between takes now what it should, now a cycle more,
@@ -96,6 +108,9 @@ static enum ip_status delayed_transfer_add(struct latency_session *session, size
         via_fill(via, delay);
         via[transfer->to == PROBE_FILE_MEMORY ? REPEATS_SLOW : 0] = (int)memory;
         status = latency_kind_add(session, form_index, pair_index, via, REPEATS_SLOW + 1, kind, err);
+        if (status == IP_OK && kind == LATENCY_PLAIN) {
+            status = filled_add(session, form_index, pair_index, via, REPEATS_SLOW + 1, err);
+        }
         delay = session->transfers->items[delay].to == PROBE_FILE_VECTOR
                     ? delay_find(session, transfer, form, pair, (size_t)delay + 1)
                     : -1;
@@ -189,13 +204,32 @@ bool latency_stays_in_flags(const struct isa_form *form, const struct probe_late
            form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
 }
 
+/* Adds the chain through these two, with sign extensions between them if `*is_long` and where they may stand
+ * there (else `*is_long` is false from now on), and of what memory holds a long one that is filled. */
+static enum ip_status two_transfers_add(struct latency_session *session, size_t form_index, size_t pair_index,
+                                        size_t first, size_t second, bool *is_long, struct ip_error *err) {
+    enum { LONG = REPEATS_SLOW + 1 };
+    const struct probe_transfer *items = session->transfers->items;
+    const int extension = extension_find(session, &items[first], &items[second].form, items[second].src);
+    const int both[2] = {(int)first, (int)second};
+    int longer[LATENCY_VIA_MAX];
+    via_fill(longer, extension);
+    longer[0] = (int)first;
+    longer[LONG - 1] = (int)second;
+    *is_long = *is_long && extension >= 0;
+    enum ip_status status = latency_kind_add(session, form_index, pair_index, *is_long ? longer : both,
+                                             *is_long ? LONG : 2, LATENCY_PLAIN, err);
+    return status == IP_OK && extension >= 0 ? filled_add(session, form_index, pair_index, longer, LONG, err)
+                                             : status;
+}
+
 enum ip_status latency_double_transfers_add(struct latency_session *session, size_t form_index,
                                             size_t pair_index, unsigned *found, struct ip_error *err) {
     const struct isa_form *form = session->forms[form_index];
     const struct probe_latency_pair *pair = &session->results[form_index].pairs[pair_index];
     const struct probe_transfers *transfers = session->transfers;
     /* A short round tells the form's own pace. */
-    const bool is_long = gen_form_modifies_memory(form) || latency_stays_in_flags(form, pair);
+    const bool wants_long = gen_form_modifies_memory(form) || latency_stays_in_flags(form, pair);
     for (size_t i = 0; i < transfers->count; i++) {
         const struct probe_transfer *first = &transfers->items[i];
         if (!file_is_between(first) || first->restore != PROBE_RESTORE_NONE ||
@@ -212,22 +246,13 @@ enum ip_status latency_double_transfers_add(struct latency_session *session, siz
                 !probe_transfer_fits(second, &first->form, first->dst, -1)) {
                 continue;
             }
-            int via[LATENCY_VIA_MAX] = {(int)i, (int)j};
-            unsigned count = 2;
-            int extension = extension_find(session, first, &second->form, second->src);
-            if (is_long && extension >= 0) {
-                via_fill(via, extension);
-                via[0] = (int)i;
-                via[REPEATS_SLOW] = (int)j;
-                count = REPEATS_SLOW + 1;
-            }
-            enum ip_status status =
-                latency_kind_add(session, form_index, pair_index, via, count, LATENCY_PLAIN, err);
+            bool is_long = wants_long;
+            enum ip_status status = two_transfers_add(session, form_index, pair_index, i, j, &is_long, err);
             if (status != IP_OK) {
                 return status;
             }
             ++*found;
-            if (count > 2) {
+            if (is_long) {
                 break; /* what stands at the end of a long round makes no difference */
             }
         }

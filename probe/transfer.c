@@ -16,8 +16,11 @@ enum { FLAG_C = 0x1, FLAG_P = 0x4, FLAG_Z = 0x40, FLAG_S = 0x80, FLAG_O = 0x800 
 #define LEAST_CHAIN_CYCLES 0.85
 /* What noise spoilt is measured so many times more: all that is closed by it hangs on it. */
 enum { CALIBRATION_RETRIES = 12, CALIBRATION_SECONDS = 10 };
-/* So near to a whole number the latency of a transfer is one. */
+/* So near to a whole number the latency of a transfer is one: with noise, and where nothing goes through
+ * memory so far below it, too, for no chain takes less than it has to (VPTESTMD of 512 bits 4.90 in one
+ * process of a Zen 4, 5.00 in the others: the masks of 118 forms were late by a cycle in a whole scan). */
 #define WHOLE_TOLERANCE 0.02
+#define WHOLE_BELOW     0.2
 /* By so much, in cycles, a chain of transfers alone may be slower than they are. */
 #define CONTENDED_CYCLES 0.35
 
@@ -459,12 +462,18 @@ static double whole_cycles(double cycles) {
     return fabs(cycles - nearest) <= WHOLE_TOLERANCE * nearest ? nearest : cycles;
 }
 
-/* As whole_cycles, of a chain of one transfer alone. Where a port is slower than what it computes the chain
+/* As whole_cycles, and if it is not much below a whole number, that. */
+static double whole_or_above(const struct probe_transfer *transfer, double cycles) {
+    double above = ceil(cycles);
+    return !through_memory(transfer) && above - cycles <= WHOLE_BELOW ? above : whole_cycles(cycles);
+}
+
+/* As whole_or_above, of a chain of one transfer alone. Where a port is slower than what it computes the chain
  * waits for itself now and then: a shuffle of 512 bits in two halves takes 1.13 cycles on a Zen 4, 1 among
  * others. Taken as measured it made three others in a chain 0.4 cycle too short. What stores and loads take
  * need not be whole. */
 static double alone_cycles(const struct probe_transfer *transfer, double cycles) {
-    double whole = whole_cycles(cycles), below = floor(cycles);
+    double whole = whole_or_above(transfer, cycles), below = floor(cycles);
     bool contended =
         whole == cycles && !through_memory(transfer) && below >= 1.0 && cycles - below <= CONTENDED_CYCLES;
     return contended ? below : whole;
@@ -506,7 +515,7 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
             double round_cycles = whole_cycles(stats[transfer->slot].cycles);
             if (partner->pinned) {
                 double rest = round_cycles - partner->cycles;
-                transfer->cycles = whole_cycles(rest > 1.0 ? rest : 1.0);
+                transfer->cycles = whole_or_above(transfer, rest > 1.0 ? rest : 1.0);
                 transfer->pinned = true;
             } else if (!through_memory(transfer) && round_cycles >= 2 * LEAST_CHAIN_CYCLES &&
                        round_cycles <= ROUND_OF_ONES_CYCLES) {

@@ -215,6 +215,15 @@ static void filler(void **state) {
     assert_unit(&program, "imul rax, rax\nnop dword [rax+8]\nnop dword [rax+8]\n");
     assert_int_equal(program.forms_per_unit, 1);
     gen_program_fini(&program);
+    /* Behind what stores, wherever the unit begins. */
+    struct isa_form setz = form_of("setz m8"), movzx = form_of("movzx r32, m8"),
+                    cmp = form_of("cmp r64, r64");
+    const struct gen_link links[] = {{.form = &setz, .src = 1, .dst = 0},
+                                     {.form = &movzx, .src = 1, .dst = 0},
+                                     {.form = &cmp, .src = 0, .dst = 2}};
+    assert_int_equal(gen_latency_program(&program, links, 3, 1, 1, &err), IP_OK);
+    assert_unit(&program, "cmp rax, r13\nsetz byte [r14]\nnop dword [rax+8]\nmovzx eax, byte [r14]\n");
+    gen_program_fini(&program);
 }
 
 static void throughput_run(const char *syntax, struct gen_independence how, unsigned count,

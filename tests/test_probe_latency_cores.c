@@ -25,6 +25,11 @@ static uint32_t links_of(const struct gen_kernel *kernel) {
     return kernel->unit_instructions / kernel->forms_per_unit;
 }
 
+static double as_simulated(const struct gen_kernel *kernel, double cycles) {
+    (void)kernel;
+    return cycles;
+}
+
 static void otherwise_adjust(struct otherwise *otherwise, const struct gen_kernel *const *kernels,
                              size_t count, struct hx_stat *stats) {
     bool spoils = otherwise->spoils;
@@ -249,6 +254,49 @@ static void transfers_that_wait_for_themselves_make_nothing_shorter(void **state
     probe_latency_fini(&latency);
 }
 
+/* A core on which comparisons into masks alone seem to take less than they have to: the longer of two loops
+ * was the quicker one. */
+static double hurried(const struct gen_kernel *kernel, double cycles) {
+    bool alone = kernel->unit_instructions == kernel->forms_per_unit;
+    return alone && kernel->wakes_vectors && fabs(cycles - 3) < 0.05 ? cycles - 0.1 : cycles;
+}
+
+static void a_transfer_takes_no_part_less_than_a_whole_number(void **state) {
+    check_core(*state, hurried, "vaddpd xmm{k}, xmm, xmm", "op2", "op1", 6);
+}
+
+/* A core on which dozens of loads that wait for their data at once get them late: where no NOPs keep rounds
+ * through memory apart they take a cycle and a part more. */
+static double crowded(const struct gen_kernel *kernel, double cycles) {
+    return kernel->forwards && links_of(kernel) < 20 ? cycles + 1.14 : cycles;
+}
+
+static void check_crowded(struct machine *machine, const char *syntax) {
+    struct isa_form form, same;
+    struct probe_latency latency, late;
+    measure_otherwise(machine, as_simulated, syntax, &form, &latency);
+    measure_otherwise(machine, crowded, syntax, &same, &late);
+    assert_int_equal(latency.count, late.count);
+    size_t checked = 0;
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == PROBE_PATH_CONTENT && pair->measured) {
+            assert_near(late.pairs[i].cycles, pair->cycles, 0.05);
+            assert_int_equal(late.pairs[i].upper_bound, pair->upper_bound);
+            checked++;
+        }
+    }
+    assert_true(checked > 0);
+    probe_latency_fini(&late);
+    probe_latency_fini(&latency);
+}
+
+static void nops_keep_loads_apart_that_wait_for_stores(void **state) {
+    check_crowded(*state, "vpaddd xmm, xmm, m128"); /* to a register */
+    check_crowded(*state, "bsf r64, m64");          /* to the flags */
+    check_crowded(*state, "shl m32, cl");           /* to memory, alone and from a register */
+}
+
 /* A core on which what merges into a value of more than two instructions ago takes a part of a cycle more. */
 static double merges_slowly(const struct gen_kernel *kernel, double cycles) {
     uint32_t ago = kernel->forms_per_unit * links_of(kernel);
@@ -326,11 +374,6 @@ static double flags_of_zero_counts(const struct gen_kernel *kernel, double cycle
     return zero && links_of(kernel) > 2 ? cycles + 31.0 : cycles;
 }
 
-static double as_simulated(const struct gen_kernel *kernel, double cycles) {
-    (void)kernel;
-    return cycles;
-}
-
 static void a_count_of_zero_may_be_slow(void **state) {
     struct isa_form form;
     struct probe_latency latency;
@@ -360,6 +403,8 @@ int main(void) {
         cmocka_unit_test(a_look_that_is_longer_than_the_chain_alone_is_believed),
         cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
+        cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
+        cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
         cmocka_unit_test(what_is_merged_into_was_just_written),
         cmocka_unit_test(a_round_shorter_than_its_transfers_is_no_latency),
         cmocka_unit_test(a_round_of_its_transfers_alone_is_a_latency_of_none),
