@@ -68,6 +68,7 @@ static enum ip_status one_chain_add(struct latency_session *session, size_t form
     struct latency_experiment experiment = {.form = form_index,
                                             .pair = pair_index,
                                             .via_count = via_count,
+                                            .nops = nops,
                                             .same_register = kind == LATENCY_SAME_REGISTER,
                                             .slow =
                                                 kind == LATENCY_SLOW_VALUES || kind == LATENCY_OLD_MERGED};

@@ -37,7 +37,7 @@ bool latency_round_is_short(const struct latency_session *session,
 
 bool latency_transfers_run(const struct latency_session *session,
                            const struct latency_experiment *experiment) {
-    if (session->batch.stats[experiment->slot].screened) {
+    if (session->batch.stats[experiment->slot].screened || experiment->is_longer) {
         return false;
     }
     for (unsigned i = 0; i < experiment->via_count; i++) {
@@ -253,6 +253,45 @@ static int by_pair(const void *a, const void *b) {
                                     : -1;
 }
 
+/* The least that the chains [begin, end) without NOPs tell of this one's pair and flag: of those that were
+ * measured, or else looked at. */
+static double least_without_nops(const struct latency_session *session, size_t begin, size_t end,
+                                 const struct latency_experiment *filled, bool measured) {
+    double least_rest = INFINITY;
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *other = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[other->slot];
+        bool exact;
+        if (other->nops == 0 && !other->same_register && !other->slow && !isnan(stat->cycles) &&
+            stat->verdict == HX_VERDICT_OK && stat->screened != measured &&
+            latency_experiment_flag(session, other) == latency_experiment_flag(session, filled)) {
+            least_rest = fmin(least_rest, latency_round_rest(session, other, stat->cycles, &exact));
+        }
+    }
+    return least_rest;
+}
+
+/* NOPs make nothing shorter that is a chain; what is none takes as long as they take to issue. So they count
+ * only where they tell less than what has none. */
+static void longer_mark(struct latency_session *session) {
+    for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
+        end = latency_pair_end(session, begin);
+        for (size_t i = begin; i < end; i++) {
+            struct latency_experiment *filled = &session->experiments[i];
+            if (filled->nops == 0) {
+                continue;
+            }
+            double least_rest = least_without_nops(session, begin, end, filled, true);
+            least_rest =
+                isinf(least_rest) ? least_without_nops(session, begin, end, filled, false) : least_rest;
+            bool exact;
+            filled->is_longer =
+                least_rest <=
+                latency_round_rest(session, filled, session->batch.stats[filled->slot].cycles, &exact);
+        }
+    }
+}
+
 /* With one register for all sources the chain is the same whichever of them the pair names. */
 static void same_register_share(struct latency_session *session) {
     for (size_t f = 0; f < session->count; f++) {
@@ -268,6 +307,7 @@ void latency_session_read(struct latency_session *session) {
     if (session->experiment_count > 0) {
         qsort(session->experiments, session->experiment_count, sizeof *session->experiments, by_pair);
     }
+    longer_mark(session);
     for (size_t i = 0; i < session->experiment_count; i++) {
         experiment_interpret(session, &session->experiments[i]);
     }

@@ -32,6 +32,8 @@ struct latency_experiment {
     bool same_register;
     bool slow;             /* with values that take long */
     bool may_be_no_slower; /* than the ordinary ones: then it says nothing */
+    unsigned nops;         /* in its round */
+    bool is_longer;        /* for its NOPs: then it says nothing, either; set when the chains are read */
     double keeper_cycles;  /* what the generator adds to a round, exactly, to keep the source's value */
 };
 

@@ -80,14 +80,16 @@ static int delay_find(const struct latency_session *session, const struct probe_
 
 /* The same long round through memory with NOPs in it, as many as it hides on a core of four issue slots.
  * Without them so many rounds are on their way at once that dozens of loads wait for what is not stored yet,
- * and each is tried again when its turn comes, not when it could have its data. */
+ * and each is tried again when its turn comes, not when it could have its data. Not from the address of what
+ * only stores: a load that is early may have what the store alone knows. */
 static enum ip_status filled_add(struct latency_session *session, size_t form_index, size_t pair_index,
                                  const int *via, unsigned via_count, struct ip_error *err) {
     enum { NOPS = 36 };
+    const struct isa_form *form = session->forms[form_index];
     const enum probe_path path = session->results[form_index].pairs[pair_index].path;
-    return path == PROBE_PATH_CONTENT || path == PROBE_PATH_ADDRESS
-               ? latency_filled_add(session, form_index, pair_index, via, via_count, NOPS, err)
-               : IP_OK;
+    const bool wanted =
+        path == PROBE_PATH_CONTENT || (path == PROBE_PATH_ADDRESS && gen_form_modifies_memory(form));
+    return wanted ? latency_filled_add(session, form_index, pair_index, via, via_count, NOPS, err) : IP_OK;
 }
 
 /* A load that is tried before the data of the store are there is tried again, later than need be: a round of

@@ -297,6 +297,28 @@ static void nops_keep_loads_apart_that_wait_for_stores(void **state) {
     check_crowded(*state, "shl m32, cl");           /* to memory, alone and from a register */
 }
 
+/* A core of three issue slots: nothing that has NOPs takes less. */
+static double narrow(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) > 20 ? fmax(cycles, links_of(kernel) / 3.0) : cycles;
+}
+
+static void what_nops_take_is_no_latency(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, narrow, "bsr r64, m64", &form, &latency);
+    bool seen = false;
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == PROBE_PATH_CONTENT && form.operands[pair->dst].kind == ISA_OPERAND_FLAGS) {
+            assert_false(pair->measured);
+            assert_string_equal(pair->why, "the flags do not depend on it");
+            seen = true;
+        }
+    }
+    assert_true(seen);
+    probe_latency_fini(&latency);
+}
+
 /* A core on which what merges into a value of more than two instructions ago takes a part of a cycle more. */
 static double merges_slowly(const struct gen_kernel *kernel, double cycles) {
     uint32_t ago = kernel->forms_per_unit * links_of(kernel);
@@ -405,6 +427,7 @@ int main(void) {
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
         cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
+        cmocka_unit_test(what_nops_take_is_no_latency),
         cmocka_unit_test(what_is_merged_into_was_just_written),
         cmocka_unit_test(a_round_shorter_than_its_transfers_is_no_latency),
         cmocka_unit_test(a_round_of_its_transfers_alone_is_a_latency_of_none),
