@@ -70,7 +70,7 @@ static bool changes_memory(const struct isa_form *form, const struct probe_laten
 
 /* What may tell more of the pair in longer rounds; NULL: nothing. Not of flags: what leads to
  * and from them goes to one port, whatever else is in the round. Nor of bounds of 512 bits: on a core that
- * does them in halves all rounds are between two whole numbers. */
+ * does them in halves all rounds are between two whole numbers. What changes its memory has NOPs. */
 static const struct lengthening *lengthening_find(const struct isa_form *form,
                                                   const struct probe_latency *latency,
                                                   const struct probe_latency_pair *pair) {
@@ -96,9 +96,10 @@ static enum ip_status longer_add(struct latency_session *session, const struct l
                                  const struct lengthening *more, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
-        status = more == &MEMORY ? latency_filled_add(session, like->form, like->pair, like->via,
-                                                      like->via_count, more->times[i], err)
-                                 : latency_delayed_add(session, like, more->file, more->times[i], err);
+        status = more->file == PROBE_FILE_MEMORY
+                     ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count,
+                                          more->times[i], err)
+                     : latency_delayed_add(session, like, more->file, more->times[i], err);
     }
     return status;
 }
@@ -122,11 +123,12 @@ enum ip_status latency_longer_add(struct latency_session *session, size_t read, 
     return status;
 }
 
-/* Does the longer round tell it better? NOPs make a round through memory no shorter than it is, so that less
- * is nearer. Else it is the whole number of cycles below what the pair was given, or, of a bound, the one
- * above. */
-static bool is_better(const struct isa_form *form, const struct probe_latency_pair *pair, double cycles) {
-    if (changes_memory(form, pair)) {
+/* Does the longer round tell the pair better? NOPs make a round through memory no shorter than it is, so that
+ * less is nearer. Else it is the whole number of cycles below what the pair was given, or, of a bound, the
+ * one above. */
+static bool is_better(const struct latency_experiment *longer, const struct probe_latency_pair *pair,
+                      double cycles) {
+    if (longer->nops > 0) {
         return pair->cycles - cycles > WHOLE_WITHIN;
     }
     double whole = round(cycles), more = whole - pair->cycles;
@@ -144,7 +146,7 @@ void latency_longer_read(struct latency_session *session, size_t first, size_t e
         for (size_t i = begin; i < next; i++) {
             double rest;
             if (latency_chain_equals(session, &all[i], pair, INFINITY, &rest) &&
-                is_better(session->forms[all[i].form], pair, rest) && rest < least_cycles) {
+                is_better(&all[i], pair, rest) && rest < least_cycles) {
                 least = i;
                 least_cycles = rest;
             }

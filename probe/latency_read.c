@@ -37,7 +37,7 @@ bool latency_round_is_short(const struct latency_session *session,
 
 bool latency_transfers_run(const struct latency_session *session,
                            const struct latency_experiment *experiment) {
-    if (session->batch.stats[experiment->slot].screened || experiment->is_longer) {
+    if (session->batch.stats[experiment->slot].screened || experiment->is_outdone) {
         return false;
     }
     for (unsigned i = 0; i < experiment->via_count; i++) {
@@ -273,7 +273,7 @@ static double least_without_nops(const struct latency_session *session, size_t b
 
 /* NOPs make nothing shorter that is a chain; what is none takes as long as they take to issue. So they count
  * only where they tell less than what has none. */
-static void longer_mark(struct latency_session *session) {
+static void outdone_mark(struct latency_session *session) {
     for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
         end = latency_pair_end(session, begin);
         for (size_t i = begin; i < end; i++) {
@@ -285,7 +285,7 @@ static void longer_mark(struct latency_session *session) {
             least_rest =
                 isinf(least_rest) ? least_without_nops(session, begin, end, filled, false) : least_rest;
             bool exact;
-            filled->is_longer =
+            filled->is_outdone =
                 least_rest <=
                 latency_round_rest(session, filled, session->batch.stats[filled->slot].cycles, &exact);
         }
@@ -307,7 +307,7 @@ void latency_session_read(struct latency_session *session) {
     if (session->experiment_count > 0) {
         qsort(session->experiments, session->experiment_count, sizeof *session->experiments, by_pair);
     }
-    longer_mark(session);
+    outdone_mark(session);
     for (size_t i = 0; i < session->experiment_count; i++) {
         experiment_interpret(session, &session->experiments[i]);
     }

@@ -33,7 +33,7 @@ struct latency_experiment {
     bool slow;             /* with values that take long */
     bool may_be_no_slower; /* than the ordinary ones: then it says nothing */
     unsigned nops;         /* in its round */
-    bool is_longer;        /* for its NOPs: then it says nothing, either; set when the chains are read */
+    bool is_outdone;       /* one without NOPs tells less: then it says nothing, either; set on reading */
     double keeper_cycles;  /* what the generator adds to a round, exactly, to keep the source's value */
 };
 

@@ -206,23 +206,19 @@ bool latency_stays_in_flags(const struct isa_form *form, const struct probe_late
            form->operands[pair->dst].kind == ISA_OPERAND_FLAGS;
 }
 
-/* Adds the chain through these two, with sign extensions between them if `*is_long` and where they may stand
- * there (else `*is_long` is false from now on), and of what memory holds a long one that is filled. */
-static enum ip_status two_transfers_add(struct latency_session *session, size_t form_index, size_t pair_index,
-                                        size_t first, size_t second, bool *is_long, struct ip_error *err) {
-    enum { LONG = REPEATS_SLOW + 1 };
+enum { LONG_WAY = REPEATS_SLOW + 1 };
+
+/* The way through these two transfers with sign extensions between, where they may stand there. */
+static bool long_way_find(const struct latency_session *session, size_t first, size_t second,
+                          int way[LATENCY_VIA_MAX]) {
     const struct probe_transfer *items = session->transfers->items;
     const int extension = extension_find(session, &items[first], &items[second].form, items[second].src);
-    const int both[2] = {(int)first, (int)second};
-    int longer[LATENCY_VIA_MAX];
-    via_fill(longer, extension);
-    longer[0] = (int)first;
-    longer[LONG - 1] = (int)second;
-    *is_long = *is_long && extension >= 0;
-    enum ip_status status = latency_kind_add(session, form_index, pair_index, *is_long ? longer : both,
-                                             *is_long ? LONG : 2, LATENCY_PLAIN, err);
-    return status == IP_OK && extension >= 0 ? filled_add(session, form_index, pair_index, longer, LONG, err)
-                                             : status;
+    if (extension >= 0) {
+        via_fill(way, extension);
+        way[0] = (int)first;
+        way[LONG_WAY - 1] = (int)second;
+    }
+    return extension >= 0;
 }
 
 enum ip_status latency_double_transfers_add(struct latency_session *session, size_t form_index,
@@ -238,6 +234,7 @@ enum ip_status latency_double_transfers_add(struct latency_session *session, siz
             !probe_transfer_fits(first, form, pair->dst, -1)) {
             continue;
         }
+        bool is_filled = false;
         for (size_t j = 0; j < transfers->count; j++) {
             const struct probe_transfer *second = &transfers->items[j];
             bool to_source = pair->path == PROBE_PATH_ADDRESS
@@ -248,14 +245,21 @@ enum ip_status latency_double_transfers_add(struct latency_session *session, siz
                 !probe_transfer_fits(second, &first->form, first->dst, -1)) {
                 continue;
             }
-            bool is_long = wants_long;
-            enum ip_status status = two_transfers_add(session, form_index, pair_index, i, j, &is_long, err);
+            const int both[2] = {(int)i, (int)j};
+            int way[LATENCY_VIA_MAX];
+            const bool may_be_long = long_way_find(session, i, j, way), is_long = wants_long && may_be_long;
+            enum ip_status status = latency_kind_add(session, form_index, pair_index, is_long ? way : both,
+                                                     is_long ? LONG_WAY : 2, LATENCY_PLAIN, err);
+            if (status == IP_OK && may_be_long && !is_filled) {
+                status = filled_add(session, form_index, pair_index, way, LONG_WAY, err);
+                is_filled = true; /* what stands at the end of a long round makes no difference */
+            }
             if (status != IP_OK) {
                 return status;
             }
             ++*found;
             if (is_long) {
-                break; /* what stands at the end of a long round makes no difference */
+                break; /* nor here */
             }
         }
     }
