@@ -39,23 +39,33 @@ static void load_gather(struct load *load, const struct core_block *block) {
     }
 }
 
-/* The fullest set of ports. Only unions of the sets at hand can bind; they are found by adding to a union, as
- * long as that makes it fuller, each set that overlaps it; and by all pairs. With so few sets all unions of
- * overlapping ones are tried. */
+/* A core has a few sets that overlap, of a dozen ports at most: they have no more unions. */
+enum { UNIONS_MAX = 1 << 12 };
+
+static unsigned union_add(uint32_t unions[UNIONS_MAX], unsigned count, uint32_t set) {
+    for (unsigned i = 0; i < count; i++) {
+        if (unions[i] == set) {
+            return count;
+        }
+    }
+    if (count < UNIONS_MAX) {
+        unions[count++] = set;
+    }
+    return count;
+}
+
+/* The fullest set of ports. Only a union of the sets at hand can bind, and of sets that overlap: of two that
+ * do not, one alone is as full. Each is reached by adding one set after the other that overlaps the union. */
 static double load_fullest(const struct load *load, uint32_t *ports) {
-    uint32_t unions[1 << 12];
+    uint32_t unions[UNIONS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < load->count; i++) {
-        unsigned before = count;
-        for (unsigned k = 0; k <= before && count < sizeof unions / sizeof unions[0]; k++) {
-            uint32_t set = load->ports[i] | (k == before ? 0 : unions[k]);
-            bool known =
-                k < before && (unions[k] & load->ports[i]) == 0; /* disjoint: no fuller than the better */
-            for (unsigned j = 0; j < count && !known; j++) {
-                known = unions[j] == set;
-            }
-            if (!known) {
-                unions[count++] = set;
+        count = union_add(unions, count, load->ports[i]);
+    }
+    for (unsigned k = 0; k < count; k++) {
+        for (unsigned i = 0; i < load->count; i++) {
+            if ((load->ports[i] & unions[k]) != 0) {
+                count = union_add(unions, count, load->ports[i] | unions[k]);
             }
         }
     }

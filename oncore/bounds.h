@@ -6,7 +6,7 @@
 #include "oncore/oncore.h"
 
 /* Cycles in which the ports take all µops: max over sets Q of (µops confined to Q) / |Q|. *ports gets a set
- * that binds. `loads` are those ports at which `conflicts` must be kept to two a cycle. */
+ * that binds. */
 double core_ports_bound(const struct core_block *block, uint32_t *ports);
 
 /* How the µops spread over the ports when the fullest port is as empty as can be, then the next, and so on.

@@ -66,7 +66,7 @@ gate clients make_with gcc release client-tests
 gate docs make_with gcc release doc-tests
 gate install make_with gcc release install-test
 gate_of clang-tidy tidy make_with gcc release -k tidy
-gate fuzz make --no-print-directory -s -j"$jobs" FUZZ_BUILD="$root/clang-fuzz" FUZZ_SECONDS="${FUZZ_SECONDS:-60}" fuzz
+gate fuzz make --no-print-directory -s -j"$jobs" FUZZ_BUILD="$root/clang-fuzz" FUZZ_SECONDS="${FUZZ_SECONDS:-30}" fuzz
 
 echo "=== summary, $SECONDS s"
 printf '%s\n' "${summary[@]}"
