@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/isaprobe.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,27 @@ static enum isaprobe_status told(struct isaprobe_error *error, const struct ip_e
     return error->status;
 }
 
+/* Numbers of tables and exports have a point, whatever the calling program's locale has: entered for the
+ * length of one call, in its thread alone. */
+struct numbers {
+    locale_t plain, before;
+};
+
+static struct numbers numbers_enter(void) {
+    struct numbers numbers = {.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    if (numbers.plain != (locale_t)0) {
+        numbers.before = uselocale(numbers.plain);
+    }
+    return numbers;
+}
+
+static void numbers_leave(const struct numbers *numbers) {
+    if (numbers->plain != (locale_t)0) {
+        (void)uselocale(numbers->before);
+        freelocale(numbers->plain);
+    }
+}
+
 /* --- tables --------------------------------------------------------------------------------------------- */
 
 static int row_compare(const void *left, const void *right) {
@@ -40,8 +62,10 @@ enum isaprobe_status isaprobe_table_open(struct isaprobe_table **table, const ch
                                          struct isaprobe_error *error) {
     struct ip_error err = {0};
     struct isaprobe_table *made = calloc(1, sizeof *made);
+    const struct numbers numbers = numbers_enter();
     enum ip_status status = made == NULL ? ip_fail(&err, IP_NO_MEMORY, "out of memory for '%.200s'", path)
                                          : res_sheet_read(&made->sheet, path, false, &err);
+    numbers_leave(&numbers);
     if (status == IP_OK) {
         made->sorted = calloc(made->sheet.count + 1, sizeof(const struct res_row *));
         status =
@@ -152,7 +176,7 @@ enum isaprobe_status isaprobe_code_form(const uint8_t *code, size_t code_bytes,
     return ISAPROBE_OK;
 }
 
-double isaprobe_ports_cycles(const char *const *usages, size_t count) {
+static double ports_cycles(const char *const *usages, size_t count) {
     /* Equal sets are one term: there are few of them however many instructions. */
     struct probe_usage_term all[PROBE_USAGE_TERMS], terms[PROBE_USAGE_TERMS];
     unsigned known = 0, found;
@@ -178,6 +202,13 @@ double isaprobe_ports_cycles(const char *const *usages, size_t count) {
     return probe_ports_bound(all, known);
 }
 
+double isaprobe_ports_cycles(const char *const *usages, size_t count) {
+    const struct numbers numbers = numbers_enter();
+    const double cycles = ports_cycles(usages, count);
+    numbers_leave(&numbers);
+    return cycles;
+}
+
 /* --- the on-core model ---------------------------------------------------------------------------------- */
 
 _Static_assert((int)ISAPROBE_PORTS_MAX > (int)CORE_PORTS_MAX, "the public header has room for all ports");
@@ -191,11 +222,13 @@ enum isaprobe_status isaprobe_model_open(struct isaprobe_model **model, const ch
                                          struct isaprobe_error *error) {
     struct ip_error err = {0};
     struct isaprobe_model *made = calloc(1, sizeof *made);
+    const struct numbers numbers = numbers_enter();
     enum ip_status status = made == NULL ? ip_fail(&err, IP_NO_MEMORY, "out of memory for '%.200s'", path)
                                          : res_store_open_readonly(&made->store, path, &err);
     if (status == IP_OK) {
         status = core_costs_open(&made->costs, made->store, &err);
     }
+    numbers_leave(&numbers);
     if (status != IP_OK) {
         isaprobe_model_close(made);
         return told(error, &err);
@@ -219,9 +252,11 @@ enum isaprobe_status isaprobe_model_predict(struct isaprobe_model *model, const 
     struct ip_error err = {0};
     const struct core_options options = {.loop = loop};
     struct core_prediction *found = calloc(1, sizeof *found);
+    const struct numbers numbers = numbers_enter();
     enum ip_status status = found == NULL
                                 ? ip_fail(&err, IP_NO_MEMORY, "out of memory for a prediction")
                                 : core_predict(&model->costs, code, code_bytes, &options, found, &err);
+    numbers_leave(&numbers);
     if (status != IP_OK) {
         free(found);
         return told(error, &err);
@@ -298,6 +333,7 @@ enum isaprobe_status isaprobe_table_export(const struct isaprobe_table *table, c
     struct res_export export = {.arch = arch};
     struct res_sheet copy = {0};
     struct ip_text made = {0};
+    const struct numbers numbers = numbers_enter();
     enum ip_status status = format_find(format, &export.format)
                                 ? sheet_copy(&copy, &table->sheet, &err)
                                 : ip_fail(&err, IP_USAGE, "unknown export format '%.40s': choose one of %s",
@@ -305,6 +341,7 @@ enum isaprobe_status isaprobe_table_export(const struct isaprobe_table *table, c
     if (status == IP_OK) {
         status = res_export_write(&copy, &export, &made, &err);
     }
+    numbers_leave(&numbers);
     res_sheet_fini(&copy);
     if (status != IP_OK) {
         ip_text_fini(&made);

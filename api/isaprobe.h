@@ -5,7 +5,8 @@
  *     cc user.c $(pkg-config --cflags --libs isaprobe)
  *
  * The library neither prints, nor ends the process, nor keeps state of its own: tables may be used by several
- * threads at once as long as nobody closes them. All cycles are core cycles; NaN stands for "not known".
+ * threads at once as long as nobody closes them. Numbers have a point in whatever locale the program runs, in
+ * the thread's own too (uselocale). All cycles are core cycles; NaN stands for "not known".
  * examples/loop_costs.c is a whole program. The headers of the modules (isa/, results/ ...) are installed
  * too, and promise nothing: only the static library has what they declare. This one changes with the version
  * only.

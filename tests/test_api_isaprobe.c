@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public header, as a program outside the project uses it. */
+#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,6 +106,49 @@ static void test_export(void **state) {
     assert_non_null(strstr(error.text, "maqao-lua"));
 }
 
+/* Sets a locale whose numbers have a comma; made here, for a bare system has none. False: it cannot be made.
+ */
+static bool comma_locale_set(const char *directory) {
+    char command[256];
+    (void)snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
+                   directory);
+    return system(command) == 0 && setenv("LOCPATH", directory, 1) == 0 &&
+           setlocale(LC_ALL, "de_DE.UTF-8") != NULL && strcmp(localeconv()->decimal_point, ",") == 0;
+}
+
+/* In a program whose numbers have a comma. */
+static void test_locale(void **state) {
+    char directory[] = "/tmp/isaprobe-locale-XXXXXX", command[64];
+    assert_non_null(mkdtemp(directory));
+    const bool has = comma_locale_set(directory);
+    if (has) {
+        void *table = NULL;
+        struct isaprobe_form form;
+        struct isaprobe_error error;
+        char *text = NULL, half[8];
+        size_t length = 0;
+        static const char *const usages[] = {"1.5*p01"};
+        assert_int_equal(table_open(&table), 0);
+        assert_true(isaprobe_table_find(table, "add r64, m64", &form));
+        assert_true(form.throughput == 0.5 && form.ports_cycles == 0.5);
+        assert_true(isaprobe_ports_cycles(usages, 1) == 0.75);
+        assert_int_equal(isaprobe_table_export(table, "csv", NULL, &text, &length, &error), ISAPROBE_OK);
+        assert_non_null(strstr(text, ",0.5,"));
+        (void)snprintf(half, sizeof half, "%.1f", 0.5);
+        assert_string_equal(half, "0,5"); /* the program's own numbers are as they were */
+        free(text);
+        assert_int_equal(table_close(&table), 0);
+        (void)setlocale(LC_ALL, "C");
+    }
+    (void)snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+    if (!has) {
+        print_message("skipped: localedef makes no locale with a decimal comma here (package locales)\n");
+        skip();
+    }
+    (void)state;
+}
+
 /* The model wants a store, and says so; what it predicts is tested in test_oncore.c and by tests/install.sh.
  */
 static void test_model_errors(void **state) {
@@ -135,6 +179,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_code, table_open, table_close),
         cmocka_unit_test_setup_teardown(test_export, table_open, table_close),
         cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_locale),
         cmocka_unit_test(test_model_errors),
         cmocka_unit_test(test_errors),
     };
