@@ -93,7 +93,8 @@ static void memory_read(struct isa_operand *to, const struct decoded *d, const Z
     if (visible && binding != NULL) {
         struct isa_operand base = {.kind = ISA_OPERAND_REG};
         unsigned base_number = isa_zydis_register_read(from->mem.base, &base);
-        binding->address.base = base.reg_class == ISA_REG_GPR64 ? (int8_t)base_number : -1;
+        const bool based = base.reg_class == ISA_REG_GPR64 || base.reg_class == ISA_REG_GPR32; /* [eax] */
+        binding->address.base = based ? (int8_t)base_number : -1;
         binding->address.index = from->mem.index == ZYDIS_REGISTER_NONE ? -1 : (int8_t)index_number;
         binding->address.scale = from->mem.scale == 0 ? 1 : from->mem.scale;
         binding->address.disp = (int32_t)(uint32_t)(uint64_t)from->mem.disp.value;

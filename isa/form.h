@@ -118,8 +118,8 @@ struct isa_form {
 
 /* An address as the generator writes it: [base + index*scale + disp]. */
 struct isa_address {
-    int8_t base;  /* GPR64 number; -1: none (absolute) */
-    int8_t index; /* GPR64 number, or vector register number for VSIB; -1: none */
+    int8_t base;  /* GPR number; -1: none (absolute) */
+    int8_t index; /* GPR number, or vector register number for VSIB; -1: none */
     uint8_t scale;
     int32_t disp;
 };
@@ -162,6 +162,11 @@ bool isa_reg_is_gpr(enum isa_reg_class reg_class);
 /* "op1", "op2" ... for explicit operands, "flags", or the register's 64-bit/full name for implicit ones
  * ("rax", "xmm0"); implicit memory: "mem". `buffer` holds 16 bytes; returns it. */
 const char *isa_operand_name(const struct isa_form *form, unsigned operand, char *buffer);
+
+/* The names that assemblers have beside isaprobe's own for a mnemonic: "jne" of "jnz", "sal" of "shl".
+ * Returns how many. */
+enum { ISA_OTHER_NAMES_MAX = 4 };
+unsigned isa_mnemonic_others(const char *mnemonic, char names[ISA_OTHER_NAMES_MAX][ISA_MNEMONIC_MAX]);
 
 /* Is it a NOP, with operands or without? */
 bool isa_form_is_nop(const struct isa_form *form);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One name for what assemblers call by several. */
+#include <stdio.h>
 #include <string.h>
 
 #include "isa/parse.h"
@@ -51,4 +52,31 @@ void isa_mnemonic_canonicalise(char *mnemonic) {
             strcmp(mnemonic + length - behind, conditional[i].behind) == 0)
             condition_canonicalise(mnemonic + before, conditional[i].behind);
     }
+}
+
+static unsigned other_add(char names[ISA_OTHER_NAMES_MAX][ISA_MNEMONIC_MAX], unsigned count,
+                          const char *before, const char *name, const char *behind) {
+    if (count < ISA_OTHER_NAMES_MAX) {
+        (void)snprintf(names[count++], ISA_MNEMONIC_MAX, "%s%s%s", before, name, behind);
+    }
+    return count;
+}
+
+unsigned isa_mnemonic_others(const char *mnemonic, char names[ISA_OTHER_NAMES_MAX][ISA_MNEMONIC_MAX]) {
+    unsigned count = 0;
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        count = strcmp(mnemonic, whole[i].to) == 0 ? other_add(names, count, "", whole[i].from, "") : count;
+    }
+    for (size_t i = 0; i < sizeof conditional / sizeof conditional[0]; i++) {
+        for (size_t c = 0; c < sizeof conditions / sizeof conditions[0]; c++) {
+            char name[ISA_MNEMONIC_MAX];
+            (void)snprintf(name, sizeof name, "%s%s%s", conditional[i].before, conditions[c].to,
+                           conditional[i].behind);
+            if (strcmp(mnemonic, name) == 0) {
+                count =
+                    other_add(names, count, conditional[i].before, conditions[c].from, conditional[i].behind);
+            }
+        }
+    }
+    return count;
 }

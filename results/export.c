@@ -21,6 +21,10 @@ void res_number_or(struct ip_text *text, double number, const char *nothing) {
     }
 }
 
+double res_pair_cycles(const struct res_sheet_pair *pair) {
+    return pair->upper_bound && !isnan(pair->share) ? pair->share : pair->cycles;
+}
+
 double res_row_latency(const struct res_row *row) {
     if (row->pair_count == 0) {
         return row->latency.known ? row->latency.high : NAN;
@@ -30,7 +34,7 @@ double res_row_latency(const struct res_row *row) {
     for (size_t i = 0; i < row->pair_count; i++) {
         const struct res_sheet_pair *pair = &row->pairs[i];
         double *kind = &best[2 * (strcmp(pair->path, "content") == 0) + pair->upper_bound];
-        *kind = fmax(*kind, pair->upper_bound && !isnan(pair->share) ? pair->share : pair->cycles);
+        *kind = fmax(*kind, res_pair_cycles(pair));
     }
     for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
         if (!isnan(best[i])) {

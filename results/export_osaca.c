@@ -83,6 +83,50 @@ static void key_make(const struct isa_form *form, char *key, size_t size) {
     key[used] = '\0';
 }
 
+/* The mnemonics by which OSACA looks the form up, in the assembly of compilers: isaprobe's, other
+ * assemblers', and those of GNU that are no other name with a letter for the size behind it (which OSACA
+ * takes off). */
+static void names_append(struct ip_text *text, const struct isa_form *form) {
+    static const struct {
+        char name[8], gnu[2][8];
+    } gnu_names[] = {
+        {"cbw", {"cbtw"}},
+        {"cwd", {"cwtd"}},
+        {"cwde", {"cwtl"}},
+        {"cdq", {"cltd"}},
+        {"cdqe", {"cltq"}},
+        {"cqo", {"cqto"}},
+        {"movsxd", {"movsl"}},
+        {"movabs", {"movabs"}},
+        {"fild", {"fildl"}},
+        {"movzx", {"movzb", "movzw"}},
+        {"movsx", {"movsb", "movsw"}},
+    };
+    const bool wide = strcmp(form->mnemonic, "mov") == 0 && form->explicit_count == 2 &&
+                      form->operands[0].kind == ISA_OPERAND_REG && form->operands[1].kind == ISA_OPERAND_IMM;
+    const char *mnemonic = wide ? "movabs" : form->mnemonic;
+    char others[ISA_OTHER_NAMES_MAX][ISA_MNEMONIC_MAX];
+    const unsigned count = isa_mnemonic_others(form->mnemonic, others);
+    struct ip_text more = {0};
+    for (unsigned i = 0; i < count; i++) {
+        ip_text_printf(&more, ", %s", others[i]);
+    }
+    for (size_t i = 0; i < sizeof gnu_names / sizeof gnu_names[0]; i++) {
+        for (unsigned k = 0; k < 2 && strcmp(gnu_names[i].name, mnemonic) == 0; k++) {
+            if (gnu_names[i].gnu[k][0] != '\0') {
+                ip_text_printf(&more, ", %s", gnu_names[i].gnu[k]);
+            }
+        }
+    }
+    if (more.length > 0) {
+        ip_text_printf(text, "[%s%s]", form->mnemonic, ip_text_string(&more));
+    } else {
+        ip_text_append(text, form->mnemonic);
+    }
+    text->failed = text->failed || more.failed;
+    ip_text_fini(&more);
+}
+
 /* Which form stands for those that OSACA does not tell apart: wide registers, free ones, plain encodings. */
 static int representative(const struct isa_form *form) {
     int rank = 0;
@@ -143,8 +187,9 @@ static double load_latency(const struct res_sheet *sheet, const char *class) {
     for (size_t i = 0; i < sheet->count; i++) {
         const struct res_row *row = &sheet->rows[i];
         for (size_t p = 0; moves(row, false, class) && p < row->pair_count; p++) {
-            if (strcmp(row->pairs[p].path, "address") == 0 && row->pairs[p].cycles > 1) {
-                best = fmin(best, row->pairs[p].cycles);
+            const double cycles = res_pair_cycles(&row->pairs[p]);
+            if (strcmp(row->pairs[p].path, "address") == 0 && cycles > 1) {
+                best = fmin(best, cycles);
             }
         }
     }
@@ -210,26 +255,55 @@ static void machine_append(struct ip_text *text, const struct res_sheet *sheet, 
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 
+/* OSACA waits for the latency where a register comes from the form and goes to another: what a load with an
+ * operation has from its address counts only where there is nothing else (a plain load). */
+static double form_latency(const struct res_row *row) {
+    double exact = NAN, bound = NAN;
+    for (size_t i = 0; i < row->pair_count; i++) {
+        const struct res_sheet_pair *pair = &row->pairs[i];
+        double *kind = pair->upper_bound ? &bound : &exact;
+        if (strcmp(pair->path, "register") == 0) {
+            *kind = fmax(*kind, res_pair_cycles(pair));
+        }
+    }
+    return !isnan(exact) ? exact : !isnan(bound) ? bound : res_row_latency(row);
+}
+
+/* OSACA wants a list of ports: where they are not known, an empty one, and a key of our own that says so. */
 static void form_append(struct ip_text *text, const struct res_row *row, const char *operands) {
-    ip_text_printf(text, "- {name: %s, operands: %s, latency: ", row->info->mnemonic, operands);
-    res_number_or(text, res_row_latency(row), "~");
+    ip_text_append(text, "- {name: ");
+    names_append(text, row->info);
+    ip_text_printf(text, ", operands: %s, latency: ", operands);
+    res_number_or(text, form_latency(row), "~");
     ip_text_append(text, ", throughput: ");
     res_number_or(text, row->throughput, "~");
     ip_text_append(text, ", uops: ");
     res_number_or(text, row->slots, "~");
     ip_text_append(text, ", port_pressure: ");
-    if (row->ports[0] != '\0') {
-        res_ports_append(text, row->ports, "[", "]", "\"");
-    } else {
-        ip_text_append(text, "~");
-    }
+    res_ports_append(text, row->ports, "[", "]", "\"");
+    ip_text_append(text, row->ports[0] == '\0' ? ", isaprobe_ports: unknown" : "");
     ip_text_append(text, ", isaprobe: ");
     ip_text_append_json(text, row->form);
     ip_text_append(text, "}\n");
 }
 
+static bool has_ports(const struct res_sheet *sheet) {
+    bool has = false;
+    for (size_t i = 0; i < sheet->count && !has; i++) {
+        has = sheet->rows[i].ports[0] != '\0';
+    }
+    return has;
+}
+
 enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text,
                                struct ip_error *err) {
+    if (sheet->count > 0 && !has_ports(sheet)) {
+        return ip_fail(
+            err, IP_FAILED,
+            "none of the %zu forms has ports, from which OSACA adds up the throughput; measure them "
+            "first, with 'isaprobe scan --parts ports'",
+            sheet->count);
+    }
     struct res_choice *choices = calloc(sheet->count + 1, sizeof *choices);
     struct ip_lines operands = {0};
     size_t count = 0;
@@ -239,7 +313,9 @@ enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export 
     for (size_t i = 0; i < sheet->count; i++) {
         struct ip_text made = {0};
         const struct isa_form *form = sheet->rows[i].info;
-        bool known = form != NULL && operands_append(&made, form);
+        const struct res_row *row = &sheet->rows[i];
+        bool known = form != NULL && (row->ports[0] != '\0' || !isnan(row->throughput)) &&
+                     operands_append(&made, form);
         ip_lines_add(&operands, known ? ip_text_string(&made) : "");
         export->unnamed += !known;
         if (known) {
@@ -280,8 +356,8 @@ static enum ip_status row_read(struct res_row *row, const struct res_node *node,
     row->latency = (struct res_sheet_range){.known = !isnan(latency), .low = latency, .high = latency};
     row->throughput = res_node_number(node, "throughput");
     row->slots = res_node_number(node, "uops");
-    bool none = ports == NULL || ports->text != NULL;
-    if (!none && !res_ports_of_node(ports, row->ports)) {
+    bool unknown = ports == NULL || ports->text != NULL || res_node_text(node, "isaprobe_ports") != NULL;
+    if (!unknown && !res_ports_of_node(ports, row->ports)) {
         return ip_fail_at(err, IP_SYNTAX, name, line, 0,
                           "port_pressure is no list such as [[1, [\"0\", \"1\"]]]");
     }

@@ -47,6 +47,8 @@ IP_CHECK enum ip_status res_schedule_read(struct res_sheet *sheet, const char *n
 /* The number, or `nothing` for NaN. */
 void res_number_or(struct ip_text *text, double number, const char *nothing);
 
+/* A pair's latency as one number: of a bound the share that is the form's own, where that was found. */
+double res_pair_cycles(const struct res_sheet_pair *pair);
 /* One number for a form's latency, where a format has no room for pairs: the greatest of its exact pairs, of
  * its bounds if there are none; what a value takes through memory only counts where there is nothing else.
  * NaN: none is known. */

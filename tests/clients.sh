@@ -120,14 +120,22 @@ import sys, yaml
 model = yaml.safe_load(open(sys.argv[1]))
 ports = model['ports']
 assert model['isa'] == 'x86' and ports
+by_name = {}
 for form in model['instruction_forms']:
-    assert isinstance(form['name'], str)
+    for name in form['name'] if isinstance(form['name'], list) else [form['name']]:
+        assert isinstance(name, str)
+        by_name.setdefault(name, []).append(form)
     for operand in form['operands']:
         assert operand['class'] in ('register', 'memory', 'immediate', 'identifier')
-    for cycles, where in form['port_pressure'] or []:
+    for cycles, where in form['port_pressure']: # OSACA runs over it without a look
         assert cycles > 0 and all(port in ports for port in where)
     for key in ('latency', 'throughput', 'uops'):
         assert form[key] is None or float(form[key]) >= 0
+# Compilers' names, one letter for the size taken off.
+assert all(name in by_name for name in ('je', 'sal', 'jz', 'shl', 'movabs')), sorted(by_name)
+# Of a load with an operation what its register waits, not what its address does.
+latencies = {form['isaprobe']: form['latency'] for form in model['instruction_forms']}
+assert latencies['add r64, m64'] < 2 and 2 < latencies['imul r64, m64'] < 4, latencies
 keys = ('osaca_version', 'micro_architecture', 'arch_code', 'ROB_size', 'retired_uOps_per_cycle', 'scheduler_size',
         'hidden_loads', 'port_model_scheme')
 assert all(key in model for key in keys)

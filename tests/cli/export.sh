@@ -12,3 +12,7 @@ echo "== uopsinfo-xml"
 isaprobe export -S "$T/cpu.db" --arch SKL "imul r64, r64" cmc cld | shape
 echo "== a file, one form"
 isaprobe export -S "$T/cpu.db" --format csv -o "$T/out.csv" IMUL && wc -l <"$T/out.csv"
+echo "== without ports"
+isaprobe scan -q -t sim:tests/data/everything.sim -S "$T/no_ports.db" "imul r64, r64" cmc
+isaprobe export -S "$T/no_ports.db" --format osaca
+echo "exit $?"
