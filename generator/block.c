@@ -98,6 +98,9 @@ static void instruction_scan(struct scan *scan, const struct isa_form *form,
     scan->starts[offset] = true;
     scan->target[offset] = -1;
     scan->instructions++;
+    if (strncmp(form->isa_set, "AMX", 3) == 0) { /* LDTILECFG and TILERELEASE name no tile */
+        scan->uses |= GEN_USES_TILES;
+    }
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
         unsigned number = operand->reg >= 0 ? (unsigned)operand->reg : binding->reg[o];

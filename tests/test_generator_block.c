@@ -62,6 +62,7 @@ static void counters(void **state) {
         {"mov r15b, 1\n", 14},                        /* a part of it */
         {"mov rax, [r15+r14*2]\nmov r13w, ax\n", 12}, /* base and index */
         {"lea rax, [r15+r14]\n", 13},
+        {"mov eax, [r15d]\nmov ebx, [r14d+r13d*2]\n", 12}, /* of 32 bits */
         {"mov rax, rsp\nmov rbp, rsp\nmovsb\nmul rdx\n", 15},
         {"add r15, r14\nadd r13, r12\nadd r11, r10\nadd r9, r8\n", -1},
     };
@@ -94,6 +95,8 @@ static void register_files(void **state) {
         {"addps xmm0, xmm1\nvaddps ymm0, ymm1, ymm2\n", GEN_USES_XMM | GEN_USES_YMM, 0},
         {"paddb mm0, mm1\n", GEN_USES_MMX, 0},
         {"fld1\nfstp st0\n", GEN_USES_X87, 0},
+        {"tilezero tmm0\n", GEN_USES_TILES, 0},
+        {"tilerelease\n", GEN_USES_TILES, 0},
         {"vgatherdps xmm1, [rax+xmm2], xmm3\n", GEN_USES_YMM, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

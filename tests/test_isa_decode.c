@@ -36,6 +36,22 @@ static void test_binding(void **state) {
     assert_string_equal(line, "vaddpd zmm17{k3}{z}, zmm30, zword [r14+rcx*4-64]");
 }
 
+/* Registers of 32 bits in an address: mov eax, [r9d+edx*2]. */
+static void test_short_address(void **state) {
+    (void)state;
+    static const uint8_t code[] = {0x67, 0x41, 0x8b, 0x04, 0x51}, relative[] = {0x67, 0x8b, 0x05, 1, 0, 0, 0};
+    struct isa_form form;
+    struct isa_binding binding;
+    struct ip_error err = {0};
+    size_t length = 0;
+    assert_int_equal(isa_decode(code, sizeof code, &form, &binding, &length, &err), IP_OK);
+    assert_int_equal(length, 5);
+    assert_int_equal(binding.address.base, 9);
+    assert_int_equal(binding.address.index, 2);
+    assert_int_equal(isa_decode(relative, sizeof relative, &form, &binding, &length, &err), IP_OK);
+    assert_int_equal(binding.address.base, -1); /* EIP is no register of anybody's */
+}
+
 static void test_bad_bytes(void **state) {
     (void)state;
     static const struct {
@@ -216,9 +232,13 @@ static void test_random_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binding),       cmocka_unit_test(test_bad_bytes),
-        cmocka_unit_test(test_disassemble),   cmocka_unit_test(test_print_keeps_the_form),
-        cmocka_unit_test(test_print_refuses), cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_short_address),
+        cmocka_unit_test(test_bad_bytes),
+        cmocka_unit_test(test_disassemble),
+        cmocka_unit_test(test_print_keeps_the_form),
+        cmocka_unit_test(test_print_refuses),
+        cmocka_unit_test(test_registers),
         cmocka_unit_test(test_random_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
