@@ -41,6 +41,8 @@ void cli_signals_install(void) {
     action.sa_handler = SIG_IGN; /* a failed write says it, with the file's name */
     (void)sigaction(SIGPIPE, &action, NULL);
     (void)sigaction(SIGXFSZ, &action, NULL);
+    action.sa_handler = SIG_DFL; /* ignored by some parents: nobody could wait for NASM then */
+    (void)sigaction(SIGCHLD, &action, NULL);
 }
 
 void cli_streams_secure(void) {

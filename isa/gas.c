@@ -15,10 +15,33 @@ extern char **environ;
 
 enum { FD_OBJECT = 3, OBJECT_MAX = 64 << 20 };
 
+/* The environment with messages in English, which are read here; owned by the caller, the strings are not.
+ * NULL: no memory. */
+static char **english_environment(void) {
+    size_t count = 0, kept = 0;
+    while (environ[count] != NULL) {
+        count++;
+    }
+    char **made = calloc(count + 2, sizeof *made);
+    for (size_t i = 0; made != NULL && i < count; i++) {
+        if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0) {
+            made[kept++] = environ[i];
+        }
+    }
+    if (made != NULL) {
+        made[kept] = "LC_ALL=C";
+    }
+    return made;
+}
+
 static enum ip_status as_run(int source, int object, int words, bool *success, struct ip_error *err) {
     const char *given = getenv("ISAPROBE_AS");
     const char *program = given != NULL && given[0] != '\0' ? given : "as";
     char *arguments[] = {"as", "--64", "-o", "/dev/fd/3", "--", "-", NULL};
+    char **environment = english_environment();
+    if (environment == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory to start the GNU assembler");
+    }
     posix_spawn_file_actions_t actions;
     pid_t child = 0;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -27,12 +50,15 @@ static enum ip_status as_run(int source, int object, int words, bool *success, s
         failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, words, STDOUT_FILENO);
         failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, words, STDERR_FILENO);
         failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, object, FD_OBJECT);
-        failed = failed != 0 ? failed : posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+        failed = failed != 0 ? failed : posix_spawnp(&child, program, &actions, NULL, arguments, environment);
         (void)posix_spawn_file_actions_destroy(&actions);
     }
+    free(environment);
     int ended = 0;
     while (failed == 0 && waitpid(child, &ended, 0) < 0) {
-        failed = errno == EINTR ? 0 : errno;
+        if (errno != EINTR) {
+            return ip_fail_errno(err, IP_FAILED, errno, "lost the GNU assembler (process %ld)", (long)child);
+        }
     }
     if (failed != 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == 127)) {
         return given != NULL && given[0] != '\0'
@@ -86,6 +112,11 @@ enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_
     }
     if (status == IP_OK) {
         status = isa_memory_file_read(files[1], OBJECT_MAX, "as", &object, err);
+    }
+    if (status == IP_OK && object.length == 0) {
+        status =
+            ip_fail(err, IP_CAPABILITY,
+                    "the GNU assembler wrote no object: is ISAPROBE_AS, or 'as' on PATH, another program?");
     }
     struct isa_region region = {0};
     if (status == IP_OK) {
