@@ -90,6 +90,20 @@ static enum ip_status kernels_build(struct cli_kernels *kernels, struct gen_enco
     return status;
 }
 
+/* A loop takes a cycle for its branch, at least. What takes less in all copies of the short loop hides behind
+ * it, and the difference of the two lengths is then less than the copies take: nothing, or less than that. */
+static const double LOOP_CYCLES = 0.95;
+
+static void few_copies_doubt(struct hx_stat *stat, const struct gen_kernel *kernel) {
+    const double short_loop = stat->cycles * kernel->forms_per_unit * kernel->shorter.copies;
+    if (stat->verdict == HX_VERDICT_OK && short_loop < LOOP_CYCLES) {
+        stat->verdict = HX_VERDICT_UNSTABLE;
+        (void)snprintf(stat->why, sizeof stat->why,
+                       "unstable: so few copies (%u) hide behind the loop's own cycle; use a larger --unroll",
+                       (unsigned)kernel->shorter.copies);
+    }
+}
+
 enum ip_status cli_kernels_measure(struct cli_kernels *kernels, struct cli_bench *bench, unsigned copies,
                                    struct ip_error *err) {
     enum ip_status status = kernels_build(kernels, &bench->bench.encoder, copies, err);
@@ -113,6 +127,9 @@ enum ip_status cli_kernels_measure(struct cli_kernels *kernels, struct cli_bench
     for (size_t i = 0, next = 0; status == IP_OK && i < kernels->count; i++) {
         if (kernels->usable[i]) {
             kernels->stats[i] = stats[next++];
+            if (copies != 0) {
+                few_copies_doubt(&kernels->stats[i], &kernels->kernels[i]);
+            }
         }
     }
     free(run);

@@ -22,7 +22,8 @@ void cli_kernels_fini(struct cli_kernels *kernels);
 IP_CHECK enum ip_status cli_kernels_note(struct cli_kernels *kernels, size_t i, enum ip_status status,
                                          struct ip_error *err);
 
-/* Assembles and measures all usable programs: one NASM run, one batch. `copies` as in gen_kernel_build. */
+/* Assembles and measures all usable programs: one NASM run, one batch. `copies` as in gen_kernel_build; where
+ * they are given and so few that the loop's own cycle hides them, the verdict is HX_VERDICT_UNSTABLE. */
 IP_CHECK enum ip_status cli_kernels_measure(struct cli_kernels *kernels, struct cli_bench *bench,
                                             unsigned copies, struct ip_error *err);
 
