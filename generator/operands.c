@@ -151,6 +151,12 @@ uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *for
     if (strcmp(form->mnemonic, "leave") == 0 && gpr == RBP) {
         return FRAME_ADDRESS;
     }
+    if (strcmp(form->mnemonic, "clzero") == 0 && gpr == RAX) {
+        return GEN_DATA_BASE - 0x1800; /* the line that it clears */
+    }
+    if (strcmp(form->mnemonic, "monitorx") == 0) {
+        return gpr == RAX ? GEN_DATA_BASE : 0; /* the line to watch; no extensions, no hints: others fault */
+    }
     return otherwise;
 }
 
@@ -169,8 +175,9 @@ void gen_stack_reset(struct ip_lines *lines) {
     ip_lines_printf(lines, "mov esp, 0x%x", STACK_ADDRESS);
 }
 
-bool gen_form_stores_at_register(const struct isa_form *form) {
-    return strcmp(form->mnemonic, "movdir64b") == 0;
+bool gen_form_points_by_register(const struct isa_form *form) {
+    static const char *const list[] = {"movdir64b", "umonitor", NULL};
+    return gen_mnemonic_is_one_of(form->mnemonic, list);
 }
 
 bool gen_form_loads_segment(const struct isa_form *form) {
@@ -307,7 +314,7 @@ static void form_prepare(struct gen_program *program, const struct gen_pool *poo
         ip_lines_printf(&program->init, "mov ebp, 0x%x", FRAME_ADDRESS);
         ip_lines_add(&program->init, "mov [rbp], rbp");
     }
-    if (gen_form_stores_at_register(form)) {
+    if (gen_form_points_by_register(form)) {
         gen_renew(&program->init, pool, GEN_FILE_GPR, pool->constant[GEN_FILE_GPR][0], GEN_DATA_BASE - 0x1800,
                   false);
     }

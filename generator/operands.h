@@ -42,8 +42,8 @@ bool gen_form_stores_past_caches(const struct isa_form *form);
 bool gen_form_is_stack(const struct isa_form *form);
 /* Sets RSP to where it is when the loop begins: pushes and pops do not balance. */
 void gen_stack_reset(struct ip_lines *lines);
-/* True when the form stores where a register operand points to (MOVDIR64B). */
-bool gen_form_stores_at_register(const struct isa_form *form);
+/* True when a register operand points to memory (MOVDIR64B stores there, UMONITOR watches it). */
+bool gen_form_points_by_register(const struct isa_form *form);
 /* True when the form writes a segment register: null selectors are all that any system lets it load. */
 bool gen_form_loads_segment(const struct isa_form *form);
 /* True for BT m, r and its like: the register says which bit of a string that begins at the address. */

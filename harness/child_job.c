@@ -69,6 +69,9 @@ static uint64_t call_take(struct hx_child *child, uintptr_t entry, uint32_t iter
     uint64_t begin = child->clock.begin(&child->clock);
     uint64_t wrecked = hx_call(entry, iterations);
     uint64_t end = child->clock.end(&child->clock);
+    if (wrecked == HX_WRECK_ILLEGAL && kernel->tiles && child->shared->tiles_errno == 0) {
+        __asm__ volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0xc0"); /* TILERELEASE: it was left with its tiles */
+    }
     *wreck |= (uint32_t)wrecked;
     return end - begin;
 }

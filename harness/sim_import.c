@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "harness/sim_description.h"
 
-enum { CELLS_MAX = 8 };
+enum { CELLS_MAX = 32 };
 
 struct cell {
     const char *text;
@@ -194,7 +194,8 @@ enum ip_status hx_sim_import_text(struct hx_sim_description *description, const 
 enum ip_status hx_sim_import_csv(struct hx_sim_description *description, const char *path,
                                  struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, (size_t)64 << 20, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, (size_t)64 << 20, "a table with a header line is expected", err);
     if (status == IP_OK) {
         status = hx_sim_import_text(description, path, ip_text_string(&text), text.length, err);
     }

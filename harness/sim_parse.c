@@ -404,7 +404,8 @@ enum ip_status hx_sim_description_read(struct hx_sim_description *description, c
     if (slash != NULL && (size_t)(slash - path) + 2 < sizeof directory) {
         memcpy(directory, path, (size_t)(slash - path) + 1);
     }
-    enum ip_status status = ip_file_read(&text, path, SIM_FILE_LIMIT_BYTES, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, SIM_FILE_LIMIT_BYTES, "the description of a CPU is expected", err);
     if (status == IP_OK) {
         status =
             hx_sim_description_parse(description, path, ip_text_string(&text), text.length, directory, err);

@@ -113,6 +113,10 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
         if (form->operands[i].reg_class == ISA_REG_X87)
             form->operands[i].write = false;
     }
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_LWPINS || instruction->mnemonic == ZYDIS_MNEMONIC_LWPVAL) {
+        first->read = true; /* a value for the event record (AMD 43724, section 4) */
+        first->write = false;
+    }
     form->x87_pushes = (int8_t)x87_pushes(form);
     int flags = isa_form_flags_operand(form);
     if (flags >= 0 && shifts_by_cl(instruction, form)) {

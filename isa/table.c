@@ -154,7 +154,8 @@ enum ip_status isa_table_text_add(struct isa_table *table, const char *name, con
 
 enum ip_status isa_table_file_add(struct isa_table *table, const char *path, struct ip_error *err) {
     struct ip_text text = {0};
-    enum ip_status status = ip_file_read(&text, path, TABLE_BYTES_MAX, err);
+    enum ip_status status =
+        ip_text_file_read(&text, path, TABLE_BYTES_MAX, "one row of a table a line is expected", err);
     if (status == IP_OK)
         status = isa_table_text_add(table, strcmp(path, "-") == 0 ? "standard input" : path,
                                     ip_text_string(&text), text.length, err);

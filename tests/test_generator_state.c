@@ -84,6 +84,31 @@ static void tile_units(void **state) {
     gen_program_fini(&program);
 }
 
+/* The value that a program begins with in a register, by the line of its init that sets it. */
+static void init_case(const char *syntax, const char *line) {
+    struct isa_form form = form_of(syntax);
+    const struct gen_independence plain = {0};
+    struct gen_program program;
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    assert_int_equal(gen_throughput_program(&program, &form, &plain, 2, &err), IP_OK);
+    assert_int_equal(gen_program_print(&program, 2, &text, &err), IP_OK);
+    if (strstr(ip_text_string(&text), line) == NULL) {
+        fail_msg("%s: no '%s' in\n%s", syntax, line, ip_text_string(&text));
+    }
+    ip_text_fini(&text);
+    gen_program_fini(&program);
+}
+
+/* What a register points to, though it is no address in the form's syntax. */
+static void pointers(void **state) {
+    (void)state;
+    init_case("clzero rax", "mov eax, 0x20012800");
+    init_case("monitorx", "mov eax, 0x20014000");
+    init_case("monitorx", "mov ecx, 0x0");
+    init_case("umonitor r64", "mov r13d, 0x20012800");
+}
+
 static void loops(void **state) {
     (void)state;
     struct isa_form loop = form_of("loop rel8"), loope = form_of("loope rel8");
@@ -603,6 +628,7 @@ int main(void) {
         cmocka_unit_test(quotients_fit),
         cmocka_unit_test(slow_units),
         cmocka_unit_test(fourth_instances),
+        cmocka_unit_test(pointers),
         cmocka_unit_test(loops),
         cmocka_unit_test(bits_are_tested_where_they_were_stored),
     };

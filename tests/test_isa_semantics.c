@@ -58,6 +58,7 @@ static const struct {
     {"pop r64", "op1:w rsp:rw mem:r", 0, false},
     {"jz rel8", "op1:r flags:r", 0, false},
     {"jmp rel32", "op1:r", 0, false},
+    {"lwpval r64, m32, imm32", "op1:r op2:r op3:r", 0, false},
     {"addpd xmm, xmm", "op1:rw op2:r", 64, true},
     {"addsd xmm, m64", "op1:rw op2:r", 64, true},
     {"movss xmm, xmm", "op1:rw op2:r", 32, true},
