@@ -91,7 +91,7 @@ static const char *note_text(const struct core_instruction *instruction) {
         return "fused with the one before";
     }
     if (!instruction->cost->known) {
-        return "left out";
+        return "only its slot";
     }
     if (instruction->idiom) {
         return "idiom";
@@ -140,7 +140,7 @@ static void listing_append(const struct predict *predict, struct ip_text *text) 
         (void)disassemble(prediction, i, words, sizeof words);
         ip_text_printf(text, "%6x %c%-40s  ", (unsigned)instruction->offset,
                        on_chain(prediction, i) ? '*' : ' ', words);
-        if (instruction->fused || !instruction->cost->known) {
+        if (instruction->fused) {
             ip_text_printf(text, "%5s", "-");
         } else {
             ip_text_printf(text, "%5g", instruction->slots);
@@ -227,12 +227,11 @@ static void instruction_values(const struct predict *predict, struct lists *list
     char words[160];
     (void)disassemble(&predict->prediction, i, words, sizeof words);
     ports_text(&predict->costs, instruction, &ports);
-    bool slots = instruction->cost->known && !instruction->fused;
     const char *note = note_text(instruction);
     to[0] = cli_integer(instruction->offset);
     to[1] = cli_text(keep(lists, words));
     to[2] = cli_text(instruction->cost->form.syntax);
-    to[3] = cli_number(instruction->fused ? 0.0 : slots ? instruction->slots : NAN);
+    to[3] = cli_number(instruction->fused ? 0.0 : instruction->slots);
     to[4] = cli_text(ports.length > 0 ? keep(lists, ip_text_string(&ports)) : NULL);
     to[5] = cli_text(source_name(instruction));
     to[6] = cli_text(note[0] != '\0' ? note : NULL);
@@ -283,12 +282,13 @@ static void row_print(struct predict *predict, const char *status) {
         lists->missing[MISSING_VALUES * m + 2] = cli_text(instruction->cost->why);
     }
     char names[CORE_PORTS_MAX + 1];
+    const char *bottleneck = core_ports_print(&predict->costs, prediction->bottleneck, names);
     const struct cli_value row[] = {
         cli_number(prediction->cycles),
         cli_text(core_bound_name(prediction->binding)),
         cli_bool(predict->settings->predict.loop),
         cli_number(prediction->slots),
-        cli_text(core_ports_print(&predict->costs, prediction->bottleneck, names)),
+        cli_text(bottleneck[0] != '\0' ? bottleneck : NULL),
         cli_list(lists->bounds, bounds),
         cli_list(lists->ports, predict->costs.port_count),
         cli_list(lists->instructions, prediction->block.count),
@@ -400,8 +400,18 @@ static enum ip_status missing_measure(struct predict *predict, struct ip_error *
     return status == IP_OK ? run_model(predict, err) : status;
 }
 
+/* Of what the store has no ports at all, a pass of the block cannot be told by them. */
+static bool lacks_ports(const struct core_prediction *prediction) {
+    return isnan(prediction->bounds[CORE_BOUND_PORTS]);
+}
+
 static void missing_report(const struct predict *predict) {
     const struct core_prediction *prediction = &predict->prediction;
+    if (lacks_ports(prediction) && prediction->assumed_count > 0) {
+        cli_message("predict",
+                    "the store has ports of none of these forms: how they share them is not predicted; "
+                    "'isaprobe scan --parts ports' adds them");
+    }
     for (unsigned m = 0; m < prediction->missing_count && m < CORE_MISSING_MAX; m++) {
         const struct core_instruction *instruction = &prediction->block.items[prediction->missing[m]];
         char more[40] = "";
@@ -417,9 +427,11 @@ static void missing_report(const struct predict *predict) {
         if (all > 1) {
             (void)snprintf(more, sizeof more, " (and %u more)", all - 1);
         }
-        cli_message("predict", "'%s' at offset %u%s is left out: %s%s", instruction->cost->form.syntax,
+        const struct isa_form *form = &instruction->cost->form;
+        const bool measurable = form->obstacle == ISA_OBSTACLE_NONE && !predict->settings->predict.measure;
+        cli_message("predict", "of '%s' at offset %u%s only the issue slot counts: %s%s", form->syntax,
                     (unsigned)instruction->offset, more, instruction->cost->why,
-                    predict->settings->predict.measure ? "" : " (--measure measures it)");
+                    measurable ? " (--measure measures it)" : "");
     }
     if (prediction->missing_count > CORE_MISSING_MAX) {
         cli_message("predict", "and %u more", prediction->missing_count - CORE_MISSING_MAX);

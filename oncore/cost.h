@@ -32,7 +32,7 @@ struct core_latency {
 };
 
 enum core_source {
-    CORE_SOURCE_NONE,     /* the tables say nothing: the prediction leaves it out */
+    CORE_SOURCE_NONE,     /* the tables say nothing: an issue slot is all that counts of it */
     CORE_SOURCE_MEASURED, /* from the form's own measurement */
     CORE_SOURCE_COMPOSED, /* a memory form from its register twin, a load and a store */
     CORE_SOURCE_ASSUMED,  /* from the throughput alone: a unit of its own */

@@ -66,8 +66,8 @@ struct core_prediction {
     bool splits; /* an access whose address is known crosses a cache line */
     bool walks;  /* an access whose address is known goes to another page in each pass */
     bool x87;    /* the block uses the x87 registers, whose denormals are slow */
-    uint32_t missing[CORE_MISSING_MAX];     /* instructions that are left out: the tables do not have them */
-    unsigned missing_count;                 /* of all; only the first CORE_MISSING_MAX are listed */
+    uint32_t missing[CORE_MISSING_MAX]; /* instructions that the tables do not have: only their slots count */
+    unsigned missing_count;             /* of all; only the first CORE_MISSING_MAX are listed */
     unsigned composed_count, assumed_count; /* instructions with costs of these sources */
 };
 

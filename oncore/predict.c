@@ -79,7 +79,10 @@ enum ip_status core_predict(struct core_costs *costs, const uint8_t *code, size_
         sources_count(&made);
         made.slots = core_slots_count(&made.block);
         made.bounds[CORE_BOUND_ISSUE] = made.slots / core_issue_width(costs);
-        made.bounds[CORE_BOUND_PORTS] = core_ports_bound(&made.block, &made.bottleneck);
+        double ports = core_ports_bound(&made.block, &made.bottleneck);
+        /* None that is known, and some that are not: that is no bound of zero. */
+        bool unknown = made.bottleneck == 0 && made.missing_count + made.assumed_count > 0;
+        made.bounds[CORE_BOUND_PORTS] = unknown ? NAN : ports;
         made.bounds[CORE_BOUND_UNIT] = core_unit_bound(&made.block);
         core_pressure_spread(&made.block, made.pressure, made.shares);
         core_front_bounds(costs, &made.block, options, made.slots, made.bounds);

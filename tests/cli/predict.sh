@@ -25,7 +25,7 @@ echo "--- no two columns of CSV have one name, and a form that is missing twice 
 isaprobe predict -S "$T/cpu.db" --format csv 'popcnt rax, rbx; popcnt rbx, rcx; add rcx, rdx' | head -n 1 | tr -d '\r' | tr , '\n' | sort | uniq -d
 isaprobe predict -S "$T/cpu.db" --measure -t sim:/nowhere 'popcnt rax, rbx'
 echo "exit $?"
-echo "--- what is missing is left out, or measured"
+echo "--- of what is missing the slot counts, or it is measured"
 isaprobe predict -S "$T/cpu.db" 'popcnt rax, rbx; add rcx, rdx' | rounded
 echo "exit ${PIPESTATUS[0]}"
 isaprobe predict -q -S "$T/cpu.db" -t $sim --measure 'popcnt rax, rbx; add rcx, rdx' | sed -n 1,2p | rounded
