@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "cli/block.h"
+#include "cli/code_input.h"
 #include "cli/kernels.h"
 #include "cli/output.h"
 #include "generator/shapes.h"
 #include "isa/decode.h"
+#include "oncore/loop.h"
 
 enum { GROUP = 64 }; /* blocks that are assembled and measured together */
 
@@ -104,9 +106,15 @@ static bool worth_another_fill(const struct hx_stat *stat) {
             stat->outcome == HX_OUTCOME_WRECKED);
 }
 
+/* How the blocks are to be run. */
+struct how {
+    unsigned copies; /* as in gen_kernel_build */
+    bool loop;
+};
+
 /* Measures those of blocks[0..count) that are not done with one fill. */
 static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, size_t count, uint64_t fill,
-                               unsigned copies, struct ip_error *err) {
+                               struct how how, struct ip_error *err) {
     struct cli_kernels kernels;
     size_t todo[GROUP], todo_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -122,10 +130,14 @@ static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, si
         const struct ip_text *code = &blocks[todo[i]].code;
         status =
             gen_block_program(&kernels.programs[i], (const uint8_t *)code->data, code->length, fill, err);
+        if (status == IP_OK && how.loop) {
+            kernels.programs[i].one_loop = true;
+            kernels.programs[i].copies = 1;
+        }
         status = cli_kernels_note(&kernels, i, status, err);
     }
     if (status == IP_OK) {
-        status = cli_kernels_measure(&kernels, bench, copies, err);
+        status = cli_kernels_measure(&kernels, bench, how.copies, err);
     }
     for (size_t i = 0; status == IP_OK && i < todo_count; i++) {
         struct block *block = &blocks[todo[i]];
@@ -141,11 +153,11 @@ static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, si
     return status;
 }
 
-static enum ip_status group_run(struct cli_bench *bench, struct block *blocks, size_t count, unsigned copies,
+static enum ip_status group_run(struct cli_bench *bench, struct block *blocks, size_t count, struct how how,
                                 struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; status == IP_OK && i < FILLS; i++) {
-        status = fill_run(bench, blocks, count, fills[i], copies, err);
+        status = fill_run(bench, blocks, count, fills[i], how, err);
     }
     return status;
 }
@@ -217,7 +229,8 @@ static void block_row(struct cli_output *output, const struct block *block, stru
 static enum ip_status blocks_read(struct blocks *blocks, const struct cli_settings *settings,
                                   struct ip_error *err) {
     if (settings->hex_list != NULL) {
-        if (settings->argument_count > 0 || settings->hex != NULL || settings->file != NULL) {
+        if (settings->argument_count > 0 || settings->hex != NULL || settings->file != NULL ||
+            settings->predict.object != NULL) {
             return ip_fail(err, IP_USAGE, "--hex-list goes with no other block");
         }
         return list_read(blocks, settings->hex_list, err);
@@ -227,7 +240,22 @@ static enum ip_status blocks_read(struct blocks *blocks, const struct cli_settin
         return IP_NO_MEMORY;
     }
     block->line = 1;
-    return cli_block_read(&block->code, settings, err);
+    return cli_code_read(&block->code, settings, err);
+}
+
+/* The bodies of loops, which the harness closes. */
+static enum ip_status loops_open(struct blocks *blocks, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < blocks->count && status == IP_OK; i++) {
+        struct block *block = &blocks->items[i];
+        struct ip_error reason = {0};
+        if (!block->done && core_loop_open(&block->code, &reason) != IP_OK) {
+            (void)snprintf(block->why, sizeof block->why, "%.150s", reason.text);
+            block->done = true;
+            status = blocks->count == 1 ? ip_fail(err, reason.status, "%s", reason.text) : IP_OK;
+        }
+    }
+    return status;
 }
 
 static int measure_run(const struct cli_command *command, struct cli_settings *settings) {
@@ -240,13 +268,20 @@ static int measure_run(const struct cli_command *command, struct cli_settings *s
     struct cli_bench bench;
     struct cli_tally tally = {0};
     struct ip_error err = {0};
-    enum ip_status status = blocks_read(&blocks, settings, &err);
+    const struct how how = {.copies = (unsigned)settings->unroll, .loop = settings->predict.loop};
+    enum ip_status status =
+        how.loop && how.copies != 0
+            ? ip_fail(&err, IP_USAGE, "--loop and --unroll do not go together: the loop has the block once")
+            : blocks_read(&blocks, settings, &err);
+    if (status == IP_OK && how.loop) {
+        status = loops_open(&blocks, &err);
+    }
     if (status == IP_OK) {
         status = cli_bench_open(&bench, settings, &err);
         for (size_t at = 0; status == IP_OK && at < blocks.count; at += GROUP) {
             size_t count = blocks.count - at < GROUP ? blocks.count - at : GROUP;
             cli_bench_progress(&bench, "blocks", at, blocks.count);
-            status = group_run(&bench, blocks.items + at, count, (unsigned)settings->unroll, &err);
+            status = group_run(&bench, blocks.items + at, count, how, &err);
             for (size_t i = 0; status == IP_OK && i < count; i++) {
                 block_row(&output, &blocks.items[at + i], &tally);
             }
@@ -266,8 +301,19 @@ static int measure_run(const struct cli_command *command, struct cli_settings *s
 
 static const struct cli_option options[] = {
     {"hex", 'x', "HEX", "the block as machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},
-    {"file", 'f', "FILE", "the block as NASM source; - is standard input", CLI_KIND_FILE, AT(file), 0, 0,
+    {"file", 'f', "FILE", "the block as text; - is standard input", CLI_KIND_FILE, AT(file), 0, 0, NULL},
+    {"syntax", 's', "SYNTAX",
+     "of the text: nasm (the default), att (GNU as), or objdump (a listing of objdump -d)", CLI_KIND_WORD,
+     AT(predict.syntax), 0, 0, "nasm att objdump"},
+    {"object", 'O', "FILE",
+     "the block out of an object file or executable: what IACA's or OSACA's marks enclose", CLI_KIND_FILE,
+     AT(predict.object), 0, 0, NULL},
+    {"symbol", 0, "NAME", "with --object: all of this function", CLI_KIND_STRING, AT(predict.symbol), 0, 0,
      NULL},
+    {"address", 0, "A-B", "with --object: from address A to before B, in hex", CLI_KIND_STRING,
+     AT(predict.address), 0, 0, NULL},
+    {"loop", 'L', NULL, "the block is the body of a loop; without it, copies of it follow each other",
+     CLI_KIND_FLAG, AT(predict.loop), 0, 0, NULL},
     {"hex-list", 'l', "FILE", "many blocks: hex digits, one block per line or first CSV column",
      CLI_KIND_FILE, AT(hex_list), 0, 0, NULL},
     {"unroll", 'u', "N", "so many copies of the block in the loop (and twice as many, for the difference)",

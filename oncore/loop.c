@@ -36,9 +36,15 @@ static void loop_append(struct ip_text *code, unsigned counter) {
     ip_text_append_bytes(code, jump, sizeof jump);
 }
 
-enum ip_status core_loop_close(struct ip_text *code, struct ip_error *err) {
-    uint32_t used = 0;
-    bool closed = false;
+/* What a walk through a block tells. */
+struct walk {
+    uint32_t used; /* GPRs that it names */
+    size_t last;   /* where its last instruction begins */
+    bool closed;   /* that one is a branch back to the start */
+};
+
+static enum ip_status block_walk(struct walk *walk, const struct ip_text *code, struct ip_error *err) {
+    *walk = (struct walk){0};
     for (size_t at = 0; at < code->length;) {
         struct isa_form form;
         struct isa_binding binding;
@@ -53,21 +59,44 @@ enum ip_status core_loop_close(struct ip_text *code, struct ip_error *err) {
             return ip_fail(err, status, "the block's bytes at offset %zu are no instruction: %s", at,
                            reason.text);
         }
-        used |= registers_used(&form, &binding);
-        closed = false;
+        walk->used |= registers_used(&form, &binding);
+        walk->last = at;
+        walk->closed = false;
         for (unsigned i = 0; i < form.explicit_count; i++) {
             int64_t target =
                 form.operands[i].kind == ISA_OPERAND_REL ? (int64_t)(at + length) + binding.imm[i] : 1;
-            closed = closed || target == 0;
+            walk->closed = walk->closed || target == 0;
         }
         at += length;
     }
+    return IP_OK;
+}
+
+enum ip_status core_loop_close(struct ip_text *code, struct ip_error *err) {
+    struct walk walk;
+    enum ip_status status = block_walk(&walk, code, err);
+    if (status != IP_OK) {
+        return status;
+    }
     unsigned counter = FIRST_CANDIDATE;
-    while (counter > LAST_CANDIDATE && (used >> counter & 1) != 0) {
+    while (counter > LAST_CANDIDATE && (walk.used >> counter & 1) != 0) {
         counter--;
     }
-    if (!closed) {
-        loop_append(code, (used >> counter & 1) != 0 ? FIRST_CANDIDATE : counter);
+    if (!walk.closed) {
+        loop_append(code, (walk.used >> counter & 1) != 0 ? FIRST_CANDIDATE : counter);
     }
     return code->failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for a loop") : IP_OK;
+}
+
+enum ip_status core_loop_open(struct ip_text *code, struct ip_error *err) {
+    struct walk walk;
+    enum ip_status status = block_walk(&walk, code, err);
+    if (status == IP_OK && walk.closed) {
+        code->length = walk.last;
+        code->data[code->length] = '\0';
+    }
+    if (status == IP_OK && code->length == 0) {
+        status = ip_fail(err, IP_SYNTAX, "the loop has no body but its branch");
+    }
+    return status;
 }

@@ -11,4 +11,8 @@
  * conditional jump to the start. IP_SYNTAX when the bytes are no code. */
 IP_CHECK enum ip_status core_loop_close(struct ip_text *code, struct ip_error *err);
 
+/* The body alone: takes off a branch back to the start at the end of `code`, if one is there, so that another
+ * may close the loop. IP_SYNTAX when the bytes are no code, or nothing is left. */
+IP_CHECK enum ip_status core_loop_open(struct ip_text *code, struct ip_error *err);
+
 #endif

@@ -254,6 +254,25 @@ static void test_apart(void **state) {
     core_costs_fini(&costs);
 }
 
+/* The branch that closes a loop goes, and what stands before it stays; without a body it is none. */
+static void test_loop_open(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    struct ip_text code = {0};
+    ip_text_append_bytes(&code, IMUL_AX_BX, sizeof(IMUL_AX_BX) - 1);
+    const size_t bare = code.length;
+    must(core_loop_open(&code, &err), &err);
+    assert_int_equal(code.length, bare);
+    must(core_loop_close(&code, &err), &err);
+    const size_t closed = code.length;
+    must(core_loop_open(&code, &err), &err);
+    assert_int_equal(code.length, closed - 6); /* jnz rel32 */
+    ip_text_clear(&code);
+    ip_text_append_bytes(&code, "\xeb\xfe", 2); /* jmp to itself */
+    assert_int_equal(core_loop_open(&code, &err), IP_SYNTAX);
+    ip_text_fini(&code);
+}
+
 static void test_loop(void **state) {
     (void)state;
     struct core_costs costs;
@@ -527,23 +546,15 @@ static void test_picture(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports_and_issue),
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rename),
-        cmocka_unit_test(test_fusion),
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_zero),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_ports_exhaustive),
-        cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_front),
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_picture),
-        cmocka_unit_test(test_at_rename),
-        cmocka_unit_test(test_idle_source),
-        cmocka_unit_test(test_usage_believed),
+        cmocka_unit_test(test_ports_and_issue), cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_rename),
+        cmocka_unit_test(test_fusion),          cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_loop_open),       cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ports_exhaustive),
+        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_front),
+        cmocka_unit_test(test_apart),           cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_picture),         cmocka_unit_test(test_at_rename),
+        cmocka_unit_test(test_idle_source),     cmocka_unit_test(test_usage_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
