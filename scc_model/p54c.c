@@ -127,6 +127,7 @@ static enum ip_status op_decode(struct op *op, const struct scc_p54c *table, con
                       .alone = instruction.raw.disp.size != 0 && instruction.raw.imm[0].size != 0 &&
                                !instruction.raw.imm[0].is_relative};
     const ZydisDecodedOperand *shown[ZYDIS_MAX_OPERAND_COUNT];
+    const ZydisDecodedOperand *named_top = NULL;
     size_t shown_count = 0;
     op->moves = instruction.mnemonic == ZYDIS_MNEMONIC_PUSH  ? MOVES_PUSH
                 : instruction.mnemonic == ZYDIS_MNEMONIC_POP ? MOVES_POP
@@ -137,12 +138,14 @@ static enum ip_status op_decode(struct op *op, const struct scc_p54c *table, con
         }
         bool top = op->x87 && operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                    operands[i].reg.value == ZYDIS_REGISTER_ST0;
-        if (operands[i].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN && !top) {
+        if (top && operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT) {
+            named_top = &operands[i];
+        } else if (!top && operands[i].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
             shown[shown_count++] = &operands[i];
-        } else if (operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT && top) {
-            /* "fadd st0, st0": the other one stands for the row's st */
-            op->fxch_with = 0;
         }
+    }
+    if (shown_count == 0 && named_top != NULL) {
+        shown[shown_count++] = named_top; /* "fadd st0, st0": the row's st is the top, too */
     }
     for (size_t i = 0; i < shown_count; i++) {
         if (op->x87 && shown[i]->type == ZYDIS_OPERAND_TYPE_REGISTER) {
