@@ -128,7 +128,7 @@ static int compare_run(const struct cli_command *command, struct cli_settings *s
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    struct res_sheet a = {0}, b = {0};
+    struct res_sheet a = {.architecture = settings->export.arch}, b = a;
     struct res_comparison comparison = {0};
     struct ip_error err = {0};
     enum ip_status status = res_sheet_read(&a, settings->arguments[0], settings->export.doubtful, &err);
@@ -168,6 +168,8 @@ static const struct cli_option options[] = {
      CLI_KIND_FLAG, AT(by_class), 0, 0, NULL},
     {"tolerance", 0, "PERCENT", "how far two values may be apart and count as the same (5)", CLI_KIND_STRING,
      AT(tolerance), 0, 0, NULL},
+    {"arch", 0, "NAME", "which architecture of uops.info's XML, or another file that has several (SKL)",
+     CLI_KIND_STRING, AT(export.arch), 0, 0, NULL},
     {"doubtful", 0, NULL, "also compare values of a store that are not to be trusted", CLI_KIND_FLAG,
      AT(export.doubtful), 0, 0, NULL},
     {0},
@@ -178,10 +180,12 @@ const struct cli_command cli_cmd_compare = {
     .summary = "tell what differs between two stores, exports or published tables",
     .arguments = "A B",
     .description =
-        "A and B are stores, files that 'isaprobe export' wrote, or tables of uops.info as CSV (columns\n"
-        "instruction, extension, latency, throughput_measured, slots, ports; some may be missing). Prints "
-        "what\n"
-        "changed from A to B in latency, throughput, issue slots and ports of the forms that both have.\n",
+        "A and B are stores, files that 'isaprobe export' wrote, uops.info's XML (--arch says of which CPU), "
+        "or\n"
+        "its tables as CSV (columns instruction, extension, latency, throughput_measured, slots, ports; "
+        "some\n"
+        "may be missing). Prints what changed from A to B in latency, throughput, issue slots and ports of\n"
+        "the forms that both have.\n",
     .options = options,
     .groups = CLI_GROUP_OUTPUT,
     .min_arguments = 2,

@@ -60,19 +60,6 @@ void ip_text_append(struct ip_text *text, const char *string) {
     ip_text_append_bytes(text, string, strlen(string));
 }
 
-void ip_text_append_xml(struct ip_text *text, const char *string) {
-    static const char special[] = "&<>\"";
-    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-    for (; *string != '\0'; string++) {
-        const char *found = strchr(special, *string);
-        if (found != NULL) {
-            ip_text_append(text, entities[found - special]);
-        } else {
-            ip_text_append_bytes(text, (unsigned char)*string < 0x20 ? " " : string, 1);
-        }
-    }
-}
-
 /* Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if it is none. */
 static size_t utf8_length(const unsigned char *at) {
     if (at[0] < 0x80) {
@@ -93,12 +80,35 @@ static size_t utf8_length(const unsigned char *at) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+/* U+FFFD, for what is not UTF-8. */
+static const char replacement[] = "\xef\xbf\xbd";
+
+void ip_text_append_xml(struct ip_text *text, const char *string) {
+    static const char special[] = "&<>\"";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
+    for (const unsigned char *at = (const unsigned char *)string; *at != '\0';) {
+        size_t length = utf8_length(at);
+        const char *found = strchr(special, *at);
+        /* U+FFFE and U+FFFF, which XML has no place for either */
+        bool none = length == 3 && at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
+        if (length == 0 || none) {
+            ip_text_append(text, replacement);
+            length = none ? length : 1;
+        } else if (found != NULL) {
+            ip_text_append(text, entities[found - special]);
+        } else {
+            ip_text_append_bytes(text, *at < 0x20 ? " " : (const char *)at, length);
+        }
+        at += length;
+    }
+}
+
 void ip_text_append_json(struct ip_text *text, const char *string) {
     ip_text_append(text, "\"");
     for (const unsigned char *at = (const unsigned char *)string; *at != '\0';) {
         size_t length = utf8_length(at);
         if (length == 0) {
-            ip_text_append(text, "\xef\xbf\xbd"); /* U+FFFD for what is not UTF-8 */
+            ip_text_append(text, replacement);
             at++;
         } else if (*at == '"' || *at == '\\') {
             ip_text_printf(text, "\\%c", *at++);

@@ -33,7 +33,7 @@ static inline uint32_t ip_text_hash(const char *string) {
     return hash;
 }
 /* Appends what stands for `string` in XML, in an attribute too; a blank for a control character, which XML
- * has no place for. */
+ * has no place for, and U+FFFD for what is not UTF-8. */
 void ip_text_append_xml(struct ip_text *text, const char *string);
 /* Appends `string` as a string of JSON (and of YAML), with its quotes: control characters escaped, U+FFFD for
  * what is not UTF-8. */

@@ -2,19 +2,27 @@
 #include "oncore/bounds.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { SETS_MAX = 64 };
 
 /* The µops of one pass, by set of ports. */
 struct load {
-    uint32_t ports[SETS_MAX];
-    double uops[SETS_MAX];
+    struct load_set {
+        uint32_t ports;
+        double uops;
+    } * sets; /* owned */
     unsigned count;
 };
 
-static void load_gather(struct load *load, const struct core_block *block) {
-    load->count = 0;
+static enum ip_status load_gather(struct load *load, const struct core_block *block, struct ip_error *err) {
+    size_t most = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        most += block->items[i].cost->term_count;
+    }
+    *load = (struct load){.sets = calloc(most + 1, sizeof *load->sets)};
+    if (load->sets == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for a block of %zu instructions", block->count);
+    }
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
         if (instruction->renamed || instruction->fused) {
@@ -23,20 +31,15 @@ static void load_gather(struct load *load, const struct core_block *block) {
         for (unsigned t = 0; t < instruction->cost->term_count; t++) {
             uint32_t ports = core_term_ports(instruction, t);
             unsigned at = 0;
-            while (at < load->count && load->ports[at] != ports) {
+            while (at < load->count && load->sets[at].ports != ports) {
                 at++;
             }
-            if (at == SETS_MAX) {
-                continue;
-            }
-            if (at == load->count) {
-                load->ports[at] = ports;
-                load->uops[at] = 0.0;
-                load->count++;
-            }
-            load->uops[at] += instruction->cost->terms[t].uops;
+            load->count += at == load->count;
+            load->sets[at].ports = ports;
+            load->sets[at].uops += instruction->cost->terms[t].uops;
         }
     }
+    return IP_OK;
 }
 
 /* A core has a few sets that overlap, of a dozen ports at most: they have no more unions. */
@@ -60,12 +63,12 @@ static double load_fullest(const struct load *load, uint32_t *ports) {
     uint32_t unions[UNIONS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < load->count; i++) {
-        count = union_add(unions, count, load->ports[i]);
+        count = union_add(unions, count, load->sets[i].ports);
     }
     for (unsigned k = 0; k < count; k++) {
         for (unsigned i = 0; i < load->count; i++) {
-            if ((load->ports[i] & unions[k]) != 0) {
-                count = union_add(unions, count, load->ports[i] | unions[k]);
+            if ((load->sets[i].ports & unions[k]) != 0) {
+                count = union_add(unions, count, load->sets[i].ports | unions[k]);
             }
         }
     }
@@ -74,7 +77,7 @@ static double load_fullest(const struct load *load, uint32_t *ports) {
     for (unsigned k = 0; k < count; k++) {
         double uops = 0.0;
         for (unsigned i = 0; i < load->count; i++) {
-            uops += (load->ports[i] & ~unions[k]) == 0 ? load->uops[i] : 0.0;
+            uops += (load->sets[i].ports & ~unions[k]) == 0 ? load->sets[i].uops : 0.0;
         }
         double cycles = uops / __builtin_popcount(unions[k]);
         if (cycles > most * (1 + 1e-12)) {
@@ -85,17 +88,25 @@ static double load_fullest(const struct load *load, uint32_t *ports) {
     return most;
 }
 
-double core_ports_bound(const struct core_block *block, uint32_t *ports) {
+enum ip_status core_ports_bound(const struct core_block *block, double *cycles, uint32_t *ports,
+                                struct ip_error *err) {
     struct load load;
-    load_gather(&load, block);
-    return load_fullest(&load, ports);
+    enum ip_status status = load_gather(&load, block, err);
+    if (status == IP_OK) {
+        *cycles = load_fullest(&load, ports);
+        free(load.sets);
+    }
+    return status;
 }
 
 /* The fullest set is filled evenly; what is left goes to the other ports, and so on. */
-void core_pressure_spread(const struct core_block *block, double pressure[CORE_PORTS_MAX],
-                          double (*shares)[CORE_PORTS_MAX]) {
+enum ip_status core_pressure_spread(const struct core_block *block, double pressure[CORE_PORTS_MAX],
+                                    double (*shares)[CORE_PORTS_MAX], struct ip_error *err) {
     struct load load;
-    load_gather(&load, block);
+    enum ip_status status = load_gather(&load, block, err);
+    if (status != IP_OK) {
+        return status;
+    }
     uint32_t level_ports[CORE_PORTS_MAX];
     unsigned levels = 0;
     memset(pressure, 0, CORE_PORTS_MAX * sizeof pressure[0]);
@@ -106,18 +117,19 @@ void core_pressure_spread(const struct core_block *block, double pressure[CORE_P
             break;
         }
         level_ports[levels++] = fullest;
-        struct load rest = {.count = 0};
+        unsigned left = 0;
         for (unsigned i = 0; i < load.count; i++) {
-            if ((load.ports[i] & ~fullest) != 0) {
-                rest.ports[rest.count] = load.ports[i] & ~fullest;
-                rest.uops[rest.count++] = load.uops[i];
+            uint32_t others = load.sets[i].ports & ~fullest;
+            if (others != 0) {
+                load.sets[left++] = (struct load_set){.ports = others, .uops = load.sets[i].uops};
             }
         }
+        load.count = left;
         for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
             pressure[p] += (fullest >> p & 1) != 0 ? cycles : 0.0;
         }
-        load = rest;
     }
+    free(load.sets);
     /* Each instruction's part of the ports of its level, in proportion to what room they have for it. */
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
@@ -134,6 +146,7 @@ void core_pressure_spread(const struct core_block *block, double pressure[CORE_P
             }
         }
     }
+    return IP_OK;
 }
 
 double core_slots_count(const struct core_block *block) {

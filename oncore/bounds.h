@@ -7,12 +7,13 @@
 
 /* Cycles in which the ports take all µops: max over sets Q of (µops confined to Q) / |Q|. *ports gets a set
  * that binds. */
-double core_ports_bound(const struct core_block *block, uint32_t *ports);
+IP_CHECK enum ip_status core_ports_bound(const struct core_block *block, double *cycles, uint32_t *ports,
+                                         struct ip_error *err);
 
 /* How the µops spread over the ports when the fullest port is as empty as can be, then the next, and so on.
  */
-void core_pressure_spread(const struct core_block *block, double pressure[CORE_PORTS_MAX],
-                          double (*shares)[CORE_PORTS_MAX]);
+IP_CHECK enum ip_status core_pressure_spread(const struct core_block *block, double pressure[CORE_PORTS_MAX],
+                                             double (*shares)[CORE_PORTS_MAX], struct ip_error *err);
 
 double core_slots_count(const struct core_block *block);
 double core_unit_bound(const struct core_block *block);

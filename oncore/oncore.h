@@ -20,7 +20,7 @@ enum core_bound {
     CORE_BOUND_PREDECODE,  /* bytes of code, where they must be decoded */
     CORE_BOUND_DECODE,     /* instructions, where they must be decoded */
     CORE_BOUND_UOP_CACHE,  /* slots that the µop cache delivers */
-    CORE_BOUND_LOOP,       /* the loop's taken branch, or its loop buffer */
+    CORE_BOUND_LOOP,       /* the loop's taken branch */
     CORE_BOUND_ISSUE,      /* issue slots */
     CORE_BOUND_PORTS,      /* the closed form over sets of ports */
     CORE_BOUND_UNIT,       /* an unpipelined unit */

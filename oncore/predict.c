@@ -79,12 +79,16 @@ enum ip_status core_predict(struct core_costs *costs, const uint8_t *code, size_
         sources_count(&made);
         made.slots = core_slots_count(&made.block);
         made.bounds[CORE_BOUND_ISSUE] = made.slots / core_issue_width(costs);
-        double ports = core_ports_bound(&made.block, &made.bottleneck);
-        /* None that is known, and some that are not: that is no bound of zero. */
-        bool unknown = made.bottleneck == 0 && made.missing_count + made.assumed_count > 0;
-        made.bounds[CORE_BOUND_PORTS] = unknown ? NAN : ports;
         made.bounds[CORE_BOUND_UNIT] = core_unit_bound(&made.block);
-        core_pressure_spread(&made.block, made.pressure, made.shares);
+        status = core_ports_bound(&made.block, &made.bounds[CORE_BOUND_PORTS], &made.bottleneck, err);
+    }
+    if (status == IP_OK && made.bottleneck == 0 && made.missing_count + made.assumed_count > 0) {
+        made.bounds[CORE_BOUND_PORTS] = NAN; /* none is known, and some are needed: that is no bound of zero */
+    }
+    if (status == IP_OK) {
+        status = core_pressure_spread(&made.block, made.pressure, made.shares, err);
+    }
+    if (status == IP_OK) {
         core_front_bounds(costs, &made.block, options, made.slots, made.bounds);
         status = core_chain_bound(costs, options, &made, err);
     }

@@ -40,7 +40,7 @@ struct sim {
     double slots;        /* issued in it */
     double retired;      /* when the youngest instruction so far retires */
     struct plan *plans;  /* owned: of each instruction */
-    double *retire_ring; /* owned: rob entries */
+    double *retire_ring; /* owned: when what has each entry of the reorder buffer retires */
     size_t ring_size, ring_at;
     struct core_values values;
 };
@@ -56,11 +56,19 @@ static uint32_t port_choose(struct sim *sim, uint32_t ports) {
     return port != 0 ? port : ports & -ports;
 }
 
+/* How many entries of the reorder buffer the instruction takes: one for each slot. */
+static size_t entries(const struct sim *sim, const struct core_instruction *instruction) {
+    double slots = core_later(1.0, round(instruction->slots));
+    return slots < (double)sim->ring_size ? (size_t)slots : sim->ring_size;
+}
+
 /* The cycle in which the instruction's last slot is issued. */
 static double issue(struct sim *sim, const struct core_instruction *instruction) {
-    double first = sim->retire_ring[sim->ring_at]; /* the instruction that had this place must have retired */
-    if (first > sim->issued) {
-        sim->issued = ceil(first);
+    /* What had these entries must have retired. They retire in order: the last one as the latest. */
+    size_t last = (sim->ring_at + entries(sim, instruction) - 1) % sim->ring_size;
+    double free_at = sim->retire_ring[last];
+    if (free_at > sim->issued) {
+        sim->issued = ceil(free_at);
         sim->slots = 0.0;
     }
     if (instruction->apart && sim->slots >= sim->apart_slots) {
@@ -286,8 +294,10 @@ static void instruction_run(struct sim *sim, size_t i) {
     last = core_later(last, targets_run(sim, &flight));
     core_values_step(&sim->values, instruction, instruction->loads ? flight.forwarded : NULL);
     sim->retired = core_later(sim->retired, last);
-    sim->retire_ring[sim->ring_at] = sim->retired;
-    sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
+    for (size_t left = entries(sim, instruction); left > 0; left--) {
+        sim->retire_ring[sim->ring_at] = sim->retired;
+        sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
+    }
 }
 
 static double now(const struct sim *sim) {

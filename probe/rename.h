@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/rename.h - what a core does with a form before it reaches a port: moves that are eliminated, and
  * instances with one register for all operands whose result is known without them (zero and ones idioms).
- * docs/usage.md, "Before the ports". */
+ * docs/port_usage.md, "Before the ports". */
 #ifndef ISAPROBE_PROBE_RENAME_H
 #define ISAPROBE_PROBE_RENAME_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/units.h - unpipelined units (dividers, square roots): which forms keep one busy for longer than their
- * ports and issue slots say, for how long, and which of them wait for the same one. docs/usage.md, "Units".
+ * ports and issue slots say, for how long, and which of them wait for the same one. docs/port_usage.md,
+ * "Units".
  *
  * From time alone, and without a list of mnemonics: a form holds a unit when 40 % of the issue slots and 30 %
  * of every set of ports are free beside it and its instances wait for nothing that the form leaves; two forms

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/usage.h - which ports the µops of any form use: "1*p01+2*p5". docs/usage.md, "Usage".
+/* probe/usage.h - which ports the µops of any form use: "1*p01+2*p5". docs/port_usage.md, "How a usage is
+ * found".
  *
  * For each set of the port map, blockers saturate it, and some copies of the form run beside them: what they
  * add to the time are the form's µops that can go nowhere else. From the small sets to the large, what

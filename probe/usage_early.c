@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/usage_early.c - cores that bind uops to ports before it is known which will be free (Zen 4). One that
- * could go elsewhere may wait behind blockers: a reading is an upper bound then. docs/usage.md, "What binds
- * early". */
+ * could go elsewhere may wait behind blockers: a reading is an upper bound then. docs/port_usage.md, "What
+ * binds early". */
 #include <math.h>
 
 #include "probe/portmap_steps.h"

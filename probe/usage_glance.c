@@ -2,7 +2,7 @@
 /* probe/usage_glance.c - a form's ports by one glance at each mix. A single glance may be wrong by anything,
  * but what is wrong seldom fits: a set's uops show in every set that holds it, all together are the issue
  * slots, and mixes that nothing was inferred from must come out as well. So few glances do for most forms,
- * and only the others are looked at closely. docs/usage.md, "Glances". */
+ * and only the others are looked at closely. docs/port_usage.md, "Glances". */
 #include <math.h>
 
 #include "generator/operands.h"

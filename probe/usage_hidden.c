@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe/usage_hidden.c - what the issue width hides: a set of as many ports as instructions are issued in a
- * cycle, which no blockers show. docs/usage.md, "What the issue width hides". */
+ * cycle, which no blockers show. docs/port_usage.md, "What the issue width hides". */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

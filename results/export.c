@@ -222,7 +222,7 @@ enum ip_status res_export_read(struct res_sheet *sheet, enum res_format format, 
     if ((unsigned)format >= RES_FORMATS) {
         return ip_fail(err, IP_USAGE, "unknown export format: choose one of %s", res_format_words);
     }
-    struct res_sheet made = {0};
+    struct res_sheet made = {.architecture = sheet->architecture};
     (void)snprintf(made.machine, sizeof made.machine, "%s", name);
     enum ip_status status = readers[format](&made, name, text, err);
     if (status != IP_OK) {

@@ -39,13 +39,15 @@ IP_CHECK enum ip_status res_export_write(struct res_sheet *sheet, struct res_exp
                                          struct ip_text *text, struct ip_error *err);
 
 /* Reads what res_export_write made: all that the format holds. `name` stands in messages. IP_SYNTAX with
- * "name:line". */
+ * "name:line", also where the file has several architectures and sheet->architecture names none; IP_USAGE
+ * where it names one that the file lacks. */
 IP_CHECK enum ip_status res_export_read(struct res_sheet *sheet, enum res_format format, const char *name,
                                         const char *text, struct ip_error *err);
 
 /* Reads a sheet from a file: a store, an export (its format is found out), or a CSV table as uops.info's are
  * re-published (its first columns called instruction and extension). With a store, `doubtful` is as for
- * res_sheet_of_store. IP_SYNTAX when it is none of these, or larger than RES_SHEET_BYTES_MAX. */
+ * res_sheet_of_store; sheet->architecture is as above. IP_SYNTAX when it is none of these, or larger than
+ * RES_SHEET_BYTES_MAX. */
 IP_CHECK enum ip_status res_sheet_read(struct res_sheet *sheet, const char *path, bool doubtful,
                                        struct ip_error *err);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results/import_xml.c - reads what export_xml.c writes, and as much of uops.info's own file: elements and
- * attributes; no entities but the five, no DTD. */
+/* results/import_xml.c - reads what export_xml.c writes, and as much of uops.info's own file, of one of its
+ * architectures: elements and attributes; no entities but the five, no DTD. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "results/formats.h"
 
@@ -24,6 +25,7 @@ struct reader {
     const char *name, *at;
     unsigned line;
     struct ip_error *err;
+    const char *wanted; /* architecture; NULL: the file has one, or none is named */
     struct tag tag;
 };
 
@@ -246,6 +248,54 @@ static enum ip_status latency_read(struct reader *reader, struct res_row *row) {
     return status;
 }
 
+static void reader_start(struct reader *reader, const char *text) {
+    reader->at = text;
+    reader->line = 1;
+}
+
+/* Decides which architecture is read: in a file of several the one that was asked for. */
+static enum ip_status architecture_choose(struct reader *reader, const char *asked, const char *text) {
+    enum { NAMES_MAX = 64 };
+    struct ip_lines names = {0};
+    enum ip_status status = IP_OK;
+    unsigned second = 0; /* the line of the second one */
+    while ((status = tag_next(reader)) == IP_OK && reader->tag.name[0] != '\0') {
+        const char *name = strcmp(reader->tag.name, "architecture") == 0 ? value(&reader->tag, "name") : NULL;
+        bool known = name == NULL || names.count == NAMES_MAX;
+        for (size_t i = 0; !known && i < names.count; i++) {
+            known = strcmp(names.items[i], name) == 0;
+        }
+        if (!known) {
+            ip_lines_add(&names, name);
+            second = names.count == 2 ? reader->line : second;
+        }
+    }
+    if (status == IP_OK && names.failed) {
+        status = ip_fail(reader->err, IP_NO_MEMORY, "out of memory for %s", reader->name);
+    }
+    if (status == IP_OK && names.count > 1) {
+        struct ip_text list = {0};
+        for (size_t i = 0; i < names.count; i++) {
+            reader->wanted = asked != NULL && strcasecmp(names.items[i], asked) == 0 ? asked : reader->wanted;
+            ip_text_printf(&list, "%s%s", i == 0 ? "" : ", ", names.items[i]);
+        }
+        if (asked == NULL) {
+            status = ip_fail_at(reader->err, IP_SYNTAX, reader->name, second, 0,
+                                "the file has several architectures: name one with 'isaprobe compare --arch "
+                                "NAME': %.300s",
+                                ip_text_string(&list));
+        } else if (reader->wanted == NULL) {
+            status = ip_fail_at(reader->err, IP_USAGE, reader->name, 0, 0,
+                                "the file has no architecture '%.32s': --arch takes one of %.300s", asked,
+                                ip_text_string(&list));
+        }
+        ip_text_fini(&list);
+    }
+    ip_lines_fini(&names);
+    reader_start(reader, text);
+    return status;
+}
+
 enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const char *text,
                             struct ip_error *err) {
     struct reader *reader = calloc(1, sizeof *reader);
@@ -253,12 +303,13 @@ enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const cha
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
     }
     reader->name = name;
-    reader->at = text;
-    reader->line = 1;
     reader->err = err;
+    reader_start(reader, text);
     bool closed = false, also = false; /* inside an instruction's other encoding, which says the same again */
-    enum ip_status status = IP_OK;
-    while ((status = tag_next(reader)) == IP_OK && reader->tag.name[0] != '\0') {
+    enum ip_status status = architecture_choose(reader, sheet->architecture, text);
+    const bool any = reader->wanted == NULL;
+    bool inside = any, has_it = true; /* the architecture that is wanted; the last row has it */
+    while (status == IP_OK && (status = tag_next(reader)) == IP_OK && reader->tag.name[0] != '\0') {
         const char *tag = reader->tag.name;
         struct res_row *row = sheet->count > 0 ? &sheet->rows[sheet->count - 1] : NULL;
         if (strcmp(tag, "root") == 0) {
@@ -268,19 +319,23 @@ enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const cha
             also = true;
         } else if (strcmp(tag, "instruction") == 0) {
             also = false;
+            sheet->count -= !has_it; /* the row owns nothing yet */
+            inside = has_it = any;
             row = res_sheet_row_add(sheet);
             status = row != NULL ? instruction_read(reader, row)
                                  : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
-        } else if (strcmp(tag, "measurement") == 0 && row != NULL && !also) {
+        } else if (strcmp(tag, "architecture") == 0 && !any) {
+            const char *its_name = value(&reader->tag, "name");
+            inside = its_name != NULL && strcasecmp(its_name, reader->wanted) == 0;
+            has_it = has_it || inside;
+        } else if (strcmp(tag, "measurement") == 0 && row != NULL && inside && !also) {
             status = measurement_read(reader, row);
-        } else if (strcmp(tag, "latency") == 0 && row != NULL && !also) {
+        } else if (strcmp(tag, "latency") == 0 && row != NULL && inside && !also) {
             status = latency_read(reader, row);
         }
         closed = strcmp(tag, "/root") == 0;
-        if (status != IP_OK) {
-            break;
-        }
     }
+    sheet->count -= !has_it;
     if (status == IP_OK && !closed) {
         status = wrong(reader, "the file ends without </root>");
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results/lock.h - one writer per store: the file STORE.lock, locked by the process that scans. The kernel
- * drops the lock when that process ends, however it ends; what a killed one leaves behind is an empty file
- * without meaning. */
+/* results/lock.h - one writer per store: the file STORE.lock, beside the file that symbolic links lead to,
+ * locked by the process that scans. The kernel drops the lock when that process ends, however it ends; what a
+ * killed one leaves behind is an empty file without meaning. */
 #ifndef ISAPROBE_RESULTS_LOCK_H
 #define ISAPROBE_RESULTS_LOCK_H
 

@@ -63,8 +63,8 @@ enum ip_status res_run_begin(struct res_store *store, const struct res_run *run,
     return status;
 }
 
-enum ip_status res_run_end(struct res_store *store, const char *outcome, uint64_t kernels,
-                           struct ip_error *err) {
+static enum ip_status outcome_put(struct res_store *store, const char *outcome, uint64_t kernels,
+                                  struct ip_error *err) {
     struct res_binder binder;
     enum ip_status status = prepare(
         store, "UPDATE runs SET ended = " NOW ", outcome = ?, kernels = ? WHERE id = ?", &binder, err);
@@ -77,6 +77,21 @@ enum ip_status res_run_end(struct res_store *store, const char *outcome, uint64_
     status = res_bind_run(store, &binder, err);
     (void)sqlite3_finalize(binder.statement);
     return status;
+}
+
+/* Facts that were replaced took their statistics with them, not the kernels: others may have had the same. (A
+ * pending statistic names no row: its kernel is stored with the fact.) */
+static const char drop_sql[] =
+    "DELETE FROM kernels WHERE id NOT IN (SELECT kernel_id FROM statistics WHERE kernel_id IS NOT NULL);"
+    "DELETE FROM preparations WHERE id NOT IN (SELECT preparation_id FROM kernels);";
+
+enum ip_status res_run_end(struct res_store *store, const char *outcome, uint64_t kernels,
+                           struct ip_error *err) {
+    enum ip_status status = outcome_put(store, outcome, kernels, err);
+    if (status == IP_OK) {
+        status = res_transaction_begin(store, err);
+    }
+    return status == IP_OK ? res_transaction_end(store, res_sql_exec(store, drop_sql, err), err) : status;
 }
 
 enum ip_status res_run_get(struct res_store *store, int64_t run, struct res_run_text *text,

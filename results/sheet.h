@@ -12,7 +12,7 @@
 enum {
     RES_NAME_MAX = 128,
     RES_PORTS_MAX = PROBE_USAGE_TEXT,
-    RES_SHEET_BYTES_MAX = 64 << 20, /* of a file that is read */
+    RES_SHEET_BYTES_MAX = 256 << 20, /* of a file that is read: uops.info's has all architectures */
 };
 
 /* One latency: from an operand to another. */
@@ -49,6 +49,9 @@ struct res_row {
 };
 
 struct res_sheet {
+    /* Given to readers: which architecture of a file with several is wanted, as uops.info's XML; NULL: there
+     * is but one. Borrowed while they read. */
+    const char *architecture;
     char machine[256];    /* res_machine.identity, or where the sheet comes from */
     struct res_row *rows; /* owned; in the order of the source */
     size_t count, capacity;

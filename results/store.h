@@ -55,7 +55,7 @@ struct res_run {
  * "killed". */
 IP_CHECK enum ip_status res_run_begin(struct res_store *store, const struct res_run *run,
                                       struct ip_error *err);
-/* Ends it: "finished", "interrupted" or "failed". */
+/* Ends it: "finished", "interrupted" or "failed". Kernels that no statistic has any more go. */
 IP_CHECK enum ip_status res_run_end(struct res_store *store, const char *outcome, uint64_t kernels,
                                     struct ip_error *err);
 

@@ -7,12 +7,15 @@
 
 /* What an instruction reads and writes: integer registers by number, flags, x87 registers by distance from
  * the top of the stack. */
-enum { REGISTERS = 8, FLAGS = 8, RESOURCES = 9, STACK = 8, INSTRUCTIONS_MAX = 512 };
+enum { REGISTERS = 8, ESP = 4, FLAGS = 8, RESOURCES = 9, STACK = 8, INSTRUCTIONS_MAX = 512 };
+
+enum moves { MOVES_NOTHING, MOVES_PUSH, MOVES_POP }; /* what moves ESP beside what it names */
 
 struct op {
     const struct scc_row *row;
-    unsigned reads, writes, addresses; /* bits of resources */
-    unsigned st_reads, st_writes;      /* bits of stack positions, before a pop, after a push */
+    unsigned reads, writes, addresses; /* bits of resources, without the ESP that `moves` stands for */
+    enum moves moves;
+    unsigned st_reads, st_writes; /* bits of stack positions, before a pop, after a push */
     int pushes, pops;
     bool x87, fxch, store, branch, alone; /* alone: pairs with nothing */
     int fxch_with;
@@ -124,17 +127,25 @@ static enum ip_status op_decode(struct op *op, const struct scc_p54c *table, con
                       .alone = instruction.raw.disp.size != 0 && instruction.raw.imm[0].size != 0 &&
                                !instruction.raw.imm[0].is_relative};
     const ZydisDecodedOperand *shown[ZYDIS_MAX_OPERAND_COUNT];
+    const ZydisDecodedOperand *named_top = NULL;
     size_t shown_count = 0;
+    op->moves = instruction.mnemonic == ZYDIS_MNEMONIC_PUSH  ? MOVES_PUSH
+                : instruction.mnemonic == ZYDIS_MNEMONIC_POP ? MOVES_POP
+                                                             : MOVES_NOTHING;
     for (size_t i = 0; i < instruction.operand_count; i++) {
-        operand_note(op, &operands[i]);
+        if (op->moves == MOVES_NOTHING || operands[i].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
+            operand_note(op, &operands[i]);
+        }
         bool top = op->x87 && operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                    operands[i].reg.value == ZYDIS_REGISTER_ST0;
-        if (operands[i].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN && !top) {
+        if (top && operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT) {
+            named_top = &operands[i];
+        } else if (!top && operands[i].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
             shown[shown_count++] = &operands[i];
-        } else if (operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT && top) {
-            /* "fadd st0, st0": the other one stands for the row's st */
-            op->fxch_with = 0;
         }
+    }
+    if (shown_count == 0 && named_top != NULL) {
+        shown[shown_count++] = named_top; /* "fadd st0, st0": the row's st is the top, too */
     }
     for (size_t i = 0; i < shown_count; i++) {
         if (op->x87 && shown[i]->type == ZYDIS_OPERAND_TYPE_REGISTER) {
@@ -170,7 +181,8 @@ static enum ip_status op_decode(struct op *op, const struct scc_p54c *table, con
 /* The core while it runs: when each thing is ready, when each port is free. */
 struct core {
     double ready[RESOURCES], st_ready[STACK];
-    double pipe_free; /* both pipes move together */
+    double address_ready[RESOURCES]; /* when addresses may be made of it */
+    double pipe_free;                /* both pipes move together */
     double fpu_free, multiplier_free;
 };
 
@@ -186,13 +198,13 @@ static int port_cycles(const struct scc_row *row, unsigned port) {
 /* The earliest cycle at which `op` may begin. */
 static double begin_at(const struct core *core, const struct op *op) {
     double begin = core->pipe_free;
+    const unsigned addresses = op->addresses | (op->moves != MOVES_NOTHING ? 1u << ESP : 0);
     for (int r = 0; r < RESOURCES; r++) {
         if ((op->reads >> r & 1) != 0 && core->ready[r] > begin) {
             begin = core->ready[r];
         }
-        /* Addresses are formed a stage earlier: the register must have been written one cycle before. */
-        if ((op->addresses >> r & 1) != 0 && core->ready[r] + 1 > begin) {
-            begin = core->ready[r] + 1;
+        if ((addresses >> r & 1) != 0 && core->address_ready[r] > begin) {
+            begin = core->address_ready[r];
         }
     }
     for (int s = 0; s < STACK; s++) {
@@ -213,9 +225,16 @@ static double begin_at(const struct core *core, const struct op *op) {
 
 static void op_finish(struct core *core, const struct op *op, double begin) {
     double done = begin + op->row->latency_cycles;
+    /* The core foretells ESP after PUSH and POP, so addresses need not wait for it (Fog, "The
+     * microarchitecture of Intel, AMD and VIA CPUs", "Address generation interlock"). */
+    if (op->moves != MOVES_NOTHING) {
+        core->ready[ESP] = core->address_ready[ESP] = begin + 1;
+    }
     for (int r = 0; r < RESOURCES; r++) {
         if ((op->writes >> r & 1) != 0) {
             core->ready[r] = done;
+            /* Addresses are formed a stage earlier: the register must have been written one cycle before. */
+            core->address_ready[r] = done + 1;
         }
     }
     if (op->fxch) {
@@ -262,11 +281,20 @@ static bool pairs(const struct op *first, const struct op *second) {
         return first->x87 && second->fxch;
     }
     unsigned written = first->writes;
+    unsigned used = second->reads | second->addresses | (second->writes & ~(1u << FLAGS));
     if (second->branch) {
         written &= ~(1u << FLAGS); /* compare and branch go together */
     }
-    bool reads = (written & (second->reads | second->addresses)) != 0;
-    return !reads && (written & second->writes & ~(1u << FLAGS)) == 0;
+    /* Two that push or two that pop pair, though both move ESP ("Pentium Processor User's Manual", volume 1,
+     * 3.1.2; Fog has PUSH and CALL, too, which the table lacks). */
+    if (second->moves != MOVES_NOTHING &&
+        (second->moves != first->moves || (first->writes >> ESP & 1) != 0)) {
+        used |= 1u << ESP;
+    }
+    if (first->moves != MOVES_NOTHING) {
+        written |= 1u << ESP;
+    }
+    return (written & used) == 0;
 }
 
 /* How long the second of a pair waits in its pipe: behind one that reads, changes and writes memory, an

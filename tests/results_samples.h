@@ -180,6 +180,19 @@ static inline void sql(const char *path, const char *statements) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* The one number that a query gives. */
+static inline double number(const char *path, const char *sql) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    double value = sqlite3_column_double(statement, 0);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    return value;
+}
+
 /* The store of machine "one", to write; `run`: a run has begun. */
 static inline struct res_store *sample_store_open(const char *path, bool run) {
     struct res_machine machine = sample_machine("one");

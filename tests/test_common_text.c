@@ -178,10 +178,22 @@ static void test_json_strings(void **state) {
     ip_text_fini(&text);
 }
 
+static void test_xml_text(void **state) {
+    (void)state;
+    struct ip_text text = {0};
+    ip_text_append_xml(&text, "a<b>&\"\n\x01 \xc2\xb5 caf\xe9.sim \xed\xa0\x80 \xef\xbf\xbf \xc2");
+    assert_string_equal(
+        ip_text_string(&text),
+        "a&lt;b&gt;&amp;&quot;   \xc2\xb5 caf\xef\xbf\xbd.sim \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
+        "\xef\xbf\xbd \xef\xbf\xbd");
+    ip_text_fini(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_file_is_text),
         cmocka_unit_test(test_json_strings),
+        cmocka_unit_test(test_xml_text),
         cmocka_unit_test(test_text_grows_and_stays_terminated),
         cmocka_unit_test(test_text_keeps_zero_bytes),
         cmocka_unit_test(test_text_appending_nothing_to_an_empty_text_terminates_it),

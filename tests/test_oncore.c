@@ -367,12 +367,14 @@ static uint32_t random_ports(struct ip_random *random, bool few) {
 static void test_ports_exhaustive(void **state) {
     (void)state;
     struct ip_random random = {.state = 20261};
+    enum { MANY = 60 }; /* of every tenth block: instructions, with more than a hundred sets of ports */
     for (unsigned round = 0; round < 300; round++) {
-        struct core_instruction items[6];
-        struct core_cost costs[6];
+        struct core_instruction items[MANY];
+        struct core_cost costs[MANY];
         memset(items, 0, sizeof items);
         memset(costs, 0, sizeof costs);
         struct core_block block = {.items = items, .count = 1 + ip_random_below(&random, 6)};
+        block.count = round % 10 == 0 ? MANY : block.count;
         for (size_t i = 0; i < block.count; i++) {
             costs[i].term_count = 1 + (unsigned)ip_random_below(&random, 3);
             for (unsigned t = 0; t < costs[i].term_count; t++) {
@@ -392,12 +394,14 @@ static void test_ports_exhaustive(void **state) {
             most = fmax(most, uops / __builtin_popcount(set));
         }
         uint32_t binding = 0;
-        double found = core_ports_bound(&block, &binding);
+        double found = NAN;
+        struct ip_error err = {0};
+        must(core_ports_bound(&block, &found, &binding, &err), &err);
         if (fabs(found - most) > 1e-9) {
             fail_msg("seed 20261, round %u: %f instead of %f", round, found, most);
         }
-        double pressure[CORE_PORTS_MAX], shares[6][CORE_PORTS_MAX] = {{0}}, sum = 0.0, all = 0.0;
-        core_pressure_spread(&block, pressure, shares);
+        double pressure[CORE_PORTS_MAX], shares[MANY][CORE_PORTS_MAX] = {{0}}, sum = 0.0, all = 0.0;
+        must(core_pressure_spread(&block, pressure, shares, &err), &err);
         for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
             assert_true(pressure[p] <= most + 1e-9);
             sum += pressure[p];

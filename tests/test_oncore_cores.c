@@ -189,6 +189,26 @@ static void test_flags(void **state) {
     core_costs_fini(&costs);
 }
 
+/* The reorder buffer holds slots: what has four of them takes four entries. */
+static void test_reorder_buffer(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(POPCNT_DX_SI), "1*p0", 1, 40);
+    cost_of(&costs, BYTES(ADD_AX_CX))->slots = 4.0;
+    struct bytes block = BYTES(POPCNT_DX_SI ADD_AX_CX ADD_8_CX ADD_9_CX ADD_10_CX); /* 17 slots */
+    assert_about(simulated(&costs, block), 17.0 / 6.0); /* all of it fits the default */
+    parameter(&costs, "rob_slots", 17);
+    double one = simulated(&costs, block);
+    assert_true(one >= 40.0 && one <= 44.0); /* nothing of the next pass beside the long one */
+    parameter(&costs, "rob_slots", 68);
+    double four = simulated(&costs, block);
+    assert_true(four >= 10.0 && four <= 11.0);
+    parameter(&costs, "rob_slots", 3); /* fewer than an instruction has: it goes alone */
+    assert_true(simulated(&costs, block) >= 40.0);
+    core_costs_fini(&costs);
+}
+
 /* NOPs that share the slot of the instruction before them. */
 static void test_nops(void **state) {
     (void)state;
@@ -341,7 +361,7 @@ int main(void) {
         cmocka_unit_test(test_branch_ports),
         cmocka_unit_test(test_commits),
         cmocka_unit_test(test_foretold),
-
+        cmocka_unit_test(test_reorder_buffer),
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_lea),
     };

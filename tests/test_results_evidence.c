@@ -2,6 +2,8 @@
 /* The kernel behind a number, and the machine behind a store. */
 #include "tests/results_samples.h"
 
+#include "tests/near.h"
+
 /* Every kernel takes one cycle; NULL is a fault. */
 static enum ip_status scripted(void *self, const struct gen_kernel *const *kernels, size_t count,
                                struct hx_stat *stats, struct ip_error *err) {
@@ -81,7 +83,20 @@ static void test_log(void **state) {
     assert_int_equal(evidence->copies, 2);
     assert_int_equal(evidence->forms_per_unit, 1);
     res_form_fini(&form);
+
+    /* What was replaced leaves no kernel behind when the run has ended. */
+    sample.throughput.stat = stats[4];
+    must(res_form_put(store, &facts, &log, &found, &err), &err);
+    must(res_run_end(store, "finished", 2, &err), &err);
+    must(res_form_get(store, sample.form.syntax, &form, &err), &err);
+    assert_true(form.throughput.evidence.kernel == stats[4].kernel_hash);
+    assert_int_equal(form.throughput.evidence.unit_bytes, 3);
+    res_form_fini(&form);
     res_store_close(store);
+    assert_near(number(place->path, "SELECT count(*) FROM kernels"), 1.0, 0.0);
+    assert_near(number(place->path, "SELECT count(*) FROM preparations WHERE memory_fill <> zeroblob(64)"),
+                1.0, 0.0);
+    assert_near(number(place->path, "SELECT count(*) FROM preparations"), 1.0, 0.0);
 
     res_log_clear(&log);
     assert_null(res_log_find(&log, stats[0].kernel_hash));

@@ -614,9 +614,57 @@ static void test_deep_nesting(void **state) {
     assert_non_null(strstr(err.text, "too deep"));
 }
 
+/* A file of uops.info's kind: of several architectures one is read, and nothing is mixed. */
+static void test_architectures(void **state) {
+    (void)state;
+    static const char text[] =
+        "<root>\n"
+        "<instruction string=\"CMC\"><architecture name=\"NHM\"><measurement TP_loop=\"1.00\"/>\n"
+        "</architecture></instruction>\n"
+        "<instruction string=\"IMUL (R64, R64)\">\n"
+        "<architecture name=\"NHM\"><measurement TP_loop=\"1.00\" ports=\"1*p1\">\n"
+        "<latency start_op=\"1\" target_op=\"1\" cycles=\"7\"/></measurement></architecture>\n"
+        "<architecture name=\"ZEN4\"><measurement TP_loop=\"5.00\">\n"
+        "<latency start_op=\"2\" target_op=\"1\" cycles=\"3\"/></measurement></architecture>\n"
+        "</instruction>\n"
+        "<instruction string=\"STC\"><architecture name=\"NHM\"><measurement TP_loop=\"1.00\"/>\n"
+        "</architecture></instruction>\n"
+        "</root>";
+    struct ip_error err = {0};
+    struct res_sheet sheet = {0};
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_SYNTAX);
+    assert_string_equal(err.place, "u:7");
+    assert_non_null(strstr(err.text, "--arch NAME': NHM, ZEN4"));
+    sheet.architecture = "SKL";
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_USAGE);
+    assert_non_null(strstr(err.text, "no architecture 'SKL': --arch takes one of NHM, ZEN4"));
+    assert_int_equal(sheet.count, 0);
+    sheet.architecture = "zen4";
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_OK);
+    assert_int_equal(sheet.count, 1);
+    assert_string_equal(sheet.rows[0].name, "IMUL (R64, R64)");
+    assert_true(sheet.rows[0].throughput == 5 && sheet.rows[0].pair_count == 1);
+    assert_true(sheet.rows[0].latency.high == 3 && sheet.rows[0].ports[0] == '\0');
+    sheet.architecture = "NHM";
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_OK);
+    assert_int_equal(sheet.count, 3);
+    assert_true(sheet.rows[1].throughput == 1 && sheet.rows[1].latency.high == 7);
+    /* Of one architecture the name is no matter. */
+    sheet.architecture = "SKL";
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u",
+                                     "<root><instruction string=\"CMC\"><architecture name=\"NHM\">"
+                                     "<measurement TP=\"2\"/></architecture></instruction></root>",
+                                     &err),
+                     IP_OK);
+    assert_int_equal(sheet.count, 1);
+    assert_true(sheet.rows[0].throughput == 2);
+    res_sheet_fini(&sheet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_json_xml_hold_everything),
+        cmocka_unit_test(test_architectures),
         cmocka_unit_test(test_fractional_ports),
         cmocka_unit_test(test_whole_latencies),
         cmocka_unit_test(test_nothing_to_write),

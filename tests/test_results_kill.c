@@ -125,6 +125,19 @@ static void test_lock(void **state) {
     char words[64];
     (void)snprintf(words, sizeof words, "in use by another scan (process %ld)", (long)child);
     enum ip_status second = res_store_open(&store, place->path, &machine, &err);
+    /* So is it through links, to the file and to its directory. */
+    char link[128], directory[128], through[256];
+    (void)snprintf(link, sizeof link, "%s/link.db", place->directory);
+    (void)snprintf(directory, sizeof directory, "%s/here", place->directory);
+    (void)snprintf(through, sizeof through, "%s/cpu.db", directory);
+    assert_int_equal(symlink("cpu.db", link), 0);
+    assert_int_equal(symlink(place->directory, directory), 0);
+    struct res_store *other = NULL;
+    struct ip_error link_err = {0}, through_err = {0};
+    enum ip_status linked = res_store_open(&other, link, &machine, &link_err);
+    enum ip_status passed = res_store_open(&other, through, &machine, &through_err);
+    (void)unlink(link);
+    (void)unlink(directory);
     /* Reading goes on. */
     struct ip_error read_err = {0};
     struct res_form form = {0};
@@ -141,15 +154,38 @@ static void test_lock(void **state) {
 
     assert_int_equal(second, IP_FAILED);
     assert_non_null(strstr(err.text, words));
+    assert_int_equal(linked, IP_FAILED);
+    assert_non_null(strstr(link_err.text, words));
+    assert_int_equal(passed, IP_FAILED);
+    assert_non_null(strstr(through_err.text, words));
     must(reading, &read_err);
     /* The kernel has taken the lock back. */
     must(res_store_open(&store, place->path, &machine, &err), &err);
     res_store_close(store);
 }
 
+/* A link may lead to a store that is still to be made: its lock is beside that one, not beside the link. */
+static void test_lock_of_link(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct res_store *store = NULL;
+    struct ip_error err = {0};
+    char link[128], lock[128];
+    (void)snprintf(link, sizeof link, "%s/link.db", place->directory);
+    (void)snprintf(lock, sizeof lock, "%s.lock", place->path);
+    assert_int_equal(symlink("cpu.db", link), 0);
+    enum ip_status opened = res_store_open(&store, link, &machine, &err);
+    (void)unlink(link);
+    must(opened, &err);
+    int there = access(lock, F_OK);
+    res_store_close(store);
+    assert_int_equal(there, 0);
+    assert_int_equal(access(lock, F_OK), -1);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, place_open, place_close)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_kill), TEST(test_lock)};
+    const struct CMUnitTest tests[] = {TEST(test_kill), TEST(test_lock), TEST(test_lock_of_link)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,19 +6,6 @@
 
 #define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-12)
 
-/* The one number that a query gives. */
-static double number(const char *path, const char *sql) {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    double value = sqlite3_column_double(statement, 0);
-    (void)sqlite3_finalize(statement);
-    (void)sqlite3_close(db);
-    return value;
-}
-
 static void test_round_trip(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");

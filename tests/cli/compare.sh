@@ -25,6 +25,13 @@ isaprobe compare -q --tolerance 0 "$T/a.csv" "$T/a.uopsinfo-xml"
 echo "== a table of uops.info"
 printf 'instruction,extension,latency,throughput_measured,slots,ports\r\n"IMUL (R64, R64)",BASE,[3;\xe2\x89\xa47],1.00,1,1*p1\r\n"ADD_01 (R64, R64)",BASE,2,0.25,,\r\n"NONE (R64)",BASE,,,,\r\n' >"$T/u.csv"
 isaprobe compare "$T/u.csv" "$T/a.db" | rounded
+echo "== one architecture of a file of several"
+value() { printf '<architecture name="%s"><measurement TP_loop="%s"><latency start_op="1" target_op="1" cycles="%s"/></measurement></architecture>\n' "$@"; }
+printf '<root><instruction string="IMUL (R64, R64)">\n%s\n%s</instruction></root>\n' "$(value NHM 1.00 7)" "$(value ZEN4 5.00 3)" >"$T/u.xml"
+isaprobe compare "$T/u.xml" "$T/a.db" || echo "exit $?"
+isaprobe compare --arch SKL "$T/u.xml" "$T/a.db" || echo "exit $?"
+isaprobe compare -q --arch nhm "$T/u.xml" "$T/a.db" | rounded
+isaprobe compare -q --arch ZEN4 "$T/u.xml" "$T/a.db" | rounded
 echo "== a table of an AMD, which names its pipes and no other port"
 head='instruction,extension,latency,throughput_measured,slots,ports'
 printf '%s\n"AESENC (XMM, M128)",AES,,0.50,1,1*FP01\n"AESIMC (XMM, XMM)",AES,,0.50,1,1*FP12\n' $head >"$T/p.csv"
