@@ -315,6 +315,71 @@ static void test_ambiguous(void **state) {
     machine_close(&machine);
 }
 
+/* The sets of one of the systems that explain the readings are those of the cast. */
+static bool truth_is_system(const struct probe_portmap *map, unsigned system, const struct cast *cast) {
+    uint32_t found[CAST_MAX] = {0}, truth[CAST_MAX] = {0}, ports[2][PROBE_PORTSET_PORTS];
+    unsigned count = 0;
+    for (; cast[count].form[0] != '\0'; count++) {
+        found[count] = map->alternatives.sets[system][class_of(map, cast[count].form) - map->classes];
+        truth[count] = set_of(cast[count].ports);
+    }
+    signatures(found, count, ports[0]);
+    signatures(truth, count, ports[1]);
+    return memcmp(ports[0], ports[1], sizeof ports[0]) == 0;
+}
+
+static void is_ambiguous_with_truth(const char *core, const struct cast *cast, const char *form) {
+    struct machine machine;
+    machine_open_mapped(&machine, core, cast, "");
+    const struct probe_portmap *map = &machine.map;
+    assert_true(map->confirmed && map->solutions > 1 && probe_portmap_is_ambiguous(map));
+    bool any = false;
+    for (unsigned s = 0; s < map->solutions; s++) {
+        any = any || truth_is_system(map, s, cast);
+        /* Loads and stores have the same ports in all. */
+        for (unsigned c = 0; c < map->class_count; c++) {
+            bool memory = map->classes[c].load || map->classes[c].store;
+            assert_true(!memory || map->alternatives.sets[s][c] == map->classes[c].ports);
+        }
+    }
+    assert_true(any);
+    char buffer[PROBE_PORTSET_PORTS + 1];
+    uint32_t last = map->alternatives.sets[map->solutions - 1][class_of(map, form) - map->classes];
+    (void)probe_ports_print(map, last, buffer);
+    assert_int_equal(strlen(buffer), class_of(map, form)->width);
+    assert_int_equal(buffer[strlen(buffer) - 1], '?'); /* a port that the first system lacks */
+    machine_close(&machine);
+}
+
+/* Two clusters with more ports than issue slots: the smallest system lets them share some, and larger ones
+ * explain the readings as well. */
+static void test_unions_behind_the_issue(void **state) {
+    (void)state;
+    static const struct cast small[] = {{"popcnt r64, r64", "0"},
+                                        {"movsxd r64, r32", "01"},
+                                        {"andn r64, r64, r64", "01"},
+                                        {"vpshufb xmm, xmm, xmm", "2"},
+                                        {"vpaddd xmm, xmm, xmm", "23"},
+                                        {"vpand xmm, xmm, xmm", "23"},
+                                        {"", ""}};
+    static const struct cast five[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "12"},
+                                       {"movsxd r64, r32", "0123"},
+                                       {"vpshufb xmm, xmm, xmm", "5"},
+                                       {"vmulps xmm, xmm, xmm", "56"},
+                                       {"vpaddd xmm, xmm, xmm", "567"},
+                                       {"", ""}};
+    is_ambiguous_with_truth(CORE("3", "01"), small, "vpaddd xmm, xmm, xmm");
+    is_ambiguous_with_truth(CORE("5", "0123"), five, "movsxd r64, r32");
+    struct machine machine; /* with more issue slots the same is plain */
+    machine_open_mapped(&machine, CORE("8", "0123"), five, "");
+    map_is(&machine.map, five);
+    assert_false(probe_portmap_is_ambiguous(&machine.map));
+    machine.map.more_solutions = true; /* a search that was broken off found one */
+    assert_true(probe_portmap_is_ambiguous(&machine.map));
+    machine_close(&machine);
+}
+
 /* A 512-bit vector takes a narrower one's port for a cycle: they meet, and that of MMX is no blocker of both.
  */
 static void test_wide_vectors_meet(void **state) {
@@ -485,6 +550,7 @@ int main(void) {
         cmocka_unit_test(test_port_of_jumps),
         cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_ambiguous),
+        cmocka_unit_test(test_unions_behind_the_issue),
         cmocka_unit_test(test_no_one_uop_form),
         cmocka_unit_test(test_wide_vectors_meet),
         cmocka_unit_test(test_removed_moves),
