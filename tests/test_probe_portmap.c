@@ -125,6 +125,58 @@ static void test_skylake(void **state) {
     machine_close(&machine);
 }
 
+/* Which ports Intel's stores have their addresses on is known of some cores only: by their loads and stores,
+ * and what is as old as those. */
+static void test_store_addresses(void **state) {
+    (void)state;
+    static const struct {
+        unsigned loads, stores;
+        const char *others[2]; /* that run */
+        const char *name;
+    } cases[] = {
+        {2, 1, {"shlx r64, r64, r64", NULL}, "237"},                   /* Haswell */
+        {2, 1, {NULL}, ""},                                            /* Sandy Bridge: 23 */
+        {1, 1, {NULL}, ""},                                            /* Nehalem: 3 */
+        {1, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* none that is known */
+        {2, 2, {"rorx r64, r64, imm8", "vpaddd zmm, zmm, zmm"}, "78"}, /* Ice Lake */
+        {3, 2, {"rorx r64, r64, imm8", NULL}, "78"},                   /* Golden Cove */
+        {2, 2, {"rorx r64, r64, imm8", NULL}, ""},                     /* Gracemont */
+        {0, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* loads were lost to noise */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form forms[2];
+        struct probe_port_member members[2];
+        struct probe_portmap map = {.members = members, .issue_width = 6};
+        struct ip_error err = {0};
+        for (unsigned kind = 0; kind < 2; kind++) {
+            unsigned width = kind == 0 ? cases[i].loads : cases[i].stores;
+            if (width > 0) {
+                map.classes[map.class_count++] =
+                    (struct probe_port_class){.width = width,
+                                              .ports = ((UINT32_C(1) << width) - 1) << map.port_count,
+                                              .load = kind == 0,
+                                              .store = kind == 1};
+            }
+            map.port_count += width;
+        }
+        for (unsigned m = 0; m < 2 && cases[i].others[m] != NULL; m++) {
+            memset(&forms[m], 0, sizeof forms[m]);
+            assert_int_equal(isa_form_parse(&forms[m], cases[i].others[m], &err), IP_OK);
+            bool wide = strstr(cases[i].others[m], "zmm") != NULL;
+            members[map.member_count++] =
+                (struct probe_port_member){.form = &forms[m],
+                                           .world = wide ? PROBE_PORTS_WIDE : PROBE_PORTS_SCALAR,
+                                           .class = -1,
+                                           .runs = true};
+        }
+        probe_portmap_label(&map, "GenuineIntel");
+        if (strcmp(map.store_address, cases[i].name) != 0) {
+            fail_msg("%u loads, %u stores (case %zu): '%s', ports %s", cases[i].loads, cases[i].stores, i,
+                     map.store_address, map.names);
+        }
+    }
+}
+
 /* A Zen's vector pipes are called as AMD calls them, whatever the order in which they were found. */
 static void test_names_of_amd(void **state) {
     (void)state;
@@ -540,6 +592,7 @@ static void test_no_one_uop_form(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake),
+        cmocka_unit_test(test_store_addresses),
         cmocka_unit_test(test_names_of_amd),
         cmocka_unit_test(test_noise_and_uneven_binding),
         cmocka_unit_test(test_two_clusters),
