@@ -103,10 +103,10 @@ static void class_row(struct cli_output *output, const struct probe_portmap *map
         cli_text(cells[5].data),
         cli_integer(map->port_count),
         cli_number(map->issue_width),
-        cli_text(class->contradicted                                   ? "contradictory"
-                 : !map->confirmed                                     ? "unconfirmed"
-                 : map->solutions > 1 && !class->load && !class->store ? "ambiguous"
-                                                                       : "ok"),
+        cli_text(class->contradicted                                                ? "contradictory"
+                 : !map->confirmed                                                  ? "unconfirmed"
+                 : probe_portmap_is_ambiguous(map) && !class->load && !class->store ? "ambiguous"
+                                                                                    : "ok"),
     };
     cli_output_row(output, row, NULL);
     for (unsigned i = 0; i < 6; i++) {
@@ -136,6 +136,12 @@ static void map_tell(const struct cli_command *command, const struct probe_portm
         cli_message(command->name,
                     "%s%u systems of sets explain what was measured: time alone cannot tell which is true",
                     map->more_solutions ? "more than " : "", map->solutions);
+    }
+    if (map->solutions == 1 && map->more_solutions) {
+        cli_message(
+            command->name,
+            "the search for systems of sets was broken off: others, and smaller ones, may explain what "
+            "was measured");
     }
     for (size_t i = 0; i < map->notes.count; i++) {
         cli_message(command->name, "%s", map->notes.items[i]);

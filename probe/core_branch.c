@@ -24,9 +24,9 @@ static const double GAIN_MIN = 0.3;
  * from what they take without. */
 static const double FIT_MAX = 0.03, FIT_GAIN = 2.0;
 
-/* Cycles that the branch adds to a loop of COPIES instances: a third or more of one is a port that both need.
- */
-static const double SHARED_MIN = 0.25;
+/* Cycles that the branch adds to a loop of COPIES instances: a port that both need is a quarter of one behind
+ * four ports, and a sixth behind six. Who needs other ports adds nothing. */
+static const double SHARED_MIN = 0.15;
 
 static void loop_write(const void *self, unsigned x, struct gen_program *program) {
     core_program_init(program, "core: a loop of %u NOPs", x);

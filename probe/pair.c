@@ -307,6 +307,14 @@ static enum ip_status beside_measure(const struct duo *duo, struct probe_pair *p
 
 /* -- All of it ---------------------------------------------------------------------------------------- */
 
+/* Has it a uop that loads or stores, and perhaps another one in the same slot? All that touches memory but
+ * for what only moves it into a register. */
+static bool may_be_fused(const struct isa_form *form) {
+    int memory = isa_form_memory_operand(form);
+    bool moves = strstr(form->mnemonic, "mov") != NULL && !probe_usage_computes(form);
+    return memory >= 0 && !moves;
+}
+
 static struct probe_pair pair_begin(struct isa_form *const forms[2], const struct probe_throughput alone[2]) {
     struct probe_pair pair = {.together_cycles = NAN,
                               .expected_disjoint_cycles = NAN,
@@ -317,7 +325,8 @@ static struct probe_pair pair_begin(struct isa_form *const forms[2], const struc
                               .sharing = PROBE_SHARING_UNKNOWN,
                               .verdict = HX_VERDICT_OK};
     for (unsigned i = 0; i < 2; i++) {
-        pair.sides[i] = (struct probe_side){.cycles = alone[i].cycles, .part_cycles = NAN, .slots = NAN};
+        pair.sides[i] = (struct probe_side){
+            .cycles = alone[i].cycles, .part_cycles = NAN, .slots = NAN, .fused = may_be_fused(forms[i])};
         if (alone[i].verdict != HX_VERDICT_OK && pair.verdict == HX_VERDICT_OK) {
             pair.verdict = alone[i].verdict;
         }

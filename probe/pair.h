@@ -29,11 +29,12 @@ struct probe_beside {
 
 /* One of the two forms. */
 struct probe_side {
-    double cycles;  /* throughput alone */
-    double slots;   /* issue slots of an instance; NaN: not measured */
-    double width;   /* ports: 1/throughput where that is an integer within 5 %, and neither renewals nor issue
-                       are   part of it; else 0 */
-    unsigned count; /* instances in the interleaved unit */
+    double cycles;      /* throughput alone */
+    double slots;       /* issue slots of an instance; NaN: not measured */
+    bool fused;         /* it loads or stores, and its one slot may have another uop besides */
+    double width;       /* ports: 1/throughput where that is an integer within 5 %, of one uop, and without
+                           renewals; else 0 */
+    unsigned count;     /* instances in the interleaved unit */
     double part_cycles; /* of these alone, as they stand in the unit */
     unsigned renewals;  /* instructions before each, which renew what it reads: its instances would wait for
                            each  other */

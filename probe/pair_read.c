@@ -14,7 +14,8 @@ static const double UNION_TOLERANCE = 0.15;
 static const double CONFINED_ALL = 0.7, CONFINED_NONE = 0.3;
 /* The unit is limited by the issue where it takes so little more than that. */
 static const double ISSUE_TOLERANCE = 0.03;
-/* A form of more issue slots than this, which take nearly all of its time, tells nothing of its ports. */
+/* A form of more issue slots than this has several uops: 1/throughput is no number of ports. Where the slots
+ * take nearly all of its time it tells nothing of its ports. */
 static const double SLOTS_SEVERAL = 1.5, SLOTS_TOLERANCE = 0.1;
 /* So much longer than its ports are busy is a part whose instances wait for each other. */
 static const double CHAINED_TOLERANCE = 0.05;
@@ -139,7 +140,12 @@ static void times_read(struct probe_pair *pair) {
     }
 }
 
-/* Of several issue slots, which take all of its time: nothing shows how many ports it has. */
+/* Two uops for {2 3} take a cycle, as one for {2} does. NaN slots are not several. */
+static bool has_several_uops(const struct probe_side *side) {
+    return side->fused || side->slots > SLOTS_SEVERAL;
+}
+
+/* Of several issue slots, which take all of its time: nothing shows what else it waits for. */
 static bool waits_for_issue(const struct probe_pair *pair, const struct probe_side *side) {
     return side->slots > SLOTS_SEVERAL &&
            side->slots * pair->slot_cycles >= (1 - SLOTS_TOLERANCE) * side->cycles;
@@ -199,7 +205,7 @@ void probe_pair_read(struct probe_pair *pair) {
     pair->union_width = pair->shared_width = pair->shared_least = pair->shared_most = 0;
     for (unsigned i = 0; i < 2; i++) {
         struct probe_side *side = &pair->sides[i];
-        side->width = side->renewals > 0 || waits_for_issue(pair, side) ? 0 : width_of(side->cycles);
+        side->width = side->renewals > 0 || has_several_uops(side) ? 0 : width_of(side->cycles);
     }
     pair->expected_disjoint_cycles = fmax(pair->sides[0].part_cycles, pair->sides[1].part_cycles);
     pair->expected_shared_cycles = fmax(pair->expected_disjoint_cycles, port_cycles(pair));

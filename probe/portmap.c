@@ -31,18 +31,23 @@ void probe_portmap_fini(struct probe_portmap *map) {
     memset(map, 0, sizeof *map);
 }
 
+bool probe_portmap_is_ambiguous(const struct probe_portmap *map) {
+    return map->solutions > 1 || map->more_solutions;
+}
+
 const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, char *buffer) {
     size_t length = 0;
-    for (unsigned p = 0; p < map->port_count; p++) {
+    for (unsigned p = 0; p < PROBE_PORTSET_PORTS; p++) {
         if ((ports >> p & 1u) == 0) {
             continue;
         }
+        const char name = p < map->port_count ? map->names[p] : '?';
         size_t at = length++;
-        while (at > 0 && buffer[at - 1] > map->names[p]) {
+        while (at > 0 && (name != '?' && (buffer[at - 1] == '?' || buffer[at - 1] > name))) {
             buffer[at] = buffer[at - 1];
             at--;
         }
-        buffer[at] = map->names[p];
+        buffer[at] = name;
     }
     buffer[length] = '\0';
     return buffer;

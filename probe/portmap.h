@@ -54,9 +54,9 @@ struct probe_portmap {
     struct probe_port_class classes[PROBE_PORTSET_CLASSES];
     unsigned class_count;
     unsigned port_count;
-    unsigned solutions; /* 1: unambiguous; more: that many set systems explain the measurements (the first is
-                           taken) */
-    bool more_solutions;
+    unsigned solutions;  /* so many set systems explain the measurements (the first is taken). Where the issue
+                            width hides how many ports classes have together, larger ones are among them */
+    bool more_solutions; /* and others, or the search was broken off */
     struct probe_portset_solution alternatives;
     double issue_width;
     bool halves; /* 512-bit instructions take each port for two cycles, and close none for narrower vectors */
@@ -79,8 +79,11 @@ IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, stru
                                               const struct isa_table *table, const char *vendor,
                                               struct probe_portmap *map, struct ip_error *err);
 
-/* "015" for a set of ports, names in their own order. `buffer` holds PROBE_PORTSET_PORTS + 1 bytes; returns
- * it. */
+/* May the sets be others than those that are told? */
+bool probe_portmap_is_ambiguous(const struct probe_portmap *map);
+
+/* "015" for a set of ports, names in their own order, and "?" for each port that the map has not (those of a
+ * larger system). `buffer` holds PROBE_PORTSET_PORTS + 1 bytes; returns it. */
 const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, char *buffer);
 
 /* The same for a class; a store's as "49+78". `buffer` holds PROBE_PORTSET_PORTS + 6 bytes; returns it. */

@@ -52,7 +52,7 @@ static bool member_open(const struct probe_port_member *member) {
     return member->width != 0 && member->class < 0;
 }
 
-static bool uses_mmx(const struct isa_form *form) {
+bool probe_port_uses_mmx(const struct isa_form *form) {
     for (unsigned i = 0; i < form->explicit_count; i++) {
         if (form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].reg_class == ISA_REG_MMX) {
             return true;
@@ -74,7 +74,7 @@ bool probe_port_is_of_masks(const struct isa_form *form) {
  * needed for that, and comes last: a Zen 5 loses half a cycle where MMX and others take turns, so that two
  * classes would look like one. */
 static unsigned rank_of(const struct probe_portmap *map, const struct probe_port_member *member) {
-    return map->meet && uses_mmx(member->form) ? 2 * PROBE_PORTS_WIDE : member->world;
+    return map->meet && probe_port_uses_mmx(member->form) ? 2 * PROBE_PORTS_WIDE : member->world;
 }
 
 /* New classes of this round: for each width (loads and stores apart) the best member that is in none, of the
@@ -227,7 +227,8 @@ int probe_port_class_blocker(const struct probe_portmap *map, const struct probe
         own = class->blocker[world == 1 ? 2 : 1];
     }
     const struct isa_form *form = scalar >= 0 ? map->members[scalar].form : NULL;
-    bool instead = map->meet && own >= 0 && form != NULL && (uses_mmx(form) || probe_port_is_of_masks(form));
+    bool instead =
+        map->meet && own >= 0 && form != NULL && (probe_port_uses_mmx(form) || probe_port_is_of_masks(form));
     return scalar >= 0 && !instead ? scalar : own;
 }
 

@@ -150,7 +150,20 @@ static void solved_merge(struct probe_portmap *map) {
     }
 }
 
-/* Puts the two parts together: the ports of memory come behind the others. */
+/* The classes' sets in one system, the ports of memory behind those of the first one's others, and behind all
+ * these what a larger system has more. Returns whether so many ports have a place. */
+static bool system_join(const uint32_t *cores, const unsigned *core, unsigned core_count,
+                        unsigned first_ports, unsigned memory_ports, uint32_t *sets) {
+    const uint32_t first = (UINT32_C(1) << first_ports) - 1;
+    uint32_t all = 0;
+    for (unsigned i = 0; i < core_count; i++) {
+        all |= cores[i];
+        sets[core[i]] = (cores[i] & first) | (cores[i] & ~first) << memory_ports;
+    }
+    return (all >> (PROBE_PORTSET_PORTS - memory_ports)) == 0;
+}
+
+/* Puts the two parts together. */
 static void solutions_join(struct probe_port_unions *unions, const unsigned *core, unsigned core_count,
                            const struct probe_portset_solution *cores, const unsigned *memory,
                            unsigned memory_count, const struct probe_portset_solution *memories) {
@@ -158,18 +171,56 @@ static void solutions_join(struct probe_port_unions *unions, const unsigned *cor
     struct probe_portset_solution *all = &map->alternatives;
     memset(all, 0, sizeof *all);
     all->ports = cores->ports + memories->ports;
-    all->count = cores->count;
     all->more = cores->more;
-    for (unsigned s = 0; s < all->count; s++) {
-        for (unsigned i = 0; i < core_count; i++) {
-            all->sets[s][core[i]] = cores->sets[s][i];
+    for (unsigned s = 0; s < cores->count; s++) {
+        uint32_t *sets = all->sets[all->count];
+        if (!system_join(cores->sets[s], core, core_count, cores->ports, memories->ports, sets)) {
+            all->more = true;
+            continue;
         }
+        all->count++;
         for (unsigned i = 0; i < memory_count; i++) {
-            all->sets[s][memory[i]] = memories->sets[0][i] << cores->ports;
+            sets[memory[i]] = memories->sets[0][i] << cores->ports;
         }
     }
     if (memory_count > 0 && (memories->count > 1 || memories->more)) {
         ip_lines_add(&map->notes, "the ports of loads and stores are one of several possibilities");
+    }
+}
+
+/* Two classes of which nothing but the issue width says that they have no more ports together: in the
+ * smallest system they share some. Makes it a condition of the problem that they share one less, if that
+ * leaves a solution. */
+static bool hidden_widen(struct probe_portset_problem *problem, double issue_width,
+                         struct probe_portset_solution *wider) {
+    static const double spare = 0.5; /* a port less than the issue width is seen */
+    for (unsigned a = 0; a < problem->count; a++) {
+        for (unsigned b = a + 1; b < problem->count; b++) {
+            unsigned ports = (unsigned)__builtin_popcount(wider->sets[0][a] | wider->sets[0][b]);
+            struct probe_portset_problem more = *problem;
+            unsigned ignored = 0;
+            more.at_least[a][b] = more.at_least[b][a] = (uint8_t)(ports + 1);
+            if (problem->together[a][b] == 0 && problem->at_least[a][b] >= issue_width - spare &&
+                ports < (unsigned)problem->width[a] + problem->width[b] &&
+                probe_portset_solve(&more, wider, &ignored)) {
+                *problem = more;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Of the larger systems in which classes share less than in the smallest, behind the issue width, one for
+ * each port. Time alone does not tell which is true. */
+static void hidden_add(const struct probe_port_unions *unions, const unsigned *classes, unsigned count,
+                       struct probe_portset_solution *solution) {
+    struct probe_portset_problem problem;
+    struct probe_portset_solution wider = *solution;
+    problem_make(unions, classes, count, &problem);
+    while (solution->count < PROBE_PORTSET_SOLUTIONS &&
+           hidden_widen(&problem, unions->mapper->map->issue_width, &wider)) {
+        memcpy(solution->sets[solution->count++], wider.sets[0], sizeof wider.sets[0]);
     }
 }
 
@@ -191,6 +242,9 @@ static enum ip_status core_solve(struct probe_port_unions *unions, const unsigne
         }
         status = probe_port_triples_measure(unions, first, -1, err);
         status = status == IP_OK ? part_solve(unions, core, count, solution, culprit, err) : status;
+    }
+    if (status == IP_OK && *culprit < 0) {
+        hidden_add(unions, core, count, solution);
     }
     return status;
 }

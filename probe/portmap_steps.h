@@ -55,6 +55,8 @@ void probe_port_class_remove(struct probe_portmap *map, unsigned gone);
 const struct probe_port_member *probe_port_class_best(const struct probe_portmap *map, unsigned number);
 /* Has it no operands but masks? */
 bool probe_port_is_of_masks(const struct isa_form *form);
+/* Has it an MMX register among its operands? */
+bool probe_port_uses_mmx(const struct isa_form *form);
 /* The member of the class for kernels of that world (its position in `blocker`): a scalar one before others,
  * but where narrow and wide vectors meet, these before one of MMX or of masks. -1: there is none. */
 int probe_port_class_blocker(const struct probe_portmap *map, const struct probe_port_class *class,

@@ -42,8 +42,8 @@ struct probe_portset_solution {
 };
 
 /* Fills `solution` with the solutions of fewest ports, up to renaming of ports. Returns false when there is
- * none with at most PROBE_PORTSET_PORTS ports; *conflict is then the first class (in the problem's order)
- * that cannot be placed. */
+ * none with at most PROBE_PORTSET_PORTS ports; *conflict is then the first class (in the order of the
+ * search, narrowest first) that cannot be placed. */
 bool probe_portset_solve(const struct probe_portset_problem *problem, struct probe_portset_solution *solution,
                          unsigned *conflict);
 

@@ -13,7 +13,8 @@
 static bool blocks_scalars(const struct probe_portmap *map, const struct probe_port_class *class) {
     int scalar = class->blocker[0];
     bool known = scalar >= 0 && (size_t)scalar < map->member_count;
-    return scalar >= 0 && !(known && probe_port_is_of_masks(map->members[scalar].form));
+    const struct isa_form *form = known ? map->members[scalar].form : NULL;
+    return scalar >= 0 && !(known && (probe_port_is_of_masks(form) || probe_port_uses_mmx(form)));
 }
 
 uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned worlds) {
@@ -31,6 +32,17 @@ uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned w
 static const unsigned KINDS[] = {PROBE_PORTS_SCALAR, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE};
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
+/* May the form have uops of the kind? What works with vectors alone has none of general registers, what names
+ * general registers, flags and memory alone none of vectors, and what names both may have either. */
+static bool is_of_kind(const struct isa_form *form, unsigned kind) {
+    bool vectors = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        vectors = vectors || (operand->kind == ISA_OPERAND_REG && !isa_reg_is_gpr(operand->reg_class));
+    }
+    return KINDS[kind] == PROBE_PORTS_SCALAR ? !probe_usage_is_vectors_alone(form) : vectors;
+}
+
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {
     return ports_fill_issue(probe_usage_computing_ports(map, UINT_MAX), map);
 }
@@ -45,7 +57,7 @@ bool probe_usage_has_a_result(const struct isa_form *form) {
 
 /* A form of one uop for so many ports would be as fast as instructions are issued. Where not one candidate
  * is, no form is known to have such a set: as of any other set, none is looked for. */
-uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
+uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct isa_form *form) {
     static const double spare = 0.5; /* a port less than the issue width is seen */
     uint32_t hidden = 0;
     for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
@@ -57,14 +69,14 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map) {
                           probe_usage_has_a_result(member->form));
         }
         uint32_t ports = probe_usage_computing_ports(map, KINDS[kind]);
-        hidden |= any && ports_fill_issue(ports, map) ? ports : 0;
+        hidden |= any && is_of_kind(form, kind) && ports_fill_issue(ports, map) ? ports : 0;
     }
     return hidden;
 }
 
 void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,
                               const struct probe_portmap *map) {
-    uint32_t ports = probe_usage_hidden_ports(map);
+    uint32_t ports = probe_usage_hidden_ports(map, form);
     double free_slots = isfinite(result->slots) ? round(result->slots) : 0, loads = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
         bool load = probe_usage_is_load(map, result->terms[t].ports);

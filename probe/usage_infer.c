@@ -32,9 +32,11 @@ void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict ve
 }
 
 /* Blockers of the widest set leave few issue slots: whatever the front end loses looks like a part of a µop.
- */
+ * Behind two or three slots only a set that takes them all is wide: one of two ports leaves the third. */
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
-    return ports_in(experiment->target) + 1.5 > map->issue_width;
+    static const double part = 0.7; /* of the issue slots */
+    unsigned width = ports_in(experiment->target);
+    return width + 1.5 > map->issue_width && width > part * map->issue_width;
 }
 
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports) {

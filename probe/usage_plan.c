@@ -402,7 +402,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->delays = !experiment->widest &&
                                  (probe_usage_delays(subject, map, c) || (wide && subject->delays != 0));
             experiment->bounds = experiment->delays || wide || (!experiment->widest && subject->holds_unit);
-            experiment->based = class->load || width + 1.5 > map->issue_width;
+            experiment->based = class->load || experiment->widest;
             if (alone && !memory && (class->ports & vectors) == 0) {
                 experiment->implied = true;
                 experiment->parts = 0;

@@ -372,8 +372,9 @@ uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned w
  * such slots. A load may share the slot of what it feeds, a store's data that of its address. */
 void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,
                               const struct probe_portmap *map);
-/* These ports, if forms are known that may have such a set; else 0. */
-uint32_t probe_usage_hidden_ports(const struct probe_portmap *map);
+/* These ports, of the kinds of registers that this form works with, if forms of the kind are known that may
+ * have such a set; else 0. */
+uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct isa_form *form);
 /* µops that issue slots and the throughput leave for the widest set, of `width` ports, whose own reading
  * counts only within that. Infinite where neither is known. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,

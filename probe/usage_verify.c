@@ -188,7 +188,7 @@ static bool slots_unexplained(const struct probe_usage_subject *subject, double 
         return ceil(subject->result->slots - UNIT_SLOTS_ABOVE) > uops;
     }
     double error = probe_usage_error(&subject->issue), slots = subject->issue.confined;
-    bool known = isfinite(error) && isfinite(slots) && probe_usage_hidden_ports(map) == 0;
+    bool known = isfinite(error) && isfinite(slots) && probe_usage_hidden_ports(map, subject->form) == 0;
     return known && uops >= MICROCODE_UOPS && slots > UNEXPLAINED_FACTOR * uops &&
            slots - uops > UNEXPLAINED_SLOTS + 3 * error;
 }

@@ -125,6 +125,76 @@ static void test_nothing_hidden(void **state) {
     all_are(CORE("6", "0123"), cast, 8, 3, PROOF_EXACT);
 }
 
+/* The same where MMX computes on the ports of vectors, and moves of it are removed: eight ports in all are no
+ * set of general registers. */
+static void test_mmx_ties_no_cluster(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},         {"andn r64, r64, r64", "0123"},
+                                       {"shlx r64, r64, r64", "12"},     {"vaddpd ymm, ymm, ymm", "67"},
+                                       {"vmulpd ymm, ymm, ymm", "45"},   {"vpermd ymm, ymm, ymm", "6"},
+                                       {"vandpd ymm, ymm, ymm", "4567"}, {"nop r64", "none"},
+                                       {"pabsd mm, mm", "1*p4567"},      {"movq mm, mm", "none eliminated"},
+                                       {"mov r32, m32", "1*p89"},        {"movzx r32, m16", "1*p89"},
+                                       {"mov r64, r64", "1*p0123"},      {"", ""}};
+    all_are(CORE("6", "0123"), cast, 10, 3, PROOF_EXACT);
+}
+
+/* A core of three issue slots, two ports for either kind of registers. */
+#define SMALL                                                                                                \
+    "isaprobe-sim 1\nissue-width 3\nports p0 p1 p2 p3 p5 p6\nload-ports p5\nstore-data-ports p6\n"           \
+    "ticks-per-cycle 0.7\nform \"nop\" ports none\nform \"nop *\" ports none\nform \"j*\" ports 1*p0\n"      \
+    "form \"add r64, r64\" ports 1*p01\nform \"sub r64, imm8\" ports 1*p01\n"                                \
+    "form \"mov r64, m64\" ports 1*p5\nform \"mov m64, r64\" ports 1*p6\n"
+
+/* Behind three slots a set of two ports is no widest one, whose count the slots would bound: what is made of
+ * a load shows. */
+static void test_few_issue_slots(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1*p0 latency 3"},
+                                       {"movsxd r64, r32", "01"},
+                                       {"andn r64, r64, r64", "01"},
+                                       {"vpshufb xmm, xmm, xmm", "2"},
+                                       {"vpaddd xmm, xmm, xmm", "23"},
+                                       {"vpand xmm, xmm, xmm", "23"},
+                                       {"vpabsd xmm, m128", "1*p23+1*p5"},
+                                       {"rorx r64, m64, imm8", "1*p01+1*p5"},
+                                       {"vpinsrd xmm, xmm, r32, imm8", "1*p01+1*p23"},
+                                       {"", ""}};
+    struct trial trial;
+    trial_run(&trial, SMALL, cast, 6, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct probe_usage *usage = &trial.usages[i];
+        char text[PROBE_USAGE_TEXT];
+        if (usage->verdict != PROBE_USAGE_OK || usage->term_count != 2 || usage->terms[0].uops != 1 ||
+            usage->terms[1].uops != 1) {
+            fail_msg("%s: %s, found %s, %s", trial.forms[i]->syntax, cast[6 + i].ports,
+                     probe_usage_print(&trial.machine.map, usage, text), usage->why);
+        }
+    }
+    trial_end(&trial);
+}
+
+/* Two ports for either kind behind two issue slots: what a slot hides is of the form's own kind. */
+static void test_hidden_by_kind(void **state) {
+    (void)state;
+    static const struct cast cast[] = {
+        {"popcnt r64, r64", "0"},          {"shlx r64, r64, r64", "1"},     {"vpermd ymm, ymm, ymm", "2"},
+        {"vmulpd ymm, ymm, ymm", "3"},     {"movsxd r64, r32", "01"},       {"vandpd ymm, ymm, ymm", "23"},
+        {"vmaxss xmm, xmm, xmm", "1*p23"}, {"andn r64, r64, r64", "1*p01"}, {"", ""}};
+    struct trial trial;
+    trial_run(&trial, CORE("2", "01"), cast, 6, 2);
+    for (size_t i = 0; i < 2; i++) {
+        char text[PROBE_USAGE_TEXT];
+        assert_int_equal(result_of(&trial, i), PROOF_AMBIGUOUS);
+        if (__builtin_popcount(trial.usages[i].hidden_ports) != 2) {
+            fail_msg("%s: found %s, %s", trial.forms[i]->syntax,
+                     probe_usage_print(&trial.machine.map, &trial.usages[i], text), trial.usages[i].why);
+        }
+    }
+    assert_int_equal(trial.usages[0].hidden_ports & trial.usages[1].hidden_ports, 0);
+    trial_end(&trial);
+}
+
 /* Without AVX legacy SSE blocks for itself, and its loads for those of vectors; a jump has a blocker that
  * leaves the flags alone, not the first of its class. */
 static void test_without_avx(void **state) {
@@ -279,11 +349,19 @@ static void test_unknown_sets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hidden_by_the_issue), cmocka_unit_test(test_nothing_hidden),
-        cmocka_unit_test(test_without_avx),         cmocka_unit_test(test_memory_against_the_operands),
-        cmocka_unit_test(test_no_single_port),      cmocka_unit_test(test_two_clusters),
-        cmocka_unit_test(test_narrow_units),        cmocka_unit_test(test_store_shares_with_loads),
-        cmocka_unit_test(test_long_chains),         cmocka_unit_test(test_renewals),
+        cmocka_unit_test(test_hidden_by_the_issue),
+        cmocka_unit_test(test_nothing_hidden),
+        cmocka_unit_test(test_mmx_ties_no_cluster),
+        cmocka_unit_test(test_hidden_by_kind),
+        cmocka_unit_test(test_few_issue_slots),
+        cmocka_unit_test(test_without_avx),
+        cmocka_unit_test(test_memory_against_the_operands),
+        cmocka_unit_test(test_no_single_port),
+        cmocka_unit_test(test_two_clusters),
+        cmocka_unit_test(test_narrow_units),
+        cmocka_unit_test(test_store_shares_with_loads),
+        cmocka_unit_test(test_long_chains),
+        cmocka_unit_test(test_renewals),
         cmocka_unit_test(test_unknown_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

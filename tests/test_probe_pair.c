@@ -33,6 +33,11 @@ static const struct cast cast[] = {{"imul r64, r64", "1*p1 latency 3"},
                                    {"lodsq", "1*p23A latency 1 slots 12"},
                                    {"mul r64", "1*p1 latency 3"},
                                    {"vfmadd231pd ymm, ymm, ymm", "1*p01 latency 4"},
+                                   {"vhaddps ymm, ymm, ymm", "2*p01 latency 3"},
+                                   {"vmulps ymm, ymm, ymm", "1*p01 latency 3"},
+                                   {"cmovbe r64, r64", "1*p0+1*p06"},
+                                   {"vpshufb ymm, ymm, ymm", "1*p0"},
+                                   {"rorx r64, m64, imm8", "1*p06+1*p23A"},
                                    {"mov r32, imm32", "none latency 0"},
                                    {"test r64, r64", "none latency 1"},
                                    {"cmp r64, r64", "none latency 1"},
@@ -256,6 +261,35 @@ static void test_forms_that_wait_for_issue(void **state) {
     assert_non_null(strstr(pair.why, "the first alone waits for its 12 issue slots"));
 }
 
+/* Two uops for two ports take a cycle, as one for one of them. What forms of several share is told by times.
+ */
+static void test_several_uops_are_no_width(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        enum probe_sharing sharing;
+        bool known[2];
+    } cases[] = {
+        {"vhaddps ymm, ymm, ymm", "vpshufb ymm, ymm, ymm", PROBE_SHARING_SOME, {false, true}},
+        {"vhaddps ymm, ymm, ymm", "vmulps ymm, ymm, ymm", PROBE_SHARING_ALL, {false, true}},
+        {"vhaddps ymm, ymm, ymm", "vpermd ymm, ymm, ymm", PROBE_SHARING_NONE, {false, true}},
+        {"cmovbe r64, r64", "vpshufb ymm, ymm, ymm", PROBE_SHARING_ALL, {false, true}},
+        /* One slot, but two uops, of which the slower part is what it takes alone. */
+        {"rorx r64, m64, imm8", "shl r64, imm8", PROBE_SHARING_ALL, {false, true}},
+        {"mov m64, r64", "vpermd ymm, ymm, ymm", PROBE_SHARING_NONE, {false, true}},
+        {"mov r64, m64", "vpermd ymm, ymm, ymm", PROBE_SHARING_NONE, {true, true}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct probe_pair pair = pair_on(FIVE, cases[i].a, cases[i].b);
+        bool known = pair.sides[0].width > 0 && pair.sides[1].width > 0;
+        if (pair.sharing != cases[i].sharing || known != (cases[i].known[0] && cases[i].known[1]) ||
+            (!known && pair.union_width != 0)) {
+            fail_msg("%s, %s: sharing %d, widths %.0f and %.0f; %s", cases[i].a, cases[i].b,
+                     (int)pair.sharing, pair.sides[0].width, pair.sides[1].width, pair.why);
+        }
+    }
+}
+
 /* MUL reads the RAX that it writes: three cycles each, in which the ports of others are hidden. */
 static void test_instances_that_wait_for_each_other(void **state) {
     (void)state;
@@ -365,6 +399,7 @@ int main(void) {
         cmocka_unit_test(test_sets_that_look_alike),
         cmocka_unit_test(test_chains_tell_no_union),
         cmocka_unit_test(test_forms_that_wait_for_issue),
+        cmocka_unit_test(test_several_uops_are_no_width),
         cmocka_unit_test(test_instances_that_wait_for_each_other),
         cmocka_unit_test(test_instances_that_wait_in_any_case),
         cmocka_unit_test(test_units_are_longer_than_a_chain),

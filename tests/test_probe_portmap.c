@@ -125,6 +125,58 @@ static void test_skylake(void **state) {
     machine_close(&machine);
 }
 
+/* Which ports Intel's stores have their addresses on is known of some cores only: by their loads and stores,
+ * and what is as old as those. */
+static void test_store_addresses(void **state) {
+    (void)state;
+    static const struct {
+        unsigned loads, stores;
+        const char *others[2]; /* that run */
+        const char *name;
+    } cases[] = {
+        {2, 1, {"shlx r64, r64, r64", NULL}, "237"},                   /* Haswell */
+        {2, 1, {NULL}, ""},                                            /* Sandy Bridge: 23 */
+        {1, 1, {NULL}, ""},                                            /* Nehalem: 3 */
+        {1, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* none that is known */
+        {2, 2, {"rorx r64, r64, imm8", "vpaddd zmm, zmm, zmm"}, "78"}, /* Ice Lake */
+        {3, 2, {"rorx r64, r64, imm8", NULL}, "78"},                   /* Golden Cove */
+        {2, 2, {"rorx r64, r64, imm8", NULL}, ""},                     /* Gracemont */
+        {0, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* loads were lost to noise */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form forms[2];
+        struct probe_port_member members[2];
+        struct probe_portmap map = {.members = members, .issue_width = 6};
+        struct ip_error err = {0};
+        for (unsigned kind = 0; kind < 2; kind++) {
+            unsigned width = kind == 0 ? cases[i].loads : cases[i].stores;
+            if (width > 0) {
+                map.classes[map.class_count++] =
+                    (struct probe_port_class){.width = width,
+                                              .ports = ((UINT32_C(1) << width) - 1) << map.port_count,
+                                              .load = kind == 0,
+                                              .store = kind == 1};
+            }
+            map.port_count += width;
+        }
+        for (unsigned m = 0; m < 2 && cases[i].others[m] != NULL; m++) {
+            memset(&forms[m], 0, sizeof forms[m]);
+            assert_int_equal(isa_form_parse(&forms[m], cases[i].others[m], &err), IP_OK);
+            bool wide = strstr(cases[i].others[m], "zmm") != NULL;
+            members[map.member_count++] =
+                (struct probe_port_member){.form = &forms[m],
+                                           .world = wide ? PROBE_PORTS_WIDE : PROBE_PORTS_SCALAR,
+                                           .class = -1,
+                                           .runs = true};
+        }
+        probe_portmap_label(&map, "GenuineIntel");
+        if (strcmp(map.store_address, cases[i].name) != 0) {
+            fail_msg("%u loads, %u stores (case %zu): '%s', ports %s", cases[i].loads, cases[i].stores, i,
+                     map.store_address, map.names);
+        }
+    }
+}
+
 /* A Zen's vector pipes are called as AMD calls them, whatever the order in which they were found. */
 static void test_names_of_amd(void **state) {
     (void)state;
@@ -315,6 +367,71 @@ static void test_ambiguous(void **state) {
     machine_close(&machine);
 }
 
+/* The sets of one of the systems that explain the readings are those of the cast. */
+static bool truth_is_system(const struct probe_portmap *map, unsigned system, const struct cast *cast) {
+    uint32_t found[CAST_MAX] = {0}, truth[CAST_MAX] = {0}, ports[2][PROBE_PORTSET_PORTS];
+    unsigned count = 0;
+    for (; cast[count].form[0] != '\0'; count++) {
+        found[count] = map->alternatives.sets[system][class_of(map, cast[count].form) - map->classes];
+        truth[count] = set_of(cast[count].ports);
+    }
+    signatures(found, count, ports[0]);
+    signatures(truth, count, ports[1]);
+    return memcmp(ports[0], ports[1], sizeof ports[0]) == 0;
+}
+
+static void is_ambiguous_with_truth(const char *core, const struct cast *cast, const char *form) {
+    struct machine machine;
+    machine_open_mapped(&machine, core, cast, "");
+    const struct probe_portmap *map = &machine.map;
+    assert_true(map->confirmed && map->solutions > 1 && probe_portmap_is_ambiguous(map));
+    bool any = false;
+    for (unsigned s = 0; s < map->solutions; s++) {
+        any = any || truth_is_system(map, s, cast);
+        /* Loads and stores have the same ports in all. */
+        for (unsigned c = 0; c < map->class_count; c++) {
+            bool memory = map->classes[c].load || map->classes[c].store;
+            assert_true(!memory || map->alternatives.sets[s][c] == map->classes[c].ports);
+        }
+    }
+    assert_true(any);
+    char buffer[PROBE_PORTSET_PORTS + 1];
+    uint32_t last = map->alternatives.sets[map->solutions - 1][class_of(map, form) - map->classes];
+    (void)probe_ports_print(map, last, buffer);
+    assert_int_equal(strlen(buffer), class_of(map, form)->width);
+    assert_int_equal(buffer[strlen(buffer) - 1], '?'); /* a port that the first system lacks */
+    machine_close(&machine);
+}
+
+/* Two clusters with more ports than issue slots: the smallest system lets them share some, and larger ones
+ * explain the readings as well. */
+static void test_unions_behind_the_issue(void **state) {
+    (void)state;
+    static const struct cast small[] = {{"popcnt r64, r64", "0"},
+                                        {"movsxd r64, r32", "01"},
+                                        {"andn r64, r64, r64", "01"},
+                                        {"vpshufb xmm, xmm, xmm", "2"},
+                                        {"vpaddd xmm, xmm, xmm", "23"},
+                                        {"vpand xmm, xmm, xmm", "23"},
+                                        {"", ""}};
+    static const struct cast five[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "12"},
+                                       {"movsxd r64, r32", "0123"},
+                                       {"vpshufb xmm, xmm, xmm", "5"},
+                                       {"vmulps xmm, xmm, xmm", "56"},
+                                       {"vpaddd xmm, xmm, xmm", "567"},
+                                       {"", ""}};
+    is_ambiguous_with_truth(CORE("3", "01"), small, "vpaddd xmm, xmm, xmm");
+    is_ambiguous_with_truth(CORE("5", "0123"), five, "movsxd r64, r32");
+    struct machine machine; /* with more issue slots the same is plain */
+    machine_open_mapped(&machine, CORE("8", "0123"), five, "");
+    map_is(&machine.map, five);
+    assert_false(probe_portmap_is_ambiguous(&machine.map));
+    machine.map.more_solutions = true; /* a search that was broken off found one */
+    assert_true(probe_portmap_is_ambiguous(&machine.map));
+    machine_close(&machine);
+}
+
 /* A 512-bit vector takes a narrower one's port for a cycle: they meet, and that of MMX is no blocker of both.
  */
 static void test_wide_vectors_meet(void **state) {
@@ -475,6 +592,7 @@ static void test_no_one_uop_form(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake),
+        cmocka_unit_test(test_store_addresses),
         cmocka_unit_test(test_names_of_amd),
         cmocka_unit_test(test_noise_and_uneven_binding),
         cmocka_unit_test(test_two_clusters),
@@ -485,6 +603,7 @@ int main(void) {
         cmocka_unit_test(test_port_of_jumps),
         cmocka_unit_test(test_hidden_by_the_issue),
         cmocka_unit_test(test_ambiguous),
+        cmocka_unit_test(test_unions_behind_the_issue),
         cmocka_unit_test(test_no_one_uop_form),
         cmocka_unit_test(test_wide_vectors_meet),
         cmocka_unit_test(test_removed_moves),
