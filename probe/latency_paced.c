@@ -21,6 +21,9 @@ static const double LOOK_CYCLES_MOST = 12;
 static const double SLOWER_CYCLES = 0.5;
 /* By so much less a longer round tells something else. */
 static const double LESS_CYCLES = 0.3;
+/* And than the form chained to itself: a part of a cycle less is the divider that is a little sooner behind
+ * anything else (latency_settle.c). */
+static const double ALONE_LESS = 0.95;
 /* So much more says the same. */
 static const double NEARLY_CYCLES = 0.1;
 
@@ -193,7 +196,7 @@ void latency_paced_read(struct latency_session *session, size_t first, size_t en
             latency_pair_independent(form, pair);
             continue;
         }
-        if (pair->cycles - rest > LESS_CYCLES) {
+        if (pair->cycles - rest > (shorter->via_count == 0 ? ALONE_LESS : LESS_CYCLES)) {
             latency_pair_give(session, pair, longer);
         }
         /* Where about as much was taken out of it as was put in, it shows nothing. */
