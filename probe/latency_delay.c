@@ -41,9 +41,10 @@ static bool stands(const struct latency_session *session, const struct isa_form 
     const struct probe_transfer *after = way->gap < way->count ? &items[way->crossings[way->gap]] : NULL;
     bool leaves = before != NULL ? probe_transfer_fits(delay, &before->form, before->dst, -1)
                                  : probe_transfer_fits(delay, form, pair->dst, -1);
-    bool enters = after != NULL
-                      ? probe_transfer_fits(delay, &after->form, -1, after->src)
-                      : pair->path == PROBE_PATH_INDEX || probe_transfer_fits(delay, form, -1, pair->src);
+    bool enters = after != NULL                    ? probe_transfer_fits(delay, &after->form, -1, after->src)
+                  : pair->path == PROBE_PATH_INDEX ? delay->to == PROBE_FILE_VECTOR
+                  : pair->path == PROBE_PATH_ADDRESS ? latency_is_address(&delay->form.operands[delay->dst])
+                                                     : probe_transfer_fits(delay, form, -1, pair->src);
     return leaves && enters;
 }
 

@@ -136,6 +136,13 @@ static bool is_better(const struct latency_experiment *longer, const struct prob
            (pair->upper_bound ? more <= LONGER_MORE : more < -WHOLE_WITHIN);
 }
 
+/* Does it tell so much less that the other rounds were none of a chain? Then the latency is no more than
+ * that. */
+static bool is_far_less(const struct latency_experiment *longer, const struct probe_latency_pair *pair,
+                        double cycles) {
+    return longer->nops == 0 && !pair->upper_bound && cycles < pair->cycles - LONGER_LESS - LONGER_WHOLE;
+}
+
 void latency_longer_read(struct latency_session *session, size_t first, size_t end) {
     for (size_t begin = first, next; begin < end; begin = next) {
         const struct latency_experiment *all = session->experiments;
@@ -143,17 +150,23 @@ void latency_longer_read(struct latency_session *session, size_t first, size_t e
         next = latency_pair_end(session, begin);
         size_t least = SIZE_MAX;
         double least_cycles = INFINITY;
+        bool is_bound = false;
         for (size_t i = begin; i < next; i++) {
             double rest;
-            if (latency_chain_equals(session, &all[i], pair, INFINITY, &rest) &&
-                is_better(&all[i], pair, rest) && rest < least_cycles) {
+            if (!latency_chain_equals(session, &all[i], pair, INFINITY, &rest) || rest >= least_cycles) {
+                continue;
+            }
+            const bool far = is_far_less(&all[i], pair, rest);
+            if (far || is_better(&all[i], pair, rest)) {
                 least = i;
                 least_cycles = rest;
+                is_bound = far;
             }
         }
         if (least != SIZE_MAX) {
             const double before = pair->cycles;
             latency_pair_give(session, pair, &all[least]);
+            pair->upper_bound = pair->upper_bound || is_bound;
             /* One register made no difference to the short rounds: it makes none. */
             if (fabs(pair->same_register_cycles - before) < LATENCY_SAME_CYCLES) {
                 pair->same_register_cycles = pair->cycles;

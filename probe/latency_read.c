@@ -11,17 +11,23 @@
 /* Noise makes less than nothing of nothing, and transfers that do not add up more of it. */
 #define BELOW_NOTHING (-0.5)
 
+double latency_round_transfers(const struct latency_session *session,
+                               const struct latency_experiment *experiment) {
+    double cycles = experiment->keeper_cycles;
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        cycles += session->transfers->items[experiment->via[i]].cycles;
+    }
+    return cycles;
+}
+
 /* What is left of a round once its transfers are taken off: exact where all of them are. */
 static double round_rest_of(const struct latency_session *session,
                             const struct latency_experiment *experiment, double cycles, bool *exact) {
     *exact = true;
-    cycles -= experiment->keeper_cycles;
     for (unsigned i = 0; i < experiment->via_count; i++) {
-        const struct probe_transfer *transfer = &session->transfers->items[experiment->via[i]];
-        cycles -= transfer->cycles;
-        *exact = *exact && transfer->pinned;
+        *exact = *exact && session->transfers->items[experiment->via[i]].pinned;
     }
-    return cycles;
+    return cycles - latency_round_transfers(session, experiment);
 }
 
 double latency_round_rest(const struct latency_session *session, const struct latency_experiment *experiment,

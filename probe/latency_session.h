@@ -34,6 +34,7 @@ struct latency_experiment {
     bool may_be_no_slower; /* than the ordinary ones: then it says nothing */
     unsigned nops;         /* in its round */
     bool is_outdone;       /* one without NOPs tells less: then it says nothing, either; set on reading */
+    size_t shorter;        /* of a pair's longest round: the experiment that it should take longer than */
     double keeper_cycles;  /* what the generator adds to a round, exactly, to keep the source's value */
 };
 
@@ -69,6 +70,9 @@ IP_CHECK enum ip_status latency_filled_add(struct latency_session *session, size
                                            size_t pair_index, const int *via, unsigned via_count,
                                            unsigned nops, struct ip_error *err);
 
+/* Can the operand be an address? It is read as a whole general-purpose register. */
+bool latency_is_address(const struct isa_operand *operand);
+
 /* Marks as needed what latency_delayed_add puts into rounds of vectors and of masks, if a needed transfer
  * leads to or from them. */
 void latency_delays_need(struct latency_session *session);
@@ -90,9 +94,9 @@ IP_CHECK enum ip_status latency_longer_add(struct latency_session *session, size
  * next below what its pair was given, or of a bound above, is the pair's from now on. */
 void latency_longer_read(struct latency_session *session, size_t first, size_t end);
 
-/* Adds the longest rounds for the pairs of experiments[0, read), which were read, that join general-purpose
- * registers and flags, where the form's own pace may have made the round: docs/latency.md, "The form's own
- * pace". */
+/* Adds the longest rounds for the pairs of experiments[0, read), which were read, where the form's own pace
+ * may have made the round; where there is none, the pair's latency is an upper bound: docs/latency.md, "The
+ * form's own pace". */
 IP_CHECK enum ip_status latency_paced_add(struct latency_session *session, size_t read, struct ip_error *err);
 
 /* Of these rounds, experiments[first, end), which were measured: where one tells less it is the pair's; a
@@ -107,6 +111,10 @@ const struct latency_experiment *latency_teller_find(const struct latency_sessio
  * all of them known exactly? */
 double latency_round_rest(const struct latency_session *session, const struct latency_experiment *experiment,
                           double cycles, bool *exact);
+
+/* What the transfers of a round take, and what the generator adds to it. */
+double latency_round_transfers(const struct latency_session *session,
+                               const struct latency_experiment *experiment);
 
 /* Gives the pair the chain's value, whatever it had. */
 void latency_pair_give(const struct latency_session *session, struct probe_latency_pair *pair,

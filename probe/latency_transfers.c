@@ -17,8 +17,7 @@ static void via_fill(int *via, int transfer) {
     }
 }
 
-/* An address is read as a whole general-purpose register. */
-static bool operand_is_address(const struct isa_operand *operand) {
+bool latency_is_address(const struct isa_operand *operand) {
     return operand->reg_class == ISA_REG_GPR64 || operand->reg_class == ISA_REG_GPR32;
 }
 
@@ -36,7 +35,7 @@ static bool transfer_closes(const struct probe_transfer *transfer, const struct 
     }
     const struct isa_operand *written = &transfer->form.operands[transfer->dst];
     bool whole =
-        pair->path == PROBE_PATH_INDEX ? transfer->to == PROBE_FILE_VECTOR : operand_is_address(written);
+        pair->path == PROBE_PATH_INDEX ? transfer->to == PROBE_FILE_VECTOR : latency_is_address(written);
     return whole && probe_transfer_fits(transfer, form, pair->dst, -1);
 }
 
@@ -69,7 +68,7 @@ static int delay_find(const struct latency_session *session, const struct probe_
                                 probe_transfer_fits(delay, &memory->form, -1, memory->src)
                           : probe_transfer_fits(delay, &memory->form, memory->dst, -1) &&
                                 (pair->path == PROBE_PATH_ADDRESS
-                                     ? operand_is_address(&delay->form.operands[delay->dst])
+                                     ? latency_is_address(&delay->form.operands[delay->dst])
                                      : probe_transfer_fits(delay, form, -1, pair->src));
         if (itself && stands) {
             return (int)i;
@@ -238,7 +237,7 @@ enum ip_status latency_double_transfers_add(struct latency_session *session, siz
         for (size_t j = 0; j < transfers->count; j++) {
             const struct probe_transfer *second = &transfers->items[j];
             bool to_source = pair->path == PROBE_PATH_ADDRESS
-                                 ? operand_is_address(&second->form.operands[second->dst])
+                                 ? latency_is_address(&second->form.operands[second->dst])
                                  : probe_transfer_fits(second, form, -1, pair->src);
             if (second->from != first->to || second->to == first->to || !to_source ||
                 second->restore != PROBE_RESTORE_NONE ||

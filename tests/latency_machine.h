@@ -75,6 +75,15 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"pdep r64, r64, r64\" ports 5*p1 latency 1 op3->op1 0\n"
                           "form \"pext r64, r64, r64\" ports 14*p1 latency 1\n"
                           "form \"crc32 r32, r32\" ports 60*p1 latency 50\n"
+                          /* or wait for a unit so long */
+                          "form \"pshufw mm, mm, imm8\" ports 1*p5\n"
+                          "form \"vphminposuw xmm, xmm\" ports 1*p0 blocking 12 one\n"
+                          "form \"vpmaxuw xmm{k}{z}, xmm, xmm\" ports 1*p0 blocking 16 one\n"
+                          "form \"vpmaxud xmm{k}{z}, xmm, xmm\" ports 1*p015\n"
+                          "form \"kaddq k, k, k\" ports 1*p0 blocking 5 one\n"
+                          "form \"kaddd k, k, k\" ports 1*p0 blocking 12 one\n"
+                          "form \"paddd mm, mm\" ports 1*p0 blocking 12 one\n"
+                          "form \"popcnt r64, m64\" ports 1*p1+1*p23 blocking 20 one\n"
                           "form \"xadd r64, r64\" ports 2*p015 latency 1 op2->op2 none\n"
                           "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
 
