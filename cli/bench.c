@@ -42,10 +42,6 @@ static enum ip_status screen_interruptibly(void *self, const struct gen_kernel *
 enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings *settings,
                               struct ip_error *err) {
     memset(bench, 0, sizeof *bench);
-    if (settings->record != NULL && strcmp(settings->record, "-") == 0) {
-        return ip_fail(err, IP_USAGE,
-                       "--record: samples do not go to standard output; name a file (./- is one called -)");
-    }
     struct hx_bench_options options = {.timer = settings->timer,
                                        .cpu = (int)settings->cpu,
                                        .no_companion = settings->no_companion,

@@ -190,5 +190,6 @@ const struct cli_command cli_cmd_compare = {
     .groups = CLI_GROUP_OUTPUT,
     .min_arguments = 2,
     .max_arguments = 2,
+    .file_arguments = true,
     .run = compare_run,
 };

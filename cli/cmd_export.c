@@ -98,7 +98,7 @@ static const struct cli_option options[] = {
      CLI_KIND_WORD, AT(export.exegesis), 0, 0, "latency throughput uops"},
     {"doubtful", 0, NULL, "also export values that are not to be trusted", CLI_KIND_FLAG, AT(export.doubtful),
      0, 0, NULL},
-    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_FILE,
+    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_OUTPUT,
      AT(output), 0, 0, NULL},
     {"quiet", 'q', NULL, "no warnings on standard error", CLI_KIND_FLAG, AT(quiet), 0, 0, NULL},
     {0},

@@ -367,9 +367,9 @@ static int power_run(const struct cli_command *command, struct cli_settings *set
 
 static const struct cli_option options[] = {
     {"machine", 'm', "NAME", "scc, host, or the file of a machine description", CLI_KIND_FILE,
-     AT(power.machine), 0, 0, NULL},
+     AT(power.machine), 0, 0, "scc host"},
     {"kernel", 'k', "NAME", "dot, matvec, matmul, or the file of a kernel description", CLI_KIND_FILE,
-     AT(power.kernel), 0, 0, NULL},
+     AT(power.kernel), 0, 0, "dot matvec matmul"},
     {"metric", 0, "METRIC", "what to optimise: energy (the default), gflops-per-watt, edp, ed2p, time",
      CLI_KIND_WORD, AT(power.metric), 0, 0, PW_METRIC_WORDS},
     TEXT("max-slowdown", "X", "take at most X times as long as the fastest setting", max_slowdown),

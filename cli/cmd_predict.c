@@ -527,7 +527,7 @@ static const struct cli_option options[] = {
      AT(predict.address), 0, 0, NULL},
     {"measure", 'm', NULL, "measure forms that the store lacks, now, and keep them there", CLI_KIND_FLAG,
      AT(predict.measure), 0, 0, NULL},
-    {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_FILE,
+    {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_OUTPUT,
      AT(predict.svg), 0, 0, NULL},
     {0},
 };

@@ -443,7 +443,7 @@ static const struct cli_option options[] = {
      CLI_KIND_FLAG, AT(validate.no_measure), 0, 0, NULL},
     {"measured", 0, "FILE", "take measurements from this CSV; only what it lacks is measured", CLI_KIND_FILE,
      AT(validate.measured), 0, 0, NULL},
-    {"keep", 0, "FILE", "write all measurements to this CSV, for --measured", CLI_KIND_FILE,
+    {"keep", 0, "FILE", "write all measurements to this CSV, for --measured", CLI_KIND_OUTPUT,
      AT(validate.keep), 0, 0, NULL},
     {"closed", 0, NULL, "only the closed forms, without the simulation", CLI_KIND_FLAG, AT(validate.closed),
      0, 0, NULL},
@@ -470,5 +470,6 @@ const struct cli_command cli_cmd_validate = {
     .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
     .min_arguments = 1,
     .max_arguments = 1,
+    .file_arguments = true,
     .run = validate_run,
 };

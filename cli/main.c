@@ -54,7 +54,8 @@ static int command_run(const struct cli_command *command, int argc, char **argv)
     int code = CLI_EXIT_USAGE;
     switch (cli_options_parse(command, argc, argv, &settings)) {
     case CLI_PARSE_RUN:
-        code = command->run(command, &settings);
+        code = cli_files_check(command, &settings);
+        code = code == CLI_EXIT_OK ? command->run(command, &settings) : code;
         if (cli_signal() != 0) {
             code = 128 + cli_signal();
         }
