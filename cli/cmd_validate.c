@@ -7,6 +7,7 @@
 
 #include "cli/bench.h"
 #include "cli/output.h"
+#include "cli/replace.h"
 #include "cli/store.h"
 #include "cli/validate.h"
 #include "common/clock.h"
@@ -76,6 +77,9 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
     if (settings->validate.measured != NULL) {
         status = cli_measurements_read(&validate->samples, settings->validate.measured, err);
     }
+    if (status == IP_OK && settings->validate.keep != NULL) { /* before hours of measuring */
+        status = cli_replacement_try(settings->validate.keep, err);
+    }
     /* Else --keep would put next to nothing in the place of what --measured names. */
     const bool whole = status == IP_OK;
     bool todo = false;
@@ -103,6 +107,9 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
         if (keep != IP_OK && status == IP_OK) {
             *err = keep_err;
             status = keep;
+        } else if (keep == IP_OK && kept == 0 && cli_signal() != 0 && !settings->quiet) {
+            cli_message("validate", "interrupted: nothing was measured yet, and '%s' is as it was",
+                        settings->validate.keep);
         } else if (keep == IP_OK && cli_signal() != 0 && !settings->quiet) {
             cli_message("validate",
                         "interrupted: %zu measurements are in '%s'; --measured goes on from there", kept,
@@ -416,6 +423,11 @@ static enum ip_status validate_all(struct validate *validate, struct ip_error *e
 
 static int validate_run(const struct cli_command *command, struct cli_settings *settings) {
     struct validate validate = {.settings = settings};
+    if (settings->validate.no_measure && settings->validate.keep != NULL &&
+        settings->validate.measured == NULL) {
+        return cli_usage_error(command->name,
+                               "with --no-measure and without --measured there is nothing to --keep");
+    }
     int code = cli_output_open(&validate.output, command, settings,
                                settings->validate.blocks ? block_columns : columns);
     if (code != CLI_EXIT_OK) {
