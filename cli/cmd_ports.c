@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/port_words.h"
 #include "cli/portmap.h"
+#include "cli/store.h"
 #include "probe/counted.h"
 #include "probe/units.h"
 
@@ -149,7 +150,11 @@ static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events 
 /* The store that --store names, for its map and the names of its units. */
 static enum ip_status store_open(struct res_store **store, const struct cli_settings *settings,
                                  struct ip_error *err) {
-    return settings->store != NULL ? res_store_open_readonly(store, settings->store, err) : IP_OK;
+    if (settings->store == NULL) {
+        return IP_OK;
+    }
+    enum ip_status status = res_store_open_readonly(store, settings->store, err);
+    return status == IP_OK ? cli_store_same_machine(*store, settings->store, settings, err) : status;
 }
 
 static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settings *settings,

@@ -71,6 +71,18 @@ static enum ip_status all_predict(struct validate *validate, struct ip_error *er
     return status;
 }
 
+/* What is measured here is predicted of this CPU. */
+static enum ip_status store_check(const struct validate *validate, struct ip_error *err) {
+    const char *path = ip_text_string(&validate->store_path);
+    struct res_store *store = NULL;
+    enum ip_status status = res_store_open_readonly(&store, path, err);
+    if (status == IP_OK) {
+        status = cli_store_same_machine(store, path, validate->settings, err);
+    }
+    res_store_close(store);
+    return status;
+}
+
 static enum ip_status all_measure(struct validate *validate, struct ip_error *err) {
     struct cli_settings *settings = validate->settings;
     enum ip_status status = IP_OK;
@@ -89,7 +101,11 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
             todo = todo || (notion_wanted(validate, n) && (!item->done || item->once));
         }
     }
-    if (status == IP_OK && todo && !settings->validate.no_measure) {
+    const bool measuring = todo && !settings->validate.no_measure;
+    if (status == IP_OK && measuring) {
+        status = store_check(validate, err);
+    }
+    if (status == IP_OK && measuring) {
         struct cli_bench bench;
         status = cli_bench_open(&bench, settings, err);
         for (unsigned n = 0; n < CLI_NOTIONS && status == IP_OK; n++) {

@@ -49,6 +49,25 @@ enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text 
     return status == IP_OK ? res_store_open_readonly(store, ip_text_string(path), err) : status;
 }
 
+enum ip_status cli_store_same_machine(struct res_store *store, const char *path,
+                                      const struct cli_settings *settings, struct ip_error *err) {
+    struct res_machine machine = {0};
+    struct hx_host host = {0};
+    struct ip_text identity = {0};
+    enum ip_status status = cli_machine_read(&machine, &host, settings, err);
+    status = status == IP_OK ? res_machine_get(store, &identity, err) : status;
+    if (status == IP_OK && strcmp(ip_text_string(&identity), machine.identity) != 0) {
+        status = ip_fail(
+            err, IP_FAILED,
+            "the store '%.100s' is of another CPU (%.100s; this is %.100s): give another --store FILE", path,
+            ip_text_string(&identity), machine.identity);
+    }
+    ip_text_fini(&identity);
+    res_machine_fini(&machine);
+    hx_host_fini(&host);
+    return status;
+}
+
 enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,
                               const struct cli_settings *settings, struct ip_error *err) {
     struct res_machine machine = {0};

@@ -21,6 +21,11 @@ IP_CHECK enum ip_status cli_store_find(struct ip_text *path, const struct cli_se
 IP_CHECK enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text *path,
                                                 const struct cli_settings *settings, struct ip_error *err);
 
+/* Is the store at `path` of the CPU that --timer and --cpu measure? IP_FAILED: of another. For commands that
+ * measure beside what they read. */
+IP_CHECK enum ip_status cli_store_same_machine(struct res_store *store, const char *path,
+                                               const struct cli_settings *settings, struct ip_error *err);
+
 /* Finds the store, makes what of the default one is missing, and opens it for writing. Finish `path` and
  * `host`, which is read in any case, and close `*store`, also after a failure. */
 IP_CHECK enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,
