@@ -469,14 +469,8 @@ static enum ip_status forms_find(struct show *show, struct ip_error *err) {
     }
     ip_text_fini(&rows);
     for (int i = 0; status == IP_OK && i < show->settings->argument_count; i++) {
-        status =
-            isa_table_select(&show->table, show->settings->arguments[i], &show->positions, &show->count, err);
-        if (status == IP_USAGE) {
-            status =
-                ip_fail(err, status,
-                        "the store '%.200s' has nothing that '%.100s' names: measure it with 'isaprobe scan'",
-                        ip_text_string(&show->path), show->settings->arguments[i]);
-        }
+        status = res_forms_select(&show->table, ip_text_string(&show->path), show->settings->arguments[i],
+                                  &show->positions, &show->count, err);
     }
     return status;
 }
