@@ -181,6 +181,11 @@ static void options_collect(const struct cli_command *command, struct collected 
     }
 }
 
+/* Only flags and lists take more than one: of others the first value would be passed over without a word. */
+static bool may_repeat(const struct cli_option *option) {
+    return option->kind == CLI_KIND_FLAG || option->kind == CLI_KIND_LIST || option->kind == CLI_KIND_FILES;
+}
+
 static const struct cli_option *option_by_value(const struct collected *all, int value) {
     if (value >= VALUE_FIRST) {
         size_t position = (size_t)(value - VALUE_FIRST);
@@ -211,6 +216,7 @@ static void complain(const struct cli_command *command, const struct collected *
 enum cli_parse cli_options_parse(const struct cli_command *command, int argc, char **argv,
                                  struct cli_settings *settings) {
     struct collected all;
+    bool given[OPTIONS_MAX] = {false};
     options_collect(command, &all);
     optind = 0; /* GNU: start afresh */
     opterr = 0;
@@ -223,6 +229,14 @@ enum cli_parse cli_options_parse(const struct cli_command *command, int argc, ch
         if (option == NULL) {
             complain(command, &all, value, argv);
             return CLI_PARSE_ERROR;
+        }
+        for (size_t i = 0; i < all.count; i++) {
+            if (all.options[i] == option && given[i] && !may_repeat(option)) {
+                (void)cli_usage_error(command->name, "--%s is given twice: it takes one %s", option->name,
+                                      option->argument);
+                return CLI_PARSE_ERROR;
+            }
+            given[i] = given[i] || all.options[i] == option;
         }
         if (!option_store(command, option, optarg, settings)) {
             return CLI_PARSE_ERROR;

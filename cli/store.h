@@ -11,6 +11,10 @@
 IP_CHECK enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host,
                                          const struct cli_settings *settings, struct ip_error *err);
 
+/* Is there such a timer, and such a CPU? Also where a command then needs neither. Returns an exit code;
+ * unless it is CLI_EXIT_OK a message is printed. */
+int cli_machine_check(const struct cli_command *command, const struct cli_settings *settings);
+
 /* The name of the store: --store, or the default of the machine that --timer measures, which is not read
  * otherwise. */
 IP_CHECK enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *settings,
