@@ -170,6 +170,10 @@ bool cli_completion(struct ip_text *text, const char *shell);
 
 /* report.c: one line on standard error each. `command` may be NULL. */
 void cli_message(const char *command, const char *format, ...) IP_PRINTF(2, 3);
+/* "1 form%s", "2 form%s": the s, or none. */
+const char *cli_plural(size_t count);
+/* Of a command that a signal ended before it had what it was for: says so. */
+void cli_interrupted_whole(const char *command, const struct cli_settings *settings, const char *what);
 /* Of a command that a signal ended: how much of it was done, in one line. */
 void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
                      const char *what);

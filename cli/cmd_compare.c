@@ -93,10 +93,11 @@ static void summary_report(const struct cli_command *command, const struct cli_s
     if (!settings->quiet) {
         cli_message(
             command->name,
-            "%zu forms in both, %zu only in A, %zu only in B; changed: latency %zu of %zu, throughput %zu "
+            "%zu form%s in both, %zu only in A, %zu only in B; changed: latency %zu of %zu, throughput %zu "
             "of %zu, slots %zu of %zu, ports %zu of %zu",
-            comparison->common, comparison->only_a, comparison->only_b, changed[0], compared[0], changed[1],
-            compared[1], changed[2], compared[2], changed[3], compared[3]);
+            comparison->common, cli_plural(comparison->common), comparison->only_a, comparison->only_b,
+            changed[0], compared[0], changed[1], compared[1], changed[2], compared[2], changed[3],
+            compared[3]);
     }
 }
 

@@ -197,6 +197,7 @@ static int ports_run(const struct cli_command *command, struct cli_settings *set
     struct ip_error err = {0};
     enum ip_status status = cli_forms_prepare(&forms, settings, &err);
     status = status == IP_OK ? forms_run(&forms, settings, &output, &tally, &err) : status;
+    cli_interrupted(command->name, settings, tally.measured + tally.missing, forms.count, "forms");
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
                            : cli_report(command->name, &err);
     cli_forms_fini(&forms);

@@ -384,9 +384,10 @@ static void evidence_append(struct ip_text *text, const struct res_evidence *evi
     cli_number_append(text, evidence->sentinel_cycles);
     ip_text_append(text, " cycles\n");
     if (evidence->kernel != 0) {
-        ip_text_printf(text, "  kernel %016llx: %lld forms in a unit, %lld units in the loop\n    ",
+        ip_text_printf(text, "  kernel %016llx: %lld form%s in a unit, %lld unit%s in the loop\n    ",
                        (unsigned long long)evidence->kernel, (long long)evidence->forms_per_unit,
-                       (long long)evidence->copies);
+                       cli_plural((size_t)evidence->forms_per_unit), (long long)evidence->copies,
+                       cli_plural((size_t)evidence->copies));
         unit_append(text, evidence, "\n    ");
         ip_text_append(text, "\n");
     }

@@ -127,9 +127,8 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
             cli_message("validate", "interrupted: nothing was measured yet, and '%s' is as it was",
                         settings->validate.keep);
         } else if (keep == IP_OK && cli_signal() != 0 && !settings->quiet) {
-            cli_message("validate",
-                        "interrupted: %zu measurements are in '%s'; --measured goes on from there", kept,
-                        settings->validate.keep);
+            cli_message("validate", "interrupted: %zu measurement%s in '%s'; --measured goes on from there",
+                        kept, cli_plural(kept), settings->validate.keep);
         }
     }
     return status;
@@ -253,9 +252,9 @@ static void text_report(struct ip_text *text, const struct validate *validate, e
                         const struct verdict *ours, const struct verdict *all, const struct verdict *mca,
                         const struct report *report) {
     double total = (double)validate->samples.count;
-    ip_text_printf(text, "%s: %zu blocks, %zu predicted (%.1f %%), %zu compared\n", cli_notion_name(notion),
-                   validate->samples.count, ours->predicted, 100.0 * ours->predicted / total,
-                   ours->agreement.count);
+    ip_text_printf(text, "%s: %zu block%s, %zu predicted (%.1f %%), %zu compared\n", cli_notion_name(notion),
+                   validate->samples.count, cli_plural(validate->samples.count), ours->predicted,
+                   100.0 * ours->predicted / total, ours->agreement.count);
     ip_text_printf(text, "  %-14s  %8s  %7s  %7s  %7s  %7s\n", "predictor", "compared", "MAPE %", "tau",
                    "tau-b", "bias %");
     const struct {
@@ -431,8 +430,9 @@ static enum ip_status validate_all(struct validate *validate, struct ip_error *e
     }
     ip_text_fini(&text);
     if (!settings->quiet) {
-        cli_message("validate", "%zu predictions in %.3f s: %.0f a second", validate->predictions,
-                    validate->predict_seconds, (double)validate->predictions / validate->predict_seconds);
+        cli_message("validate", "%zu prediction%s in %.3f s: %.0f a second", validate->predictions,
+                    cli_plural(validate->predictions), validate->predict_seconds,
+                    (double)validate->predictions / validate->predict_seconds);
     }
     return IP_OK;
 }
