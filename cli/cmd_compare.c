@@ -183,9 +183,9 @@ const struct cli_command cli_cmd_compare = {
     .description =
         "A and B are stores, files that 'isaprobe export' wrote, uops.info's XML (--arch says of which CPU), "
         "or\n"
-        "its tables as CSV (columns instruction, extension, latency, throughput_measured, slots, ports; "
-        "some\n"
-        "may be missing). Prints what changed from A to B in latency, throughput, issue slots and ports of\n"
+        "its tables as CSV (columns instruction and throughput_measured, and, where they are there,\n"
+        "extension, latency, slots and ports). Prints what changed from A to B in latency, throughput, issue "
+        "slots and ports of\n"
         "the forms that both have.\n",
     .options = options,
     .groups = CLI_GROUP_OUTPUT,

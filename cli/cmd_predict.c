@@ -539,7 +539,8 @@ const struct cli_command cli_cmd_predict = {
     .description =
         "BLOCK is text with ';' between instructions ('imul rax, rbx; add rax, rcx'), or - for text from\n"
         "standard input. Nothing is run. Data is taken to be in the L1 cache, and branches to be predicted.\n"
-        "Forms that the store lacks are named and left out (exit status 4).\n",
+        "Forms that the store lacks are named and left out (exit status 4). It is filled by 'isaprobe scan\n"
+        "--parts latency,throughput,slots,ports' and 'isaprobe core'.\n",
     .options = options,
     .groups = CLI_GROUP_OUTPUT | CLI_GROUP_METER,
     .min_arguments = 0,
