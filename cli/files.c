@@ -2,13 +2,12 @@
 /* cli/files.c - what a command is to write may be nothing that it is to read, nor anybody's store. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-
-enum { FILES_MAX = 64 };
 
 /* A file that the command was given. One that is not there yet is known by its directory and its name. */
 struct file {
@@ -21,8 +20,9 @@ struct file {
 };
 
 struct files {
-    struct file items[FILES_MAX];
-    size_t count;
+    struct file *items; /* owned */
+    size_t count, capacity;
+    bool failed;
 };
 
 /* Devices and pipes may be had twice. */
@@ -50,9 +50,20 @@ static bool file_find(struct file *file) {
 
 static void file_add(struct files *files, const char *option, const char *path, bool output) {
     struct file file = {.option = option, .path = path, .output = output};
-    if (path != NULL && strcmp(path, "-") != 0 && files->count < FILES_MAX && file_find(&file)) {
-        files->items[files->count++] = file;
+    if (path == NULL || strcmp(path, "-") == 0 || !file_find(&file)) {
+        return;
     }
+    if (files->count == files->capacity) {
+        size_t capacity = files->capacity != 0 ? 2 * files->capacity : 16;
+        struct file *items = realloc(files->items, capacity * sizeof *items);
+        if (items == NULL) {
+            files->failed = true;
+            return;
+        }
+        files->items = items;
+        files->capacity = capacity;
+    }
+    files->items[files->count++] = file;
 }
 
 static bool is_same(const struct file *a, const struct file *b) {
@@ -162,13 +173,18 @@ static bool dash_refuse(const struct cli_command *command, const struct cli_sett
 }
 
 int cli_files_check(const struct cli_command *command, const struct cli_settings *settings) {
-    struct files files = {.count = 0};
+    struct files files = {0};
     char words[80];
+    int code = CLI_EXIT_OK;
     if (dash_refuse(command, settings)) {
         return CLI_EXIT_USAGE;
     }
     files_collect(&files, command, settings);
-    for (size_t i = 0; i < files.count; i++) {
+    if (files.failed) {
+        cli_message(command->name, "out of memory");
+        code = CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < files.count && code == CLI_EXIT_OK; i++) {
         if (!files.items[i].output) {
             continue;
         }
@@ -176,8 +192,9 @@ int cli_files_check(const struct cli_command *command, const struct cli_settings
         if (words[0] != '\0') {
             cli_message(command->name, "--%s '%.200s' is %s: name another file", files.items[i].option,
                         files.items[i].path, words);
-            return CLI_EXIT_USAGE;
+            code = CLI_EXIT_USAGE;
         }
     }
-    return CLI_EXIT_OK;
+    free(files.items);
+    return code;
 }
