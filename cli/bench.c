@@ -42,10 +42,6 @@ static enum ip_status screen_interruptibly(void *self, const struct gen_kernel *
 enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings *settings,
                               struct ip_error *err) {
     memset(bench, 0, sizeof *bench);
-    if (settings->record != NULL && strcmp(settings->record, "-") == 0) {
-        return ip_fail(err, IP_USAGE,
-                       "--record: samples do not go to standard output; name a file (./- is one called -)");
-    }
     struct hx_bench_options options = {.timer = settings->timer,
                                        .cpu = (int)settings->cpu,
                                        .no_companion = settings->no_companion,
@@ -114,16 +110,23 @@ int cli_tally_exit(const struct cli_tally *tally, const struct cli_settings *set
                    const char *what) {
     size_t rows = tally->measured + tally->missing;
     if (tally->untrusted > 0) {
-        if (!settings->quiet) {
-            cli_message(command,
-                        "%zu of %zu %s are not to be trusted (see their status): leave the machine idle and "
-                        "try again with --careful, or see 'isaprobe doctor'",
-                        tally->untrusted, rows, what);
+        static const char next[] =
+            "leave the machine idle and try again with --careful, or see 'isaprobe doctor'";
+        bool one = tally->untrusted == 1;
+        if (!settings->quiet && rows == 1) {
+            cli_message(command, "it is not to be trusted (see its status): %s", next);
+        } else if (!settings->quiet) {
+            cli_message(command, "%zu of %zu %s %s not to be trusted (see %s status): %s", tally->untrusted,
+                        rows, what, one ? "is" : "are", one ? "its" : "their", next);
         }
         return CLI_EXIT_UNTRUSTED;
     }
     if (tally->measured == 0) {
-        cli_message(command, "none of %zu %s could be measured: see the status", rows, what);
+        if (rows == 1) {
+            cli_message(command, "it could not be measured: see its status");
+        } else {
+            cli_message(command, "none of %zu %s could be measured: see the status", rows, what);
+        }
         return CLI_EXIT_FAILED;
     }
     return CLI_EXIT_OK;

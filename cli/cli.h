@@ -95,7 +95,8 @@ struct cli_settings {
 enum cli_kind {
     CLI_KIND_FLAG,   /* bool */
     CLI_KIND_STRING, /* const char * */
-    CLI_KIND_FILE,   /* const char *, completed as a file name */
+    CLI_KIND_FILE,   /* const char *: a file that is read, or the store; completed as a file name */
+    CLI_KIND_OUTPUT, /* const char *: a file that is written */
     CLI_KIND_LIST,   /* struct ip_lines: may be repeated */
     CLI_KIND_FILES,  /* struct ip_lines of file names */
     CLI_KIND_NUMBER, /* long in low..high */
@@ -111,7 +112,7 @@ struct cli_option {
     enum cli_kind kind;
     size_t offset; /* in struct cli_settings */
     long low, high;
-    const char *words; /* CLI_KIND_WORD: separated by blanks */
+    const char *words; /* separated by blanks; CLI_KIND_FILE: names that are no files, or NULL */
 };
 
 /* Options that several subcommands take. */
@@ -130,6 +131,7 @@ struct cli_command {
     const struct cli_option *options; /* its own; may be NULL */
     unsigned groups;                  /* enum cli_group */
     int min_arguments, max_arguments; /* max -1: any number */
+    bool file_arguments;              /* they are files to read */
     /* Returns an exit code. Messages are printed already. */
     int (*run)(const struct cli_command *command, struct cli_settings *settings);
 };
@@ -152,6 +154,12 @@ enum cli_parse cli_options_parse(const struct cli_command *command, int argc, ch
                                  struct cli_settings *settings);
 void cli_settings_init(struct cli_settings *settings);
 void cli_settings_fini(struct cli_settings *settings);
+/* Position of `word` among `words`, or -1. */
+int cli_word_find(const char *words, const char *word);
+
+/* files.c: refuses to write over what the command reads, over another of its outputs, or over any store.
+ * Returns an exit code; a message is printed unless it is CLI_EXIT_OK. Nothing has been changed. */
+int cli_files_check(const struct cli_command *command, const struct cli_settings *settings);
 
 /* help.c */
 void cli_help_program(struct ip_text *text);
@@ -162,6 +170,10 @@ bool cli_completion(struct ip_text *text, const char *shell);
 
 /* report.c: one line on standard error each. `command` may be NULL. */
 void cli_message(const char *command, const char *format, ...) IP_PRINTF(2, 3);
+/* "1 form%s", "2 form%s": the s, or none. */
+const char *cli_plural(size_t count);
+/* Of a command that a signal ended before it had what it was for: says so. */
+void cli_interrupted_whole(const char *command, const struct cli_settings *settings, const char *what);
 /* Of a command that a signal ended: how much of it was done, in one line. */
 void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
                      const char *what);

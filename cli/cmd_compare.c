@@ -93,10 +93,11 @@ static void summary_report(const struct cli_command *command, const struct cli_s
     if (!settings->quiet) {
         cli_message(
             command->name,
-            "%zu forms in both, %zu only in A, %zu only in B; changed: latency %zu of %zu, throughput %zu "
+            "%zu form%s in both, %zu only in A, %zu only in B; changed: latency %zu of %zu, throughput %zu "
             "of %zu, slots %zu of %zu, ports %zu of %zu",
-            comparison->common, comparison->only_a, comparison->only_b, changed[0], compared[0], changed[1],
-            compared[1], changed[2], compared[2], changed[3], compared[3]);
+            comparison->common, cli_plural(comparison->common), comparison->only_a, comparison->only_b,
+            changed[0], compared[0], changed[1], compared[1], changed[2], compared[2], changed[3],
+            compared[3]);
     }
 }
 
@@ -182,13 +183,14 @@ const struct cli_command cli_cmd_compare = {
     .description =
         "A and B are stores, files that 'isaprobe export' wrote, uops.info's XML (--arch says of which CPU), "
         "or\n"
-        "its tables as CSV (columns instruction, extension, latency, throughput_measured, slots, ports; "
-        "some\n"
-        "may be missing). Prints what changed from A to B in latency, throughput, issue slots and ports of\n"
+        "its tables as CSV (columns instruction and throughput_measured, and, where they are there,\n"
+        "extension, latency, slots and ports). Prints what changed from A to B in latency, throughput, issue "
+        "slots and ports of\n"
         "the forms that both have.\n",
     .options = options,
     .groups = CLI_GROUP_OUTPUT,
     .min_arguments = 2,
     .max_arguments = 2,
+    .file_arguments = true,
     .run = compare_run,
 };

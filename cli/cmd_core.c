@@ -168,9 +168,9 @@ static int core_conclude(const struct cli_command *command, const struct cli_set
     }
     if (!settings->quiet) {
         cli_message(command->name,
-                    "%zu parameters or facts are not to be trusted and left out: leave the machine idle and "
+                    "%zu parameter%s or fact%s not to be trusted and left out: leave the machine idle and "
                     "try again, with --careful too, or see 'isaprobe doctor'",
-                    tally->untrusted);
+                    tally->untrusted, cli_plural(tally->untrusted), tally->untrusted == 1 ? " is" : "s are");
     }
     return CLI_EXIT_UNTRUSTED;
 }
@@ -207,6 +207,10 @@ static int core_run_command(const struct cli_command *command, struct cli_settin
         }
     }
     status = cli_bench_close(&bench, status, &err);
+    if (status != IP_OK) {
+        cli_interrupted_whole(command->name, settings,
+                              "no parameter is printed or stored before all are measured");
+    }
     code = status == IP_OK ? core_conclude(command, settings, &tally, ip_text_string(&to.path))
                            : cli_report(command->name, &err);
     probe_core_fini(&core);

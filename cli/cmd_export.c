@@ -21,23 +21,25 @@ static void losses_report(const struct cli_command *command, const struct cli_se
         return;
     }
     if (sheet->doubtful > 0) {
-        cli_message(command->name, "%zu values are not to be trusted and left out; --doubtful exports them",
-                    sheet->doubtful);
+        cli_message(command->name, "%zu value%s not to be trusted and left out; --doubtful exports %s",
+                    sheet->doubtful, sheet->doubtful == 1 ? " is" : "s are",
+                    sheet->doubtful == 1 ? "it" : "them");
     }
     if (sheet->inconsistent > 0) {
-        cli_message(command->name, "%zu forms have no ports: what was inferred contradicts itself",
-                    sheet->inconsistent);
+        cli_message(command->name, "%zu form%s no ports: what was inferred contradicts itself",
+                    sheet->inconsistent, sheet->inconsistent == 1 ? " has" : "s have");
     }
     if (export->merged > 0) {
-        cli_message(command->name,
-                    "%zu forms are left out, because this format does not tell them from others",
-                    export->merged);
+        cli_message(command->name, "%zu form%s left out, because this format does not tell %s from others",
+                    export->merged, export->merged == 1 ? " is" : "s are",
+                    export->merged == 1 ? "it" : "them");
     }
     if (export->unnamed > 0) {
         cli_message(command->name,
-                    "%zu forms are left out: this format has no name for them, or the store not "
+                    "%zu form%s left out: this format has no name for %s, or the store not "
                     "the value that it wants",
-                    export->unnamed);
+                    export->unnamed, export->unnamed == 1 ? " is" : "s are",
+                    export->unnamed == 1 ? "it" : "them");
     }
 }
 
@@ -98,7 +100,7 @@ static const struct cli_option options[] = {
      CLI_KIND_WORD, AT(export.exegesis), 0, 0, "latency throughput uops"},
     {"doubtful", 0, NULL, "also export values that are not to be trusted", CLI_KIND_FLAG, AT(export.doubtful),
      0, 0, NULL},
-    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_FILE,
+    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_OUTPUT,
      AT(output), 0, 0, NULL},
     {"quiet", 'q', NULL, "no warnings on standard error", CLI_KIND_FLAG, AT(quiet), 0, 0, NULL},
     {0},

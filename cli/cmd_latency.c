@@ -7,6 +7,7 @@
 #include "cli/bench.h"
 #include "cli/forms.h"
 #include "cli/latency_given.h"
+#include "cli/links.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "probe/latency.h"
@@ -73,8 +74,10 @@ static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *p
     ip_text_fini(&text);
 }
 
-/* The form's own status: that of its least trustworthy pair, or why there is none. */
-static const char *form_status(const struct probe_latency *latency, struct cli_tally *tally, char *buffer) {
+/* The form's own status: that of its least trustworthy pair, or why there is none; `none`: why there are no
+ * pairs. */
+static const char *form_status(const struct probe_latency *latency, const char *none, struct cli_tally *tally,
+                               char *buffer) {
     const struct probe_latency_pair *best = NULL, *worst = NULL;
     for (size_t i = 0; i < latency->count; i++) {
         const struct probe_latency_pair *pair = &latency->pairs[i];
@@ -90,7 +93,7 @@ static const char *form_status(const struct probe_latency *latency, struct cli_t
     if (told != NULL) {
         return cli_status_text(best != NULL, told->verdict, told->why, buffer);
     }
-    const char *why = latency->count == 0 ? "no operand depends on another" : "";
+    const char *why = latency->count == 0 ? none : "";
     for (size_t i = 0; i < latency->count && why[0] == '\0'; i++) {
         why = latency->pairs[i].why;
     }
@@ -152,8 +155,8 @@ static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settin
             chosen[chosen_count++] = forms->items[from + i];
         }
     }
+    const bool given = settings->registers != 0 || settings->unroll != 0;
     if (chosen_count > 0) {
-        bool given = settings->registers != 0 || settings->unroll != 0;
         enum ip_status status =
             given ? cli_latency_given(bench, settings, chosen, chosen_count, results, err)
                   : probe_latency_measure(&bench->meter, &bench->bench.encoder, &forms->table, chosen,
@@ -173,7 +176,11 @@ static enum ip_status chunk_run(struct cli_bench *bench, const struct cli_settin
             form_row(output, form, &nothing, obstacle, true);
             continue;
         }
-        const char *status = form_status(&results[next], tally, buffer);
+        const char *none =
+            given && cli_links_any(form)
+                ? "its chains need a second instruction, which --registers and --unroll leave out"
+                : "no operand depends on another";
+        const char *status = form_status(&results[next], none, tally, buffer);
         form_row(output, form, &results[next], status, strncmp(status, "not ", 4) == 0);
         probe_latency_fini(&results[next]);
         next++;
@@ -190,7 +197,8 @@ static int latency_run(const struct cli_command *command, struct cli_settings *s
 static const struct cli_option options[] = {
     {"registers", 'r', "N", "so many registers in turn (1: always the same); only chains without a transfer",
      CLI_KIND_NUMBER, AT(registers), 1, 32, NULL},
-    {"unroll", 'u', "N", "so many rounds in the loop (and twice as many, for the difference); likewise",
+    {"unroll", 'u', "N",
+     "so many rounds in the loop (and twice as many, for the difference); only such chains, too",
      CLI_KIND_NUMBER, AT(unroll), 1, 4096, NULL},
     {0},
 };

@@ -25,6 +25,7 @@ struct block {
     struct ip_text code;
     unsigned line; /* of the list; 0: the only one */
     char why[160]; /* the input itself is at fault; "": it is not */
+    bool bad_hex;
     struct hx_stat stat;
     uint64_t fill;
     bool done;
@@ -88,7 +89,7 @@ static enum ip_status list_read(struct blocks *blocks, const char *path, struct 
         struct ip_error reason = {0};
         if (cli_hex_parse(&block->code, start, &reason) != IP_OK) {
             (void)snprintf(block->why, sizeof block->why, "bad hex: %.140s", reason.text);
-            block->done = true;
+            block->done = block->bad_hex = true;
         }
     }
     ip_text_fini(&text);
@@ -258,6 +259,28 @@ static enum ip_status loops_open(struct blocks *blocks, struct ip_error *err) {
     return status;
 }
 
+/* The other lines are measured all the same: whoever measures a hundred thousand wants those. */
+static int bad_hex_tell(const struct cli_command *command, const struct cli_settings *settings,
+                        const struct blocks *blocks, int code) {
+    const struct block *first = NULL;
+    size_t bad = 0;
+    for (size_t i = 0; i < blocks->count; i++) {
+        first = first == NULL && blocks->items[i].bad_hex ? &blocks->items[i] : first;
+        bad += blocks->items[i].bad_hex;
+    }
+    if (first == NULL) {
+        return code;
+    }
+    char more[40] = "";
+    if (bad > 1) {
+        (void)snprintf(more, sizeof more, " (and %zu more)", bad - 1);
+    }
+    const char *list = settings->hex_list;
+    cli_message(command->name, "%s:%u: %s%s", strcmp(list, "-") == 0 ? "standard input" : list, first->line,
+                first->why, more);
+    return CLI_EXIT_USAGE;
+}
+
 static int measure_run(const struct cli_command *command, struct cli_settings *settings) {
     struct cli_output output;
     int code = cli_output_open(&output, command, settings, columns);
@@ -293,6 +316,7 @@ static int measure_run(const struct cli_command *command, struct cli_settings *s
     }
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "blocks")
                            : cli_report(command->name, &err);
+    code = status == IP_OK ? bad_hex_tell(command, settings, &blocks, code) : code;
     blocks_fini(&blocks);
     return cli_output_close(&output, code);
 }

@@ -152,6 +152,8 @@ static int pair_run(const struct cli_command *command, struct cli_settings *sett
         }
         status = cli_bench_close(&bench, status, &err);
     }
+    cli_interrupted(command->name, settings, tally.measured + tally.missing,
+                    first_count * (forms.count - first_count), "pairs");
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "pairs")
                            : cli_report(command->name, &err);
     cli_forms_fini(&forms);

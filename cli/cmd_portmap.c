@@ -175,6 +175,8 @@ static int portmap_run(const struct cli_command *command, struct cli_settings *s
         map_rows(&output, &map, &tally);
         code = cli_tally_exit(&tally, settings, command->name, "classes");
     } else {
+        cli_interrupted_whole(command->name, settings,
+                              "nothing is known of the ports before all is measured");
         code = cli_report(command->name, &err);
     }
     probe_portmap_fini(&map);

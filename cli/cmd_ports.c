@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/port_words.h"
 #include "cli/portmap.h"
+#include "cli/store.h"
 #include "probe/counted.h"
 #include "probe/units.h"
 
@@ -149,7 +150,11 @@ static enum ip_status usages_run(struct cli_bench *bench, struct hx_port_events 
 /* The store that --store names, for its map and the names of its units. */
 static enum ip_status store_open(struct res_store **store, const struct cli_settings *settings,
                                  struct ip_error *err) {
-    return settings->store != NULL ? res_store_open_readonly(store, settings->store, err) : IP_OK;
+    if (settings->store == NULL) {
+        return IP_OK;
+    }
+    enum ip_status status = res_store_open_readonly(store, settings->store, err);
+    return status == IP_OK ? cli_store_same_machine(*store, settings->store, settings, err) : status;
 }
 
 static enum ip_status forms_run(struct cli_forms *forms, const struct cli_settings *settings,
@@ -192,6 +197,7 @@ static int ports_run(const struct cli_command *command, struct cli_settings *set
     struct ip_error err = {0};
     enum ip_status status = cli_forms_prepare(&forms, settings, &err);
     status = status == IP_OK ? forms_run(&forms, settings, &output, &tally, &err) : status;
+    cli_interrupted(command->name, settings, tally.measured + tally.missing, forms.count, "forms");
     code = status == IP_OK ? cli_tally_exit(&tally, settings, command->name, "forms")
                            : cli_report(command->name, &err);
     cli_forms_fini(&forms);

@@ -527,7 +527,7 @@ static const struct cli_option options[] = {
      AT(predict.address), 0, 0, NULL},
     {"measure", 'm', NULL, "measure forms that the store lacks, now, and keep them there", CLI_KIND_FLAG,
      AT(predict.measure), 0, 0, NULL},
-    {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_FILE,
+    {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_OUTPUT,
      AT(predict.svg), 0, 0, NULL},
     {0},
 };
@@ -539,7 +539,8 @@ const struct cli_command cli_cmd_predict = {
     .description =
         "BLOCK is text with ';' between instructions ('imul rax, rbx; add rax, rcx'), or - for text from\n"
         "standard input. Nothing is run. Data is taken to be in the L1 cache, and branches to be predicted.\n"
-        "Forms that the store lacks are named and left out (exit status 4).\n",
+        "Forms that the store lacks are named and left out (exit status 4). It is filled by 'isaprobe scan\n"
+        "--parts latency,throughput,slots,ports' and 'isaprobe core'.\n",
     .options = options,
     .groups = CLI_GROUP_OUTPUT | CLI_GROUP_METER,
     .min_arguments = 0,

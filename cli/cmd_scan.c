@@ -160,8 +160,8 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
         if (count > 0) {
             (void)snprintf(once, sizeof once, " (%zu of them read once)", count);
         }
-        cli_message(command, "interrupted: %zu forms stored in '%s', %zu left%s; the same command goes on",
-                    scan->stored_count, path, left, once);
+        cli_message(command, "interrupted: %zu form%s stored in '%s', %zu left%s; the same command goes on",
+                    scan->stored_count, cli_plural(scan->stored_count), path, left, once);
         return 128 + cli_signal();
     }
     if (scan->no_map && !scan->settings->quiet) {
@@ -173,24 +173,27 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
     int code = untrusted > 0 || scan->no_map ? CLI_EXIT_UNTRUSTED : CLI_EXIT_OK;
     if (scan->left_count == 0) {
         if (!scan->settings->quiet && !scan->no_map) {
-            cli_message(command,
-                        "nothing to measure: the store '%s' has all %zu forms (--force measures them again)",
-                        path, before);
+            char forms[40] = "the form";
+            if (before != 1) {
+                (void)snprintf(forms, sizeof forms, "all %zu forms", before);
+            }
+            cli_message(command, "nothing to measure: the store '%s' has %s (--force measures %s again)",
+                        path, forms, before == 1 ? "it" : "them");
         }
         return code;
     }
     if (!scan->settings->quiet) {
         cli_message(
             command,
-            "%zu forms stored in '%s': %zu ok, %zu not to be trusted, %zu that this CPU lacks, %zu that "
+            "%zu form%s stored in '%s': %zu ok, %zu not to be trusted, %zu that this CPU lacks, %zu that "
             "fault, %zu not measurable; %zu were there before",
-            scan->stored_count, path, stored[RES_STATUS_OK], untrusted, stored[RES_STATUS_ILLEGAL],
-            stored[RES_STATUS_FAULT], stored[RES_STATUS_UNMEASURABLE], before);
+            scan->stored_count, cli_plural(scan->stored_count), path, stored[RES_STATUS_OK], untrusted,
+            stored[RES_STATUS_ILLEGAL], stored[RES_STATUS_FAULT], stored[RES_STATUS_UNMEASURABLE], before);
         if (untrusted > 0) {
             cli_message(command,
-                        "leave the machine idle and scan with --retry (or --careful too) to measure these "
-                        "%zu again",
-                        untrusted);
+                        "leave the machine idle and scan with --retry (or --careful too) to measure %s "
+                        "again",
+                        untrusted == 1 ? "it" : "them");
         }
     }
     return code;
@@ -239,8 +242,12 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
                     (settings->no_throughput ? RES_PART_THROUGHPUT | RES_PART_SLOTS : 0u));
     scan.group = settings->group != 0 ? (size_t)settings->group : SCAN_GROUP_DEFAULT;
     if (scan.parts == 0) {
-        return cli_usage_error(command->name,
-                               "with --no-latency and --no-throughput nothing is left to measure");
+        bool both = settings->no_latency && settings->no_throughput;
+        return cli_usage_error(command->name, "%s%s%s leave%s nothing to measure%s%.100s",
+                               settings->no_latency ? "--no-latency" : "", both ? " and " : "",
+                               settings->no_throughput ? "--no-throughput" : "", both ? "" : "s",
+                               settings->parts != NULL ? " of --parts " : "",
+                               settings->parts != NULL ? settings->parts : "");
     }
     /* A file that may not grow is to be a failed write, not the end of the program. */
     (void)signal(SIGXFSZ, SIG_IGN);

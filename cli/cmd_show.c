@@ -384,9 +384,10 @@ static void evidence_append(struct ip_text *text, const struct res_evidence *evi
     cli_number_append(text, evidence->sentinel_cycles);
     ip_text_append(text, " cycles\n");
     if (evidence->kernel != 0) {
-        ip_text_printf(text, "  kernel %016llx: %lld forms in a unit, %lld units in the loop\n    ",
+        ip_text_printf(text, "  kernel %016llx: %lld form%s in a unit, %lld unit%s in the loop\n    ",
                        (unsigned long long)evidence->kernel, (long long)evidence->forms_per_unit,
-                       (long long)evidence->copies);
+                       cli_plural((size_t)evidence->forms_per_unit), (long long)evidence->copies,
+                       cli_plural((size_t)evidence->copies));
         unit_append(text, evidence, "\n    ");
         ip_text_append(text, "\n");
     }
@@ -469,14 +470,8 @@ static enum ip_status forms_find(struct show *show, struct ip_error *err) {
     }
     ip_text_fini(&rows);
     for (int i = 0; status == IP_OK && i < show->settings->argument_count; i++) {
-        status =
-            isa_table_select(&show->table, show->settings->arguments[i], &show->positions, &show->count, err);
-        if (status == IP_USAGE) {
-            status =
-                ip_fail(err, status,
-                        "the store '%.200s' has nothing that '%.100s' names: measure it with 'isaprobe scan'",
-                        ip_text_string(&show->path), show->settings->arguments[i]);
-        }
+        status = res_forms_select(&show->table, ip_text_string(&show->path), show->settings->arguments[i],
+                                  &show->positions, &show->count, err);
     }
     return status;
 }

@@ -104,7 +104,9 @@ static enum ip_status given_measure(struct cli_bench *bench, const struct cli_se
         result->cycles = stat->cycles;
         result->spread = stat->spread;
         result->plain_cycles = result->slow_cycles = NAN;
-        result->registers = (unsigned)settings->registers;
+        /* There may be fewer than were asked for, and what has no choice writes always the same. */
+        unsigned used = kernels.usable[i] ? kernels.programs[i].registers : 0;
+        result->registers = used > 0 ? used : 1;
         result->verdict = stat->verdict;
         memcpy(result->how, "as given", sizeof "as given");
         memcpy(result->why, stat->why, sizeof result->why);
@@ -208,7 +210,8 @@ const struct cli_command cli_cmd_throughput = {
         "of\n"
         "register chains; and how many issue slots (fused-domain uops) an instance takes. 'one destination': "
         "the\n"
-        "form waits for the register that it only writes. FORM is a mnemonic in any case, a pattern with *\n"
+        "form waits for the register that it only writes. With --registers or --unroll the slots are not\n"
+        "measured. FORM is a mnemonic in any case, a pattern with *\n"
         "and ?, or a quoted syntax.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,

@@ -7,6 +7,7 @@
 
 #include "cli/bench.h"
 #include "cli/output.h"
+#include "cli/replace.h"
 #include "cli/store.h"
 #include "cli/validate.h"
 #include "common/clock.h"
@@ -70,11 +71,26 @@ static enum ip_status all_predict(struct validate *validate, struct ip_error *er
     return status;
 }
 
+/* What is measured here is predicted of this CPU. */
+static enum ip_status store_check(const struct validate *validate, struct ip_error *err) {
+    const char *path = ip_text_string(&validate->store_path);
+    struct res_store *store = NULL;
+    enum ip_status status = res_store_open_readonly(&store, path, err);
+    if (status == IP_OK) {
+        status = cli_store_same_machine(store, path, validate->settings, err);
+    }
+    res_store_close(store);
+    return status;
+}
+
 static enum ip_status all_measure(struct validate *validate, struct ip_error *err) {
     struct cli_settings *settings = validate->settings;
     enum ip_status status = IP_OK;
     if (settings->validate.measured != NULL) {
         status = cli_measurements_read(&validate->samples, settings->validate.measured, err);
+    }
+    if (status == IP_OK && settings->validate.keep != NULL) { /* before hours of measuring */
+        status = cli_replacement_try(settings->validate.keep, err);
     }
     /* Else --keep would put next to nothing in the place of what --measured names. */
     const bool whole = status == IP_OK;
@@ -85,7 +101,11 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
             todo = todo || (notion_wanted(validate, n) && (!item->done || item->once));
         }
     }
-    if (status == IP_OK && todo && !settings->validate.no_measure) {
+    const bool measuring = todo && !settings->validate.no_measure;
+    if (status == IP_OK && measuring) {
+        status = store_check(validate, err);
+    }
+    if (status == IP_OK && measuring) {
         struct cli_bench bench;
         status = cli_bench_open(&bench, settings, err);
         for (unsigned n = 0; n < CLI_NOTIONS && status == IP_OK; n++) {
@@ -103,10 +123,12 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
         if (keep != IP_OK && status == IP_OK) {
             *err = keep_err;
             status = keep;
-        } else if (keep == IP_OK && cli_signal() != 0 && !settings->quiet) {
-            cli_message("validate",
-                        "interrupted: %zu measurements are in '%s'; --measured goes on from there", kept,
+        } else if (keep == IP_OK && kept == 0 && cli_signal() != 0 && !settings->quiet) {
+            cli_message("validate", "interrupted: nothing was measured yet, and '%s' is as it was",
                         settings->validate.keep);
+        } else if (keep == IP_OK && cli_signal() != 0 && !settings->quiet) {
+            cli_message("validate", "interrupted: %zu measurement%s in '%s'; --measured goes on from there",
+                        kept, cli_plural(kept), settings->validate.keep);
         }
     }
     return status;
@@ -230,9 +252,9 @@ static void text_report(struct ip_text *text, const struct validate *validate, e
                         const struct verdict *ours, const struct verdict *all, const struct verdict *mca,
                         const struct report *report) {
     double total = (double)validate->samples.count;
-    ip_text_printf(text, "%s: %zu blocks, %zu predicted (%.1f %%), %zu compared\n", cli_notion_name(notion),
-                   validate->samples.count, ours->predicted, 100.0 * ours->predicted / total,
-                   ours->agreement.count);
+    ip_text_printf(text, "%s: %zu block%s, %zu predicted (%.1f %%), %zu compared\n", cli_notion_name(notion),
+                   validate->samples.count, cli_plural(validate->samples.count), ours->predicted,
+                   100.0 * ours->predicted / total, ours->agreement.count);
     ip_text_printf(text, "  %-14s  %8s  %7s  %7s  %7s  %7s\n", "predictor", "compared", "MAPE %", "tau",
                    "tau-b", "bias %");
     const struct {
@@ -408,14 +430,20 @@ static enum ip_status validate_all(struct validate *validate, struct ip_error *e
     }
     ip_text_fini(&text);
     if (!settings->quiet) {
-        cli_message("validate", "%zu predictions in %.3f s: %.0f a second", validate->predictions,
-                    validate->predict_seconds, (double)validate->predictions / validate->predict_seconds);
+        cli_message("validate", "%zu prediction%s in %.3f s: %.0f a second", validate->predictions,
+                    cli_plural(validate->predictions), validate->predict_seconds,
+                    (double)validate->predictions / validate->predict_seconds);
     }
     return IP_OK;
 }
 
 static int validate_run(const struct cli_command *command, struct cli_settings *settings) {
     struct validate validate = {.settings = settings};
+    if (settings->validate.no_measure && settings->validate.keep != NULL &&
+        settings->validate.measured == NULL) {
+        return cli_usage_error(command->name,
+                               "with --no-measure and without --measured there is nothing to --keep");
+    }
     int code = cli_output_open(&validate.output, command, settings,
                                settings->validate.blocks ? block_columns : columns);
     if (code != CLI_EXIT_OK) {
@@ -443,7 +471,7 @@ static const struct cli_option options[] = {
      CLI_KIND_FLAG, AT(validate.no_measure), 0, 0, NULL},
     {"measured", 0, "FILE", "take measurements from this CSV; only what it lacks is measured", CLI_KIND_FILE,
      AT(validate.measured), 0, 0, NULL},
-    {"keep", 0, "FILE", "write all measurements to this CSV, for --measured", CLI_KIND_FILE,
+    {"keep", 0, "FILE", "write all measurements to this CSV, for --measured", CLI_KIND_OUTPUT,
      AT(validate.keep), 0, 0, NULL},
     {"closed", 0, NULL, "only the closed forms, without the simulation", CLI_KIND_FLAG, AT(validate.closed),
      0, 0, NULL},
@@ -470,5 +498,6 @@ const struct cli_command cli_cmd_validate = {
     .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
     .min_arguments = 1,
     .max_arguments = 1,
+    .file_arguments = true,
     .run = validate_run,
 };

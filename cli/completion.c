@@ -18,7 +18,7 @@ static void options_visit(struct ip_text *text, const struct cli_command *comman
 }
 
 static bool takes_file(const struct cli_option *option) {
-    return option->kind == CLI_KIND_FILE || option->kind == CLI_KIND_FILES;
+    return option->kind == CLI_KIND_FILE || option->kind == CLI_KIND_OUTPUT || option->kind == CLI_KIND_FILES;
 }
 
 /* Inside single quotes of a shell, with what zsh's specifications treat specially. */

@@ -86,6 +86,16 @@ unsigned cli_links_direct(const struct isa_form *form, struct gen_link *links, u
     return count;
 }
 
+bool cli_links_any(const struct isa_form *form) {
+    bool reads = false, writes = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        reads = reads || (enters(operand, true) && operand_place(operand) != PLACE_NONE);
+        writes = writes || operand->write;
+    }
+    return reads && writes;
+}
+
 static enum ip_status named_operands(struct gen_link *link, const struct cli_settings *settings,
                                      struct ip_error *err) {
     const char *const names[] = {settings->src, settings->dst};

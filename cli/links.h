@@ -20,4 +20,7 @@ IP_CHECK enum ip_status cli_links_make(struct cli_forms *forms, const struct isa
  * same register file, memory through its address. At most `limit`; returns how many. */
 unsigned cli_links_direct(const struct isa_form *form, struct gen_link *links, unsigned limit);
 
+/* Does any operand depend on another? */
+bool cli_links_any(const struct isa_form *form);
+
 #endif

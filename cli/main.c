@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/store.h"
 
 const struct cli_command *const cli_commands[] = {
     &cli_cmd_latency,  &cli_cmd_throughput, &cli_cmd_pair,
@@ -54,7 +55,9 @@ static int command_run(const struct cli_command *command, int argc, char **argv)
     int code = CLI_EXIT_USAGE;
     switch (cli_options_parse(command, argc, argv, &settings)) {
     case CLI_PARSE_RUN:
-        code = command->run(command, &settings);
+        code = cli_machine_check(command, &settings);
+        code = code == CLI_EXIT_OK ? cli_files_check(command, &settings) : code;
+        code = code == CLI_EXIT_OK ? command->run(command, &settings) : code;
         if (cli_signal() != 0) {
             code = 128 + cli_signal();
         }

@@ -17,7 +17,7 @@ static const struct cli_option general_options[] = {
 static const struct cli_option output_options[] = {
     {"format", 0, "FORMAT", "text (the default), csv, or json: one object per line", CLI_KIND_WORD,
      AT(format), 0, 0, "text csv json"},
-    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_FILE,
+    {"output", 'o', "FILE", "write the data to FILE; - is standard output, the default", CLI_KIND_OUTPUT,
      AT(output), 0, 0, NULL},
     {"quiet", 'q', NULL, "no progress and no warnings on standard error", CLI_KIND_FLAG, AT(quiet), 0, 0,
      NULL},
@@ -36,8 +36,8 @@ static const struct cli_option meter_options[] = {
     {"cpu", 0, "N", "measure on this CPU", CLI_KIND_NUMBER, AT(cpu), 0, INT_MAX, NULL},
     {"no-companion", 0, NULL, "in a virtual machine: leave the other thread of the core alone", CLI_KIND_FLAG,
      AT(no_companion), 0, 0, NULL},
-    {"record", 0, "FILE", "keep every sample in FILE, for --timer replay:FILE", CLI_KIND_FILE, AT(record), 0,
-     0, NULL},
+    {"record", 0, "FILE", "keep every sample in FILE, for --timer replay:FILE", CLI_KIND_OUTPUT, AT(record),
+     0, 0, NULL},
     {"careful", 0, NULL, "more samples and a stricter demand on their agreement", CLI_KIND_FLAG, AT(careful),
      0, 0, NULL},
     {0},
@@ -84,8 +84,7 @@ void cli_settings_fini(struct cli_settings *settings) {
     ip_lines_fini(&settings->only);
 }
 
-/* Position of `word` among `words`, or -1. */
-static int word_find(const char *words, const char *word) {
+int cli_word_find(const char *words, const char *word) {
     size_t length = strlen(word);
     int position = 0;
     for (const char *at = words; *at != '\0'; position++) {
@@ -108,6 +107,7 @@ static bool option_store(const struct cli_command *command, const struct cli_opt
         return true;
     case CLI_KIND_STRING:
     case CLI_KIND_FILE:
+    case CLI_KIND_OUTPUT:
         if (value[0] == '\0') {
             (void)cli_usage_error(command->name, "--%s needs an argument: %s", option->name,
                                   option->argument);
@@ -132,7 +132,7 @@ static bool option_store(const struct cli_command *command, const struct cli_opt
         return true;
     }
     case CLI_KIND_WORD: {
-        int position = word_find(option->words, value);
+        int position = cli_word_find(option->words, value);
         if (position < 0) {
             (void)cli_usage_error(command->name, "unknown %s '%s': choose one of %s", option->name, value,
                                   option->words);
@@ -181,6 +181,11 @@ static void options_collect(const struct cli_command *command, struct collected 
     }
 }
 
+/* Only flags and lists take more than one: of others the first value would be passed over without a word. */
+static bool may_repeat(const struct cli_option *option) {
+    return option->kind == CLI_KIND_FLAG || option->kind == CLI_KIND_LIST || option->kind == CLI_KIND_FILES;
+}
+
 static const struct cli_option *option_by_value(const struct collected *all, int value) {
     if (value >= VALUE_FIRST) {
         size_t position = (size_t)(value - VALUE_FIRST);
@@ -211,6 +216,7 @@ static void complain(const struct cli_command *command, const struct collected *
 enum cli_parse cli_options_parse(const struct cli_command *command, int argc, char **argv,
                                  struct cli_settings *settings) {
     struct collected all;
+    bool given[OPTIONS_MAX] = {false};
     options_collect(command, &all);
     optind = 0; /* GNU: start afresh */
     opterr = 0;
@@ -223,6 +229,14 @@ enum cli_parse cli_options_parse(const struct cli_command *command, int argc, ch
         if (option == NULL) {
             complain(command, &all, value, argv);
             return CLI_PARSE_ERROR;
+        }
+        for (size_t i = 0; i < all.count; i++) {
+            if (all.options[i] == option && given[i] && !may_repeat(option)) {
+                (void)cli_usage_error(command->name, "--%s is given twice: it takes one %s", option->name,
+                                      option->argument);
+                return CLI_PARSE_ERROR;
+            }
+            given[i] = given[i] || all.options[i] == option;
         }
         if (!option_store(command, option, optarg, settings)) {
             return CLI_PARSE_ERROR;

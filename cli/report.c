@@ -71,9 +71,22 @@ int cli_exit_code(enum ip_status status) {
     return CLI_EXIT_FAILED;
 }
 
+const char *cli_plural(size_t count) {
+    return count == 1 ? "" : "s";
+}
+
+void cli_interrupted_whole(const char *command, const struct cli_settings *settings, const char *what) {
+    if (cli_signal() != 0 && !settings->quiet) {
+        cli_message(command, "interrupted: %s", what);
+    }
+}
+
 void cli_interrupted(const char *command, const struct cli_settings *settings, size_t done, size_t all,
                      const char *what) {
-    if (cli_signal() != 0 && !settings->quiet) {
+    if (all == 1) {
+        cli_interrupted_whole(command, settings,
+                              done == 1 ? "it had been measured" : "it was not measured to its end");
+    } else if (cli_signal() != 0 && !settings->quiet) {
         cli_message(command, "interrupted: %zu of %zu %s were measured", done, all, what);
     }
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "harness/timer.h"
 
 enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host,
                                 const struct cli_settings *settings, struct ip_error *err) {
@@ -19,6 +23,39 @@ enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *hos
         }
     }
     return res_machine_of_host(machine, host, err);
+}
+
+static bool timer_known(const char *timer) {
+    size_t length = strcspn(timer, ":");
+    for (const struct hx_timer_ops *const *ops = hx_timers; *ops != NULL; ops++) {
+        if (strlen((*ops)->name) == length && strncmp((*ops)->name, timer, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether this process may use it is another question, and only of measuring. */
+static bool cpu_known(long cpu) {
+    static const char cpus[] = "/sys/devices/system/cpu";
+    char path[sizeof cpus + 32];
+    (void)snprintf(path, sizeof path, "%s/cpu%ld", cpus, cpu);
+    return access(path, F_OK) == 0 || access(cpus, F_OK) != 0;
+}
+
+int cli_machine_check(const struct cli_command *command, const struct cli_settings *settings) {
+    if (settings->timer != NULL && !timer_known(settings->timer)) {
+        cli_message(command->name,
+                    "unknown timer '%.200s'; there are tsc, papi[:EVENT], sim:FILE and replay:FILE",
+                    settings->timer);
+        return CLI_EXIT_USAGE;
+    }
+    /* Those of a recorded machine are its own affair. */
+    if (settings->root == NULL && settings->cpu >= 0 && !cpu_known(settings->cpu)) {
+        cli_message(command->name, "there is no CPU %ld here: choose another with --cpu", settings->cpu);
+        return CLI_EXIT_CAPABILITY;
+    }
+    return CLI_EXIT_OK;
 }
 
 static enum ip_status path_of(struct ip_text *path, const char *given, const struct res_machine *machine,
@@ -47,6 +84,25 @@ enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text 
                                        const struct cli_settings *settings, struct ip_error *err) {
     enum ip_status status = cli_store_find(path, settings, err);
     return status == IP_OK ? res_store_open_readonly(store, ip_text_string(path), err) : status;
+}
+
+enum ip_status cli_store_same_machine(struct res_store *store, const char *path,
+                                      const struct cli_settings *settings, struct ip_error *err) {
+    struct res_machine machine = {0};
+    struct hx_host host = {0};
+    struct ip_text identity = {0};
+    enum ip_status status = cli_machine_read(&machine, &host, settings, err);
+    status = status == IP_OK ? res_machine_get(store, &identity, err) : status;
+    if (status == IP_OK && strcmp(ip_text_string(&identity), machine.identity) != 0) {
+        status = ip_fail(
+            err, IP_FAILED,
+            "the store '%.100s' is of another CPU (%.100s; this is %.100s): give another --store FILE", path,
+            ip_text_string(&identity), machine.identity);
+    }
+    ip_text_fini(&identity);
+    res_machine_fini(&machine);
+    hx_host_fini(&host);
+    return status;
 }
 
 enum ip_status cli_store_open(struct res_store **store, struct ip_text *path, struct hx_host *host,

@@ -11,6 +11,10 @@
 IP_CHECK enum ip_status cli_machine_read(struct res_machine *machine, struct hx_host *host,
                                          const struct cli_settings *settings, struct ip_error *err);
 
+/* Is there such a timer, and such a CPU? Also where a command then needs neither. Returns an exit code;
+ * unless it is CLI_EXIT_OK a message is printed. */
+int cli_machine_check(const struct cli_command *command, const struct cli_settings *settings);
+
 /* The name of the store: --store, or the default of the machine that --timer measures, which is not read
  * otherwise. */
 IP_CHECK enum ip_status cli_store_find(struct ip_text *path, const struct cli_settings *settings,
@@ -20,6 +24,11 @@ IP_CHECK enum ip_status cli_store_find(struct ip_text *path, const struct cli_se
  * failure. */
 IP_CHECK enum ip_status cli_store_open_readonly(struct res_store **store, struct ip_text *path,
                                                 const struct cli_settings *settings, struct ip_error *err);
+
+/* Is the store at `path` of the CPU that --timer and --cpu measure? IP_FAILED: of another. For commands that
+ * measure beside what they read. */
+IP_CHECK enum ip_status cli_store_same_machine(struct res_store *store, const char *path,
+                                               const struct cli_settings *settings, struct ip_error *err);
 
 /* Finds the store, makes what of the default one is missing, and opens it for writing. Finish `path` and
  * `host`, which is read in any case, and close `*store`, also after a failure. */

@@ -61,7 +61,8 @@ IP_CHECK enum ip_status cli_samples_read(struct cli_samples *samples, const char
                                          long seed, struct ip_error *err);
 
 /* Measurements as CSV: hex,notion,cycles,spread,fill,status (of one that is to be confirmed "once"). Reading
- * fills the cases of blocks that are there and marks them done. */
+ * fills the cases of blocks that are there and marks them done. Writing leaves an earlier file as it is while
+ * there is nothing to put in its place: *kept is 0 then. */
 IP_CHECK enum ip_status cli_measurements_read(struct cli_samples *samples, const char *path,
                                               struct ip_error *err);
 IP_CHECK enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,

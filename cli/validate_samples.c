@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/block.h"
+#include "cli/replace.h"
 #include "cli/validate.h"
 #include "common/random.h"
 
@@ -216,10 +217,12 @@ enum ip_status cli_measurements_read(struct cli_samples *samples, const char *pa
 enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path, size_t *kept,
                                       struct ip_error *err) {
     *kept = 0;
-    FILE *file = fopen(path, "w");
-    if (file == NULL) {
-        return ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
+    struct cli_replacement replacement;
+    enum ip_status status = cli_replacement_open(&replacement, path, err);
+    if (status != IP_OK) {
+        return status;
     }
+    FILE *file = replacement.stream;
     bool failed = fprintf(file, MEASURED_HEADER "\n") < 0;
     for (size_t i = 0; i < samples->count && !failed; i++) {
         for (unsigned n = 0; n < CLI_NOTIONS && !failed; n++) {
@@ -231,16 +234,15 @@ enum ip_status cli_measurements_write(const struct cli_samples *samples, const c
             if (!isnan(item->measured)) {
                 (void)snprintf(cycles, sizeof cycles, "%.6g,%.4g", item->measured, item->spread);
             }
-            char status[sizeof item->status];
-            (void)snprintf(status, sizeof status, "%s", item->once ? "once" : item->status);
-            for (char *at = status; *at != '\0'; at++) {
+            char words[sizeof item->status];
+            (void)snprintf(words, sizeof words, "%s", item->once ? "once" : item->status);
+            for (char *at = words; *at != '\0'; at++) {
                 *at = *at == ',' || *at == '"' || *at == '\n' ? ';' : *at;
             }
             failed = fprintf(file, "%s,%s,%s,0x%" PRIx64 ",%s\n", samples->items[i].hex, cli_notion_name(n),
-                             cycles, item->fill, status) < 0;
+                             cycles, item->fill, words) < 0;
             *kept += !failed;
         }
     }
-    failed = fclose(file) != 0 || failed;
-    return failed ? ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path) : IP_OK;
+    return cli_replacement_close(&replacement, *kept > 0, err);
 }

@@ -38,6 +38,7 @@ struct gen_program {
     struct ip_lines init;    /* single instructions, once, after the register files are filled */
     struct ip_lines unit;    /* single instructions that are repeated; no labels */
     uint32_t forms_per_unit; /* > 0: instances of the measured form in the unit; divides the result */
+    unsigned registers;      /* gen_throughput_program: so many in turn are written; 0: none is chosen */
     unsigned uses;           /* enum gen_uses */
     uint8_t idle_masks;      /* bit n: kn, which no line names, is zero instead (gen_program_idle_masks) */
     int counter;             /* GPR64 number of the loop counter; -1: GEN_ARENA_COUNTER in memory */

@@ -40,6 +40,9 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     struct gen_program made;
     gen_instances_begin(&made, &pool, &form, 1);
     made.forms_per_unit = count;
+    for (unsigned o = 0; o < form->explicit_count; o++) {
+        made.registers = stream.count[o] > made.registers ? stream.count[o] : made.registers;
+    }
     (void)snprintf(made.title, sizeof made.title, "throughput of %s%s%s%s%s", form->syntax,
                    how->break_registers ? ", registers renewed" : "",
                    how->break_flags ? ", flags renewed" : "", how->same_register ? ", same register" : "",

@@ -115,9 +115,10 @@ static enum ip_status unknown_mnemonic(const struct isa_table *table, const char
         distances[at] = distance;
     }
     if (count == 0)
-        return ip_fail(err, IP_USAGE,
-                       "no instruction is called '%s'; 'isaprobe list' names all, --isa FILE adds rows",
-                       mnemonic);
+        return ip_fail(
+            err, IP_USAGE,
+            "no instruction is called '%s'; 'isaprobe list' names all, 'isaprobe scan --isa FILE' adds rows",
+            mnemonic);
     char list[NEAREST_MAX * (ISA_MNEMONIC_MAX + 2)] = "";
     for (unsigned k = 0; k < count; k++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k > 0 ? ", " : "", names[k]);

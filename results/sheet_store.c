@@ -82,17 +82,32 @@ static enum ip_status row_add(struct res_sheet *sheet, const struct res_form *fo
     return status;
 }
 
+enum ip_status res_forms_select(const struct isa_table *table, const char *path, const char *query,
+                                size_t **positions, size_t *count, struct ip_error *err) {
+    struct isa_table known = {0};
+    size_t *ignored = NULL, ignored_count = 0;
+    enum ip_status status = isa_table_select(table, query, positions, count, err);
+    if (status != IP_USAGE) {
+        return status;
+    }
+    status = isa_table_builtin_add(&known, err);
+    status = status == IP_OK ? isa_table_select(&known, query, &ignored, &ignored_count, err) : status;
+    if (status == IP_OK) {
+        status =
+            ip_fail(err, IP_USAGE,
+                    "the store '%.200s' has nothing that '%.100s' names: measure it with 'isaprobe scan'",
+                    path, query);
+    }
+    free(ignored);
+    isa_table_fini(&known);
+    return status;
+}
+
 static enum ip_status forms_select(const struct isa_table *table, const char *path, char *const *queries,
                                    size_t count, size_t **positions, size_t *selected, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; status == IP_OK && i < count; i++) {
-        status = isa_table_select(table, queries[i], positions, selected, err);
-        if (status == IP_USAGE) {
-            status =
-                ip_fail(err, status,
-                        "the store '%.200s' has nothing that '%.100s' names: measure it with 'isaprobe scan'",
-                        path, queries[i]);
-        }
+        status = res_forms_select(table, path, queries[i], positions, selected, err);
     }
     if (count > 0 || status != IP_OK) {
         return status;

@@ -179,6 +179,10 @@ IP_CHECK enum ip_status res_forms_need(struct res_store *store, struct ip_error 
 
 /* Rows of an instruction table ("extension X", syntaxes) for all forms in the store. */
 IP_CHECK enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, struct ip_error *err);
+/* isa_table_select in the table of those rows, of the store at `path`. What it lacks is to be scanned, or,
+ * where the built-in tables lack it too, called so by nobody: IP_USAGE, in these words. */
+IP_CHECK enum ip_status res_forms_select(const struct isa_table *table, const char *path, const char *query,
+                                         size_t **positions, size_t *count, struct ip_error *err);
 
 /* The port map that the store keeps; its forms are those of `table` (borrowed; derived by the way). *found is
  * false, and the map untouched, when there is none, or one with a form that `table` does not have. */

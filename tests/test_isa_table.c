@@ -340,8 +340,8 @@ static void test_select(void **state) {
     } bad[] = {
         {"adpd", "no instruction is called 'adpd'; nearest: addpd, add, addps, vaddpd"},
         {"ADDDP", "no instruction is called 'adddp'; nearest: addpd, addps, add, vaddpd"},
-        {"zzzzzzzzzz",
-         "no instruction is called 'zzzzzzzzzz'; 'isaprobe list' names all, --isa FILE adds rows"},
+        {"zzzzzzzzzz", "no instruction is called 'zzzzzzzzzz'; 'isaprobe list' names all, 'isaprobe scan "
+                       "--isa FILE' adds rows"},
         {"lock*", "no mnemonic matches 'lock*'; 'isaprobe list' names all, and with a blank ('lock *') a "
                   "pattern is one of whole forms"},
         {"Rep *", "no form matches 'Rep *'; 'isaprobe list' writes all as they are matched"},

@@ -5,3 +5,5 @@ for what in cycles time gflops-per-watt; do
     sed -n "s/.*<title>\(.*\)<\/title>.*/\1/p; s/.*rotate(-90)\">\(.*\)<\/text>.*/\1/p" "$T/$what.svg"
     if command -v xmllint >/dev/null; then xmllint --noout "$T/$what.svg"; fi
 done
+# No figure, as without the option.
+isaprobe power -m scc -k dot --plot none | diff - <(isaprobe power -m scc -k dot) && echo same

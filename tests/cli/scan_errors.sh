@@ -14,6 +14,8 @@ try code isaprobe scan -t sim:tests/data/skl.sim -S "$db" "imul r64, r64"
 try code isaprobe scan -t $sim -S "$db" --extension NONE
 try code isaprobe scan -t $sim -S "$db" --extension AVX2 "imul r64, r64"
 try code isaprobe scan -t $sim -S "$db" --no-latency --no-throughput
+try code isaprobe scan -t $sim -S "$db" --parts slots --no-throughput
+try code isaprobe scan -t $sim -S "$db" --parts latency --no-latency
 try code isaprobe scan -t $sim -S "$db" --list /nowhere
 printf 'imul r64, r64\nimull\n' >"$T/list"
 try code isaprobe scan -t $sim -S "$db" --list "$T/list"

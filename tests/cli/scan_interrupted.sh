@@ -8,6 +8,6 @@ done
 kill -s TERM $!
 wait $!
 echo "exit $?"
-sed -E "s#[0-9]+ forms stored#N forms stored#; s#[0-9]+ left#N left#; s#$T#@T@#" "$T/err"
+sed -E "s#[0-9]+ forms? stored#N forms stored#; s#[0-9]+ left#N left#; s#$T#@T@#" "$T/err"
 sqlite3 "$T/cpu.db" 'SELECT outcome FROM runs; SELECT count(*) % 4, count(*) > 0 FROM forms; PRAGMA integrity_check'
 ls "$T"

@@ -14,7 +14,7 @@ interrupted() {
     kill -s TERM $!
     wait $!
     echo "exit $?"
-    sed -E 's/[0-9]+ forms stored/N forms stored/; s/[1-9][0-9]* left/N left/; s/[1-9][0-9]* of them/N of them/' "$T/err"
+    sed -E 's/[0-9]+ forms? stored/N forms stored/; s/[1-9][0-9]* left/N left/; s/[1-9][0-9]* of them/N of them/' "$T/err"
 }
 interrupted 'SELECT 1 FROM forms LIMIT 1'
 sqlite3 "$T/cpu.db" "SELECT 'all are read once', min(parts), max(parts), min(status), max(status) FROM forms
