@@ -83,7 +83,8 @@ enum ip_status core_predict(struct core_costs *costs, const uint8_t *code, size_
         status = core_ports_bound(&made.block, &made.bounds[CORE_BOUND_PORTS], &made.bottleneck, err);
     }
     if (status == IP_OK && made.bottleneck == 0 && made.missing_count + made.assumed_count > 0) {
-        made.bounds[CORE_BOUND_PORTS] = NAN; /* none is known, and some are needed: that is no bound of zero */
+        made.bounds[CORE_BOUND_PORTS] =
+            NAN; /* none is known, and some are needed: that is no bound of zero */
     }
     if (status == IP_OK) {
         status = core_pressure_spread(&made.block, made.pressure, made.shares, err);
