@@ -5,11 +5,10 @@
 mkfifo "$T/sim"
 told() {
     isaprobe "$@" -t "sim:$T/sim" >"$T/out" &
-    # Written in part: then it is at the description.
+    # Opens when it is there.
     exec 9>"$T/sim"
-    sleep 0.2
     kill -s TERM $!
-    sleep 0.1
+    sleep 0.2
     exec 9>&-
     wait $!
     echo "exit $?: $1"
