@@ -115,7 +115,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -fsanitize=fuzzer -MF $@.d -o $@ $< $(filter %.o,$^) $(BUILD)/libisaprobe.a $(LIBS)
 
-$(BUILD)/tests/bench/bench: $(PART_OBJECTS) $(patsubst %,$(BUILD)/cli/%.o,validate_samples block)
+$(BUILD)/tests/bench/bench: $(PART_OBJECTS) $(patsubst %,$(BUILD)/cli/%.o,validate_samples replace block)
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libisaprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) $(BUILD)/libisaprobe.a $(LIBS)

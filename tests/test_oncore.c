@@ -358,7 +358,8 @@ static void test_refusals(void **state) {
 /* Any of eight ports, half of them as a rule; or one or two, which overlap here and there. */
 static uint32_t random_ports(struct ip_random *random, bool few) {
     if (few) {
-        return (1U << ip_random_below(random, 8)) | (1U << ip_random_below(random, 8));
+        const uint64_t one = ip_random_below(random, 8), other = ip_random_below(random, 8);
+        return (1U << one) | (1U << other);
     }
     return 1 + (uint32_t)ip_random_below(random, 255);
 }

@@ -92,17 +92,12 @@ static void branch_ports(void **state) {
  */
 static void branch_of_many_ports(void **state) {
     (void)state;
-    static const char *const wide[] = {
-        "issue-width 5",
-        "issue-width 8",
-        "retire-width 5",
-        "retire-width 8",
-        "ports p0 p1",
-        "ports pA pB pC p0 p1",
-        "form \"nop\" ports none",
-        "form \"nop\" ports none\nform \"shl *\" ports 1*p06AB latency 1\n"
-        "form \"movsx *\" ports 1*p06ABC latency 1\nform \"bswap *\" ports 1*p15AB latency 1",
-        NULL};
+    static const char branches[] =
+        "form \"nop\" ports none\nform \"shl *\" ports 1*p06AB latency 1\nform \"movsx *\" ports 1*p06ABC "
+        "latency 1\nform \"bswap *\" ports 1*p15AB latency 1";
+    static const char *const wide[] = {"issue-width 5",           "issue-width 8", "retire-width 5",
+                                       "retire-width 8",          "ports p0 p1",   "ports pA pB pC p0 p1",
+                                       "form \"nop\" ports none", branches,        NULL};
     static const char *const groups[] = {"branch", NULL};
     struct probe_core core;
     struct probe_core_tally tally;
