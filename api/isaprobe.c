@@ -199,7 +199,7 @@ static double ports_cycles(const char *const *usages, size_t count) {
             }
         }
     }
-    return probe_ports_bound(all, known);
+    return probe_ports_bound(all, known, NULL);
 }
 
 double isaprobe_ports_cycles(const char *const *usages, size_t count) {

@@ -324,20 +324,6 @@ static int measure_run(const struct cli_command *command, struct cli_settings *s
 #define AT(field) offsetof(struct cli_settings, field)
 
 static const struct cli_option options[] = {
-    {"hex", 'x', "HEX", "the block as machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},
-    {"file", 'f', "FILE", "the block as text; - is standard input", CLI_KIND_FILE, AT(file), 0, 0, NULL},
-    {"syntax", 's', "SYNTAX",
-     "of the text: nasm (the default), att (GNU as), or objdump (a listing of objdump -d)", CLI_KIND_WORD,
-     AT(predict.syntax), 0, 0, "nasm att objdump"},
-    {"object", 'O', "FILE",
-     "the block out of an object file or executable: what IACA's or OSACA's marks enclose", CLI_KIND_FILE,
-     AT(predict.object), 0, 0, NULL},
-    {"symbol", 0, "NAME", "with --object: all of this function", CLI_KIND_STRING, AT(predict.symbol), 0, 0,
-     NULL},
-    {"address", 0, "A-B", "with --object: from address A to before B, in hex", CLI_KIND_STRING,
-     AT(predict.address), 0, 0, NULL},
-    {"loop", 'L', NULL, "the block is the body of a loop; without it, copies of it follow each other",
-     CLI_KIND_FLAG, AT(predict.loop), 0, 0, NULL},
     {"hex-list", 'l', "FILE", "many blocks: hex digits, one block per line or first CSV column",
      CLI_KIND_FILE, AT(hex_list), 0, 0, NULL},
     {"unroll", 'u', "N", "so many copies of the block in the loop (and twice as many, for the difference)",
@@ -355,7 +341,7 @@ const struct cli_command cli_cmd_measure = {
         "standard input. It is repeated in a loop; pages that it touches are mapped for it. Registers and\n"
         "memory begin with a mappable address, or with small values where the block faults with it.\n",
     .options = options,
-    .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
+    .groups = CLI_GROUP_CODE | CLI_GROUP_METER | CLI_GROUP_OUTPUT,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = measure_run,

@@ -511,20 +511,6 @@ static int predict_run(const struct cli_command *command, struct cli_settings *s
 static const struct cli_option options[] = {
     {"store", 'S', "FILE", "the tables; by default the store of this CPU below $XDG_DATA_HOME/isaprobe",
      CLI_KIND_FILE, AT(store), 0, 0, NULL},
-    {"loop", 'L', NULL, "the block is the body of a loop; without it, copies of it follow each other",
-     CLI_KIND_FLAG, AT(predict.loop), 0, 0, NULL},
-    {"hex", 'x', "HEX", "the block as machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},
-    {"file", 'f', "FILE", "the block as text; - is standard input", CLI_KIND_FILE, AT(file), 0, 0, NULL},
-    {"syntax", 's', "SYNTAX",
-     "of the text: nasm (the default), att (GNU as), or objdump (a listing of objdump -d)", CLI_KIND_WORD,
-     AT(predict.syntax), 0, 0, "nasm att objdump"},
-    {"object", 'O', "FILE",
-     "the block out of an object file or executable: what IACA's or OSACA's marks enclose", CLI_KIND_FILE,
-     AT(predict.object), 0, 0, NULL},
-    {"symbol", 0, "NAME", "with --object: all of this function", CLI_KIND_STRING, AT(predict.symbol), 0, 0,
-     NULL},
-    {"address", 0, "A-B", "with --object: from address A to before B, in hex", CLI_KIND_STRING,
-     AT(predict.address), 0, 0, NULL},
     {"measure", 'm', NULL, "measure forms that the store lacks, now, and keep them there", CLI_KIND_FLAG,
      AT(predict.measure), 0, 0, NULL},
     {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_OUTPUT,
@@ -539,10 +525,11 @@ const struct cli_command cli_cmd_predict = {
     .description =
         "BLOCK is text with ';' between instructions ('imul rax, rbx; add rax, rcx'), or - for text from\n"
         "standard input. Nothing is run. Data is taken to be in the L1 cache, and branches to be predicted.\n"
-        "Forms that the store lacks are named and left out (exit status 4). It is filled by 'isaprobe scan\n"
+        "Of forms that the store lacks only the issue slot counts (exit status 4). It is filled by 'isaprobe "
+        "scan\n"
         "--parts latency,throughput,slots,ports' and 'isaprobe core'.\n",
     .options = options,
-    .groups = CLI_GROUP_OUTPUT | CLI_GROUP_METER,
+    .groups = CLI_GROUP_CODE | CLI_GROUP_METER | CLI_GROUP_OUTPUT,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = predict_run,

@@ -43,6 +43,24 @@ static const struct cli_option meter_options[] = {
     {0},
 };
 
+static const struct cli_option code_options[] = {
+    {"loop", 'L', NULL, "the block is the body of a loop; without it, copies of it follow each other",
+     CLI_KIND_FLAG, AT(predict.loop), 0, 0, NULL},
+    {"hex", 'x', "HEX", "the block as machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},
+    {"file", 'f', "FILE", "the block as text; - is standard input", CLI_KIND_FILE, AT(file), 0, 0, NULL},
+    {"syntax", 's', "SYNTAX",
+     "of the text: nasm (the default), att (GNU as), or objdump (a listing of objdump -d)", CLI_KIND_WORD,
+     AT(predict.syntax), 0, 0, "nasm att objdump"},
+    {"object", 'O', "FILE",
+     "the block out of an object file or executable: what IACA's or OSACA's marks enclose", CLI_KIND_FILE,
+     AT(predict.object), 0, 0, NULL},
+    {"symbol", 0, "NAME", "with --object: all of this function", CLI_KIND_STRING, AT(predict.symbol), 0, 0,
+     NULL},
+    {"address", 0, "A-B", "with --object: from address A to before B, in hex", CLI_KIND_STRING,
+     AT(predict.address), 0, 0, NULL},
+    {0},
+};
+
 static const struct cli_option core_options[] = {
     {"cpu", 0, "N", "where cores differ: the store of CPU N's kind, not that of the performance cores",
      CLI_KIND_NUMBER, AT(cpu), 0, INT_MAX, NULL},
@@ -53,6 +71,9 @@ void cli_option_tables(const struct cli_command *command, const struct cli_optio
     size_t count = 0;
     if (command->options != NULL) {
         tables[count++] = command->options;
+    }
+    if ((command->groups & CLI_GROUP_CODE) != 0) {
+        tables[count++] = code_options;
     }
     if ((command->groups & CLI_GROUP_METER) != 0) {
         tables[count++] = meter_options;

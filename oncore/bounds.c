@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/usage.h"
+
 /* The µops of one pass, by set of ports. */
 struct load {
-    struct load_set {
-        uint32_t ports;
-        double uops;
-    } * sets; /* owned */
+    struct probe_usage_term *sets; /* owned */
     unsigned count;
 };
 
@@ -42,58 +41,12 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
     return IP_OK;
 }
 
-/* A core has a few sets that overlap, of a dozen ports at most: they have no more unions. */
-enum { UNIONS_MAX = 1 << 12 };
-
-static unsigned union_add(uint32_t unions[UNIONS_MAX], unsigned count, uint32_t set) {
-    for (unsigned i = 0; i < count; i++) {
-        if (unions[i] == set) {
-            return count;
-        }
-    }
-    if (count < UNIONS_MAX) {
-        unions[count++] = set;
-    }
-    return count;
-}
-
-/* The fullest set of ports. Only a union of the sets at hand can bind, and of sets that overlap: of two that
- * do not, one alone is as full. Each is reached by adding one set after the other that overlaps the union. */
-static double load_fullest(const struct load *load, uint32_t *ports) {
-    uint32_t unions[UNIONS_MAX];
-    unsigned count = 0;
-    for (unsigned i = 0; i < load->count; i++) {
-        count = union_add(unions, count, load->sets[i].ports);
-    }
-    for (unsigned k = 0; k < count; k++) {
-        for (unsigned i = 0; i < load->count; i++) {
-            if ((load->sets[i].ports & unions[k]) != 0) {
-                count = union_add(unions, count, load->sets[i].ports | unions[k]);
-            }
-        }
-    }
-    double most = 0.0;
-    *ports = 0;
-    for (unsigned k = 0; k < count; k++) {
-        double uops = 0.0;
-        for (unsigned i = 0; i < load->count; i++) {
-            uops += (load->sets[i].ports & ~unions[k]) == 0 ? load->sets[i].uops : 0.0;
-        }
-        double cycles = uops / __builtin_popcount(unions[k]);
-        if (cycles > most * (1 + 1e-12)) {
-            most = cycles;
-            *ports = unions[k];
-        }
-    }
-    return most;
-}
-
 enum ip_status core_ports_bound(const struct core_block *block, double *cycles, uint32_t *ports,
                                 struct ip_error *err) {
     struct load load;
     enum ip_status status = load_gather(&load, block, err);
     if (status == IP_OK) {
-        *cycles = load_fullest(&load, ports);
+        *cycles = probe_ports_bound(load.sets, load.count, ports);
         free(load.sets);
     }
     return status;
@@ -112,7 +65,7 @@ enum ip_status core_pressure_spread(const struct core_block *block, double press
     memset(pressure, 0, CORE_PORTS_MAX * sizeof pressure[0]);
     for (;;) {
         uint32_t fullest;
-        double cycles = load_fullest(&load, &fullest);
+        double cycles = probe_ports_bound(load.sets, load.count, &fullest);
         if (fullest == 0 || levels == CORE_PORTS_MAX) {
             break;
         }
@@ -121,7 +74,7 @@ enum ip_status core_pressure_spread(const struct core_block *block, double press
         for (unsigned i = 0; i < load.count; i++) {
             uint32_t others = load.sets[i].ports & ~fullest;
             if (others != 0) {
-                load.sets[left++] = (struct load_set){.ports = others, .uops = load.sets[i].uops};
+                load.sets[left++] = (struct probe_usage_term){.ports = others, .uops = load.sets[i].uops};
             }
         }
         load.count = left;

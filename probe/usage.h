@@ -97,7 +97,7 @@ const char *probe_usage_print(const struct probe_portmap *map, const struct prob
 double probe_usage_uops(const struct probe_portmap *map, const struct probe_usage *usage);
 
 /* The closed form: cycles in which the ports can take all µops, max over sets Q of (µops confined to Q)/|Q|.
- */
-double probe_ports_bound(const struct probe_usage_term *terms, unsigned count);
+ * *binding gets a set that binds, 0 where there are no µops; NULL: it is not wanted. */
+double probe_ports_bound(const struct probe_usage_term *terms, unsigned count, uint32_t *binding);
 
 #endif

@@ -4,33 +4,56 @@
 
 #include "probe/usage.h"
 
-enum { UNIONS_MAX = 4096 };
+/* A core has a few sets that overlap, of a dozen ports at most: they have no more unions. */
+enum { UNIONS_MAX = 1 << 12 };
 
-double probe_ports_bound(const struct probe_usage_term *terms, unsigned count) {
-    /* Only unions of the terms' sets can bind: any other Q has ports that nothing is confined to. */
-    uint32_t unions[UNIONS_MAX] = {0};
-    unsigned known = 1;
-    double bound = 0;
+static unsigned union_add(uint32_t unions[UNIONS_MAX], unsigned count, uint32_t set) {
     for (unsigned i = 0; i < count; i++) {
-        unsigned before = known;
-        for (unsigned u = 0; u < before && terms[i].uops > 0; u++) {
-            uint32_t grown = unions[u] | terms[i].ports;
-            bool there = false;
-            for (unsigned v = 0; v < known && !there; v++) {
-                there = unions[v] == grown;
-            }
-            if (!there && known < UNIONS_MAX) {
-                unions[known++] = grown;
+        if (unions[i] == set) {
+            return count;
+        }
+    }
+    if (count < UNIONS_MAX) {
+        unions[count++] = set;
+    }
+    return count;
+}
+
+/* Only a union of the terms' sets can bind, and of sets that overlap: of two that do not, one alone is as
+ * full. Each is reached by adding one set after the other that overlaps the union. */
+static unsigned unions_make(const struct probe_usage_term *terms, unsigned count,
+                            uint32_t unions[UNIONS_MAX]) {
+    unsigned known = 0;
+    for (unsigned i = 0; i < count; i++) {
+        known = terms[i].uops > 0 ? union_add(unions, known, terms[i].ports) : known;
+    }
+    for (unsigned u = 0; u < known; u++) {
+        for (unsigned i = 0; i < count; i++) {
+            if (terms[i].uops > 0 && (terms[i].ports & unions[u]) != 0) {
+                known = union_add(unions, known, terms[i].ports | unions[u]);
             }
         }
     }
-    for (unsigned u = 1; u < known; u++) {
+    return known;
+}
+
+double probe_ports_bound(const struct probe_usage_term *terms, unsigned count, uint32_t *binding) {
+    uint32_t unions[UNIONS_MAX], fullest = 0;
+    const unsigned known = unions_make(terms, count, unions);
+    double bound = 0;
+    for (unsigned u = 0; u < known; u++) {
         double confined = 0;
         for (unsigned i = 0; i < count; i++) {
             confined += (terms[i].ports & ~unions[u]) == 0 ? terms[i].uops : 0;
         }
         double cycles = confined / __builtin_popcount(unions[u]);
-        bound = cycles > bound ? cycles : bound;
+        if (cycles > bound * (1 + 1e-12)) {
+            bound = cycles;
+            fullest = unions[u];
+        }
+    }
+    if (binding != NULL) {
+        *binding = fullest;
     }
     return bound;
 }

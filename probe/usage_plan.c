@@ -140,7 +140,7 @@ static double elsewhere_cycles(const struct probe_usage_subject *subject, uint32
         count += terms[count].ports != 0;
     }
     double one_port = SLOTS_SPARE * subject->slots; /* fmin and fmax leave it out where it is not known */
-    return subject->found_count > 0 ? fmin(FOUND_SPARE * probe_ports_bound(terms, count), one_port)
+    return subject->found_count > 0 ? fmin(FOUND_SPARE * probe_ports_bound(terms, count, NULL), one_port)
                                     : fmax(SLOTS_SPARE, one_port);
 }
 

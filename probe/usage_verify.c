@@ -35,7 +35,7 @@ static double predicted(const struct probe_usage *result, const struct probe_por
         all[count++] = experiment->blocked[p];
         slots += experiment->blocked[p].uops;
     }
-    double ports = probe_ports_bound(all, count), issue = slots / map->issue_width;
+    double ports = probe_ports_bound(all, count, NULL), issue = slots / map->issue_width;
     return ports > issue ? ports : issue;
 }
 

@@ -262,7 +262,7 @@ static void measurement_append(struct ip_text *text, const struct res_row *row, 
     attribute_number(text, "TP_unrolled", row->throughput);
     attribute_number(text, "TP_slow", row->throughput_slow);
     if (ports && count > 0) {
-        attribute_number(text, "TP_ports", probe_ports_bound(terms, count));
+        attribute_number(text, "TP_ports", probe_ports_bound(terms, count, NULL));
         /* Readers want whole numbers there. */
         attribute(text, ports_are_whole(terms, count) ? "ports" : "usage", row->ports);
     }

@@ -461,10 +461,10 @@ static void test_bound(void **state) {
     (void)state;
     const struct probe_usage_term terms[] = {
         {.ports = 1, .uops = 1}, {.ports = 2, .uops = 1}, {.ports = 3, .uops = 3}, {.ports = 8, .uops = 2}};
-    assert_true(probe_ports_bound(terms, 0) == 0);
-    assert_true(probe_ports_bound(terms, 1) == 1);
-    assert_true(probe_ports_bound(terms, 3) == 2.5);
-    assert_true(probe_ports_bound(terms, 4) == 2.5);
+    assert_true(probe_ports_bound(terms, 0, NULL) == 0);
+    assert_true(probe_ports_bound(terms, 1, NULL) == 1);
+    assert_true(probe_ports_bound(terms, 3, NULL) == 2.5);
+    assert_true(probe_ports_bound(terms, 4, NULL) == 2.5);
 }
 
 /* What a mix takes belongs to its own numbers, also when a later try, with other numbers, came to nothing. */
