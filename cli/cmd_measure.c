@@ -15,12 +15,6 @@
 
 enum { GROUP = 64 }; /* blocks that are assembled and measured together */
 
-/* What the registers and the memory of a block begin with, in this order of trial. The first is the BHive
- * protocol's (Chen et al. 2019): a mappable address, also after some arithmetic. Blocks that shift or
- * multiply it out of the address space, or divide by it, may run with the others. */
-static const uint64_t fills[] = {0x12345600, 0x20000, 1};
-enum { FILLS = sizeof fills / sizeof fills[0] };
-
 struct block {
     struct ip_text code;
     unsigned line; /* of the list; 0: the only one */
@@ -99,14 +93,6 @@ static enum ip_status list_read(struct blocks *blocks, const char *path, struct 
     return status;
 }
 
-/* Would other contents of registers and memory help? */
-static bool worth_another_fill(const struct hx_stat *stat) {
-    return stat->verdict == HX_VERDICT_FAULT &&
-           (stat->outcome == HX_OUTCOME_ARITHMETIC || stat->outcome == HX_OUTCOME_PAGES ||
-            stat->outcome == HX_OUTCOME_SEGFAULT || stat->outcome == HX_OUTCOME_TIMEOUT ||
-            stat->outcome == HX_OUTCOME_WRECKED);
-}
-
 /* How the blocks are to be run. */
 struct how {
     unsigned copies; /* as in gen_kernel_build */
@@ -129,12 +115,7 @@ static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, si
     enum ip_status status = cli_kernels_init(&kernels, todo_count, err);
     for (size_t i = 0; status == IP_OK && i < todo_count; i++) {
         const struct ip_text *code = &blocks[todo[i]].code;
-        status =
-            gen_block_program(&kernels.programs[i], (const uint8_t *)code->data, code->length, fill, err);
-        if (status == IP_OK && how.loop) {
-            kernels.programs[i].one_loop = true;
-            kernels.programs[i].copies = 1;
-        }
+        status = cli_block_program(&kernels.programs[i], code, how.loop, fill, err);
         status = cli_kernels_note(&kernels, i, status, err);
     }
     if (status == IP_OK) {
@@ -148,7 +129,7 @@ static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, si
             block->stat = *stat;
             block->fill = fill;
         }
-        block->done = !worth_another_fill(stat);
+        block->done = !cli_fill_failed(stat);
     }
     cli_kernels_fini(&kernels);
     return status;
@@ -157,8 +138,8 @@ static enum ip_status fill_run(struct cli_bench *bench, struct block *blocks, si
 static enum ip_status group_run(struct cli_bench *bench, struct block *blocks, size_t count, struct how how,
                                 struct ip_error *err) {
     enum ip_status status = IP_OK;
-    for (size_t i = 0; status == IP_OK && i < FILLS; i++) {
-        status = fill_run(bench, blocks, count, fills[i], how, err);
+    for (size_t i = 0; status == IP_OK && i < CLI_FILLS; i++) {
+        status = fill_run(bench, blocks, count, cli_fills[i], how, err);
     }
     return status;
 }

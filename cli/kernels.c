@@ -6,6 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/shapes.h"
+
+const uint64_t cli_fills[CLI_FILLS] = {0x12345600, 0x20000, 1};
+
+bool cli_fill_failed(const struct hx_stat *stat) {
+    return stat->verdict == HX_VERDICT_FAULT &&
+           (stat->outcome == HX_OUTCOME_ARITHMETIC || stat->outcome == HX_OUTCOME_PAGES ||
+            stat->outcome == HX_OUTCOME_SEGFAULT || stat->outcome == HX_OUTCOME_TIMEOUT ||
+            stat->outcome == HX_OUTCOME_WRECKED);
+}
+
+enum ip_status cli_block_program(struct gen_program *program, const struct ip_text *code, bool loop,
+                                 uint64_t fill, struct ip_error *err) {
+    enum ip_status status = gen_block_program(program, (const uint8_t *)code->data, code->length, fill, err);
+    if (status == IP_OK && loop) {
+        program->one_loop = true;
+        program->copies = 1;
+    }
+    return status;
+}
+
 enum ip_status cli_kernels_init(struct cli_kernels *kernels, size_t count, struct ip_error *err) {
     memset(kernels, 0, sizeof *kernels);
     struct cli_kernels made = {

@@ -6,6 +6,19 @@
 #include "cli/bench.h"
 #include "generator/program.h"
 
+/* What the registers and the memory of a block begin with, in this order of trial. The first is the BHive
+ * protocol's (Chen et al. 2019): a mappable address, also after some arithmetic. Blocks that shift or
+ * multiply it out of the address space, or divide by it, may run with the others. */
+enum { CLI_FILLS = 3 };
+extern const uint64_t cli_fills[CLI_FILLS];
+/* Would another of them help? */
+bool cli_fill_failed(const struct hx_stat *stat);
+
+/* The program of a block of code: copies in a row, or once as the body of a loop. Errors as of
+ * gen_block_program. */
+IP_CHECK enum ip_status cli_block_program(struct gen_program *program, const struct ip_text *code, bool loop,
+                                          uint64_t fill, struct ip_error *err);
+
 struct cli_kernels {
     struct gen_program *programs; /* to be filled by the caller, who notes the outcome of each */
     bool *usable;

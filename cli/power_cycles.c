@@ -12,9 +12,6 @@
 #include "results/store.h"
 #include "scc_model/p54c.h"
 
-/* What registers and memory begin with, as in `measure`. */
-static const uint64_t fills[] = {0x12345600, 0x20000, 1};
-
 /* "name:7" becomes "name:9". */
 static void place_shift(struct ip_error *err, int shift) {
     char *colon = strrchr(err->place, ':');
@@ -48,14 +45,13 @@ static enum ip_status measured_cycles(void *self, const uint8_t *code, size_t co
     struct cli_bench bench;
     enum ip_status status = cli_bench_open(&bench, settings, err);
     struct hx_stat stat = {.verdict = HX_VERDICT_FAULT};
-    for (size_t i = 0;
-         status == IP_OK && stat.verdict == HX_VERDICT_FAULT && i < sizeof fills / sizeof fills[0]; i++) {
+    for (size_t i = 0; status == IP_OK && stat.verdict == HX_VERDICT_FAULT && i < CLI_FILLS; i++) {
         struct cli_kernels kernels;
         status = cli_kernels_init(&kernels, 1, err);
         if (status != IP_OK) {
             break;
         }
-        status = gen_block_program(&kernels.programs[0], code, code_bytes, fills[i], err);
+        status = gen_block_program(&kernels.programs[0], code, code_bytes, cli_fills[i], err);
         status = cli_kernels_note(&kernels, 0, status, err);
         if (status == IP_OK) {
             status = cli_kernels_measure(&kernels, &bench, (unsigned)settings->unroll, err);

@@ -14,18 +14,6 @@ enum { GROUP = 64, AGAIN = 4 };
  */
 static const double AGREEMENT = 0.02;
 
-/* Contents of registers and memory, in the order of trial: the first is BHive's. */
-static const uint64_t fills[] = {0x12345600, 0x20000, 1};
-enum { FILLS = sizeof fills / sizeof fills[0] };
-
-/* Would other contents help? */
-static bool worth_another_fill(const struct hx_stat *stat) {
-    return stat->verdict == HX_VERDICT_FAULT &&
-           (stat->outcome == HX_OUTCOME_ARITHMETIC || stat->outcome == HX_OUTCOME_PAGES ||
-            stat->outcome == HX_OUTCOME_SEGFAULT || stat->outcome == HX_OUTCOME_TIMEOUT ||
-            stat->outcome == HX_OUTCOME_WRECKED);
-}
-
 static bool is_ok(const struct cli_case *item) {
     return strncmp(item->status, "ok", 2) == 0;
 }
@@ -53,7 +41,7 @@ static void case_repeat(struct cli_case *item, const struct hx_stat *stat) {
 static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_t fill) {
     bool measured = stat->verdict != HX_VERDICT_FAULT;
     if (!measured && item->status[0] != '\0') {
-        item->done = !worth_another_fill(stat);
+        item->done = !cli_fill_failed(stat);
         return; /* the first reason is kept */
     }
     item->measured = measured ? stat->cycles : NAN;
@@ -62,7 +50,7 @@ static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_
     char buffer[160];
     const char *status = cli_status_text(measured, stat->verdict, stat->why, buffer);
     (void)snprintf(item->status, sizeof item->status, "%s", status);
-    item->done = !worth_another_fill(stat);
+    item->done = !cli_fill_failed(stat);
 }
 
 static enum ip_status group_run(struct cli_samples *samples, const size_t *todo, size_t count,
@@ -76,11 +64,7 @@ static enum ip_status group_run(struct cli_samples *samples, const size_t *todo,
     for (size_t i = 0; status == IP_OK && i < count; i++) {
         const struct ip_text *code = &samples->items[todo[i]].code;
         struct gen_program *program = &kernels.programs[i];
-        status = gen_block_program(program, (const uint8_t *)code->data, code->length, fill, err);
-        if (status == IP_OK && notion == CLI_NOTION_LOOP) {
-            program->one_loop = true;
-            program->copies = 1;
-        }
+        status = cli_block_program(program, code, notion == CLI_NOTION_LOOP, fill, err);
         status = cli_kernels_note(&kernels, i, status, err);
     }
     if (status == IP_OK) {
@@ -105,10 +89,10 @@ enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion 
         struct cli_case *item = &samples->items[i].cases[notion];
         item->again = !item->done || item->once;
     }
-    for (unsigned f = 0; f < FILLS + AGAIN * FILLS && status == IP_OK; f++) {
-        bool again = f >= FILLS;
+    for (unsigned f = 0; f < CLI_FILLS + AGAIN * CLI_FILLS && status == IP_OK; f++) {
+        bool again = f >= CLI_FILLS;
         size_t todo[GROUP], count = 0;
-        uint64_t fill = fills[f % FILLS];
+        uint64_t fill = cli_fills[f % CLI_FILLS];
         for (size_t i = 0; i <= samples->count && status == IP_OK; i++) {
             bool end = i == samples->count;
             struct cli_case *item = end ? NULL : &samples->items[i].cases[notion];
