@@ -35,8 +35,8 @@ void core_binding_fini(struct core_binding *binding) {
     memset(binding, 0, sizeof *binding);
 }
 
-/* The first cycle that is not before `time`. */
-static size_t cycle_from(double time) {
+size_t core_binding_cycle(double time) {
+    time -= EARLY;
     if (time <= 0.0) {
         return 0;
     }
@@ -70,7 +70,7 @@ static bool bank_take(const struct core_binding *binding, struct core_cycle *cyc
 }
 
 double core_binding_take(struct core_binding *binding, uint32_t ports, double from, int bank) {
-    for (size_t number = cycle_from(from - EARLY); number < CORE_CYCLES_MAX; number++) {
+    for (size_t number = core_binding_cycle(from); number < CORE_CYCLES_MAX; number++) {
         struct core_cycle *cycle = cycle_at(binding, number);
         uint32_t free_ports = ports & ~cycle->busy;
         if (free_ports == 0 || (bank >= 0 && !bank_take(binding, cycle, bank))) {
@@ -84,8 +84,10 @@ double core_binding_take(struct core_binding *binding, uint32_t ports, double fr
         cycle->busy |= UINT32_C(1) << best;
         binding->load_of[best]++;
         binding->waiting[best]++;
+        binding->taken = best;
         return (double)number;
     }
+    binding->taken = -1;
     binding->full = true;
     return from;
 }

@@ -15,6 +15,7 @@
 
 #include "oncore/block.h"
 #include "oncore/cost.h"
+#include "oncore/timeline.h"
 
 enum core_bound {
     CORE_BOUND_PREDECODE,  /* bytes of code, where they must be decoded */
@@ -36,6 +37,10 @@ struct core_options {
     bool no_simulation; /* only the closed forms: faster */
     bool filled;        /* all registers and memory hold `fill` at the start, as in BHive's protocol */
     uint64_t fill;
+    struct core_timeline *timeline; /* gets the first timeline_passes passes of the simulation, in place of
+                                       what it held; empty when the issue width is not known. NULL: nobody
+                                       looks, and it costs nothing. Left alone with no_simulation */
+    unsigned timeline_passes;
 };
 
 enum { CORE_CHAIN_MAX = 256, CORE_MISSING_MAX = 16 };

@@ -11,8 +11,6 @@
 #include "oncore/values.h"
 
 enum {
-    PASSES_MIN = 12,
-    PASSES_MAX = 200,
     SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
     ROB_DEFAULT = 512,
     ROB_MOST = 1 << 20
@@ -43,7 +41,20 @@ struct sim {
     double *retire_ring; /* owned: when what has each entry of the reorder buffer retires */
     size_t ring_size, ring_at;
     struct core_values values;
+    struct core_timeline *timeline; /* borrowed; NULL: nobody looks */
+    uint32_t pass;
 };
+
+/* Takes a port for a µop (core_binding_take). */
+static double uop_take(struct sim *sim, enum core_uop_kind kind, uint32_t ports, double from, int bank) {
+    double begin = core_binding_take(&sim->binding, ports, from, bank);
+    if (sim->timeline != NULL) {
+        core_timeline_uop_add(
+            sim->timeline,
+            (struct core_uop){.kind = kind, .port = sim->binding.taken, .begin = begin, .cycles = 1.0});
+    }
+    return begin;
+}
 
 /* Nothing is issued while all ports that the µop may be given have as many waiting as they can hold. */
 static uint32_t port_choose(struct sim *sim, uint32_t ports) {
@@ -128,13 +139,16 @@ struct flight {
     double operands; /* when everything but memory is there */
     double started;  /* when the last µop starts */
     double delay;    /* that ports and units cost beyond the operands */
+    double result;   /* when the last result is there */
+    double cached;   /* when its store is in the cache */
     struct core_store *forwarded;
+    bool passed; /* the data did come from there */
     struct core_word where;
     bool located;
 };
 
 /* Data that comes from a store which is still on its way. */
-static double forwarded_at(const struct sim *sim, const struct flight *flight, double normally) {
+static double forwarded_at(const struct sim *sim, struct flight *flight, double normally) {
     const struct core_store *store = flight->forwarded;
     const struct core_instruction *instruction = flight->instruction;
     bool inside = store->address.number <= flight->where.number &&
@@ -144,6 +158,7 @@ static double forwarded_at(const struct sim *sim, const struct flight *flight, d
     if (store->commit < flight->address && !foretold) {
         return normally;
     }
+    flight->passed = true;
     if (!inside) { /* it waits until the store is in the cache */
         return core_later(normally, core_later(store->commit, store->data) + sim->forwarding.blocked);
     }
@@ -162,8 +177,8 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     for (unsigned i = 0; i < plan->load_count; i++) {
         unsigned t = plan->loads[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            exec = core_later(
-                exec, core_binding_take(&sim->binding, plan->ports[t], flight->address, any ? -1 : bank));
+            exec = core_later(exec,
+                              uop_take(sim, CORE_UOP_LOAD, plan->ports[t], flight->address, any ? -1 : bank));
             any = true;
         }
     }
@@ -182,14 +197,21 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
     }
     if (instruction->cost->unit >= 0 && !instruction->idiom) {
         struct core_unit *unit = &sim->units[instruction->cost->unit];
-        flight->delay = core_unit_take(unit, from, instruction->cost->unit_cycles) - from;
+        double begin = core_unit_take(unit, from, instruction->cost->unit_cycles);
+        flight->delay = begin - from;
+        if (sim->timeline != NULL) {
+            core_timeline_uop_add(sim->timeline, (struct core_uop){.kind = CORE_UOP_UNIT,
+                                                                   .port = -1,
+                                                                   .begin = begin,
+                                                                   .cycles = instruction->cost->unit_cycles});
+        }
     }
     flight->started = from + flight->delay;
     for (unsigned i = 0; i < plan->operation_count; i++) {
         unsigned t = plan->operations[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
             uint32_t port = port_choose(sim, plan->ports[t]);
-            double exec = core_binding_take(&sim->binding, port, from + flight->delay, -1);
+            double exec = uop_take(sim, CORE_UOP_OPERATION, port, from + flight->delay, -1);
             flight->started = core_later(flight->started, exec);
         }
     }
@@ -242,16 +264,33 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
         unsigned t = plan->stores[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
             last = core_later(
-                last, core_binding_take(&sim->binding, plan->ports[t], i == 0 ? data : flight->address, -1));
+                last, uop_take(sim, CORE_UOP_STORE, plan->ports[t], i == 0 ? data : flight->address, -1));
         }
     }
     double commit = core_commits_take(&sim->commits, flight->located ? &flight->where : NULL, last);
+    flight->cached = commit;
     if (flight->located) {
         struct core_store *store = core_values_store(&sim->values, instruction, flight->where);
         store->data = data;
         store->commit = commit;
     }
     return last;
+}
+
+/* What became of the i-th instruction, for who looks. */
+static void step_note(const struct sim *sim, const struct flight *flight, size_t i, double done) {
+    const struct core_instruction *instruction = flight->instruction;
+    core_timeline_step_add(sim->timeline,
+                           (struct core_step){.pass = sim->pass,
+                                              .instruction = (uint32_t)i,
+                                              .issued = flight->issued,
+                                              .loaded = instruction->loads ? flight->loaded : NAN,
+                                              .forwarded = flight->passed,
+                                              .started = flight->started,
+                                              .result = flight->result,
+                                              .done = done,
+                                              .retired = sim->retired,
+                                              .cached = flight->cached});
 }
 
 static void instruction_run(struct sim *sim, size_t i) {
@@ -265,7 +304,9 @@ static void instruction_run(struct sim *sim, size_t i) {
     flight.issued = issue(sim, instruction);
     flight.address = flight.operands = flight.started = flight.issued;
     flight.loaded = flight.delay = 0.0;
+    flight.cached = NAN;
     flight.forwarded = NULL;
+    flight.passed = false;
     if (instruction->syncs) {
         sim->ready[CORE_RESOURCE_RSP] += sim->block->stack_sync;
     }
@@ -291,9 +332,13 @@ static void instruction_run(struct sim *sim, size_t i) {
             last = store_run(sim, &flight, plan);
         }
     }
-    last = core_later(last, targets_run(sim, &flight));
+    flight.result = targets_run(sim, &flight);
+    last = core_later(last, flight.result);
     core_values_step(&sim->values, instruction, instruction->loads ? flight.forwarded : NULL);
     sim->retired = core_later(sim->retired, last);
+    if (sim->timeline != NULL) {
+        step_note(sim, &flight, i, last);
+    }
     for (size_t left = entries(sim, instruction); left > 0; left--) {
         sim->retire_ring[sim->ring_at] = sim->retired;
         sim->ring_at = sim->ring_at + 1 < sim->ring_size ? sim->ring_at + 1 : 0;
@@ -304,26 +349,29 @@ static double now(const struct sim *sim) {
     return core_later(core_later(sim->retired, sim->commits.last), sim->issued);
 }
 
-/* Runs 2n passes; the second half counts. */
-static double passes_run(struct sim *sim) {
+/* Runs 2n passes; the second half counts. The first `watched` are kept in the timeline. */
+static double passes_run(struct sim *sim, struct core_timeline *timeline, unsigned watched) {
     double slots = 0.0;
     for (size_t i = 0; i < sim->block->count; i++) {
         slots += sim->block->items[i].slots;
     }
-    unsigned passes = (unsigned)fmin(PASSES_MAX, core_later(PASSES_MIN, SLOTS_AIM / core_later(slots, 1.0)));
-    double times[PASSES_MAX + 1];
+    unsigned passes =
+        (unsigned)fmin(CORE_PASSES_MAX, core_later(CORE_PASSES_MIN, SLOTS_AIM / core_later(slots, 1.0)));
+    double times[CORE_PASSES_MAX + 1];
     unsigned done = 0;
     times[0] = 0.0;
     while (done < passes && !sim->binding.full) {
+        sim->timeline = done < watched ? timeline : NULL;
+        sim->pass = done;
         for (size_t i = 0; i < sim->block->count; i++) {
             instruction_run(sim, i);
         }
         done++;
         times[done] = now(sim);
     }
-    if (sim->binding.full && done > 1) {
-        done--; /* the last one did not end */
-    }
+    unsigned ended = sim->binding.full ? done - 1 : done;
+    core_timeline_close(timeline, ended < watched ? ended : watched);
+    done = ended > 0 ? ended : done;
     unsigned half = done / 2;
     return (times[done] - times[half]) / (done - half);
 }
@@ -363,6 +411,9 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
     const double width = core_issue_width(costs);
     *cycles = NAN;
     if (isnan(width) || width < 1.0) {
+        if (options->timeline != NULL) {
+            core_timeline_fini(options->timeline);
+        }
         return IP_OK;
     }
     struct sim *sim = calloc(1, sizeof *sim);
@@ -370,9 +421,19 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     }
     enum ip_status status = sim_open(sim, costs, block, width, err);
+    struct core_timeline timeline = {0};
     if (status == IP_OK) {
         core_values_init(&sim->values, options->filled, options->fill);
-        *cycles = passes_run(sim);
+        *cycles = passes_run(sim, &timeline, options->timeline != NULL ? options->timeline_passes : 0);
+    }
+    if (status == IP_OK && timeline.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the timeline of a block");
+    }
+    if (status == IP_OK && options->timeline != NULL) {
+        core_timeline_fini(options->timeline);
+        *options->timeline = timeline;
+    } else {
+        core_timeline_fini(&timeline);
     }
     sim_fini(sim);
     free(sim);

@@ -7,7 +7,8 @@
 #include "oncore/block.h"
 #include "oncore/oncore.h"
 
-/* Cycles of one pass through the block, in the long run; NaN when the issue width is not known. */
+/* Cycles of one pass through the block, in the long run; NaN when the issue width is not known. Fills
+ * options->timeline, too. */
 IP_CHECK enum ip_status core_simulate(const struct core_costs *costs, const struct core_block *block,
                                       const struct core_options *options, double *cycles,
                                       struct ip_error *err);
