@@ -78,7 +78,8 @@ struct cli_settings {
         const char *svg;
         int syntax; /* enum cli_syntax (cli/code_input.h) */
         bool loop, measure;
-    } predict; /* cmd_predict.c */
+        long timeline; /* passes; 0: none */
+    } predict;         /* cmd_predict.c */
 
     struct cli_validate {
         const char *measured, *keep; /* CSV of measurements to read, to write */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/code_input.h"
-#include "cli/output.h"
+#include "cli/predict.h"
 #include "cli/store.h"
 #include "generator/kernel.h"
 #include "isa/decode.h"
@@ -56,11 +56,13 @@ struct predict {
     struct res_store *store;
     struct core_costs costs;
     struct core_prediction prediction;
+    struct core_timeline timeline;
     int scan_code; /* not 0: measuring what was missing failed so, and said why */
 };
 
 static void predict_fini(struct predict *predict) {
     core_prediction_fini(&predict->prediction);
+    core_timeline_fini(&predict->timeline);
     core_costs_fini(&predict->costs);
     res_store_close(predict->store);
     ip_text_fini(&predict->path);
@@ -86,7 +88,7 @@ static const char *source_name(const struct core_instruction *instruction) {
     return names[instruction->cost->source];
 }
 
-static const char *note_text(const struct core_instruction *instruction) {
+const char *cli_predict_note(const struct core_instruction *instruction) {
     if (instruction->fused) {
         return "fused with the one before";
     }
@@ -110,7 +112,7 @@ static const char *link_to(const struct core_link *link) {
     return link->to >= CORE_RESOURCES ? "memory" : core_resource_name(link->to);
 }
 
-static bool on_chain(const struct core_prediction *prediction, size_t i) {
+bool cli_predict_on_chain(const struct core_prediction *prediction, size_t i) {
     for (unsigned l = 0; l < prediction->chain_count; l++) {
         if (prediction->chain[l].instruction == i) {
             return true;
@@ -119,11 +121,11 @@ static bool on_chain(const struct core_prediction *prediction, size_t i) {
     return false;
 }
 
-static size_t disassemble(const struct core_prediction *prediction, size_t i, char *text, size_t size) {
+void cli_predict_words(const struct core_prediction *prediction, size_t i, char words[CLI_WORDS_MAX]) {
     const struct core_block *block = &prediction->block;
-    return isa_disassemble_one(block->code + block->items[i].offset,
-                               block->code_bytes - block->items[i].offset, block->items[i].offset, text,
-                               size);
+    (void)isa_disassemble_one(block->code + block->items[i].offset,
+                              block->code_bytes - block->items[i].offset, block->items[i].offset, words,
+                              CLI_WORDS_MAX);
 }
 
 static void listing_append(const struct predict *predict, struct ip_text *text) {
@@ -136,10 +138,10 @@ static void listing_append(const struct predict *predict, struct ip_text *text) 
     ip_text_append(text, "\n");
     for (size_t i = 0; i < prediction->block.count; i++) {
         const struct core_instruction *instruction = &prediction->block.items[i];
-        char words[160];
-        (void)disassemble(prediction, i, words, sizeof words);
+        char words[CLI_WORDS_MAX];
+        cli_predict_words(prediction, i, words);
         ip_text_printf(text, "%6x %c%-40s  ", (unsigned)instruction->offset,
-                       on_chain(prediction, i) ? '*' : ' ', words);
+                       cli_predict_on_chain(prediction, i) ? '*' : ' ', words);
         if (instruction->fused) {
             ip_text_printf(text, "%5s", "-");
         } else {
@@ -152,7 +154,7 @@ static void listing_append(const struct predict *predict, struct ip_text *text) 
                 ip_text_printf(text, "  %4s", "");
             }
         }
-        const char *note = note_text(instruction);
+        const char *note = cli_predict_note(instruction);
         ip_text_printf(text, "%s%s", note[0] != '\0' ? "  " : "", note);
         while (text->length > 0 && text->data[text->length - 1] == ' ') {
             text->data[--text->length] = '\0';
@@ -191,8 +193,8 @@ static void text_print(struct predict *predict) {
         ip_text_append(&text, "chain  ");
         for (unsigned l = 0; l < prediction->chain_count; l++) {
             const struct core_link *link = &prediction->chain[l];
-            char words[160];
-            (void)disassemble(prediction, link->instruction, words, sizeof words);
+            char words[CLI_WORDS_MAX];
+            cli_predict_words(prediction, link->instruction, words);
             ip_text_printf(&text, "%s %s -> %s (+%g, %s)", l > 0 ? ";" : "", link_from(link), link_to(link),
                            round(100.0 * link->cycles) / 100.0, words);
         }
@@ -202,6 +204,9 @@ static void text_print(struct predict *predict) {
         ip_text_append(&text, "\n");
     }
     listing_append(predict, &text);
+    if (predict->timeline.passes > 0) {
+        cli_timeline_draw(&predict->costs, prediction, &predict->timeline, &text);
+    }
     cli_output_raw(&predict->output, &text);
     ip_text_fini(&text);
 }
@@ -224,10 +229,10 @@ static void instruction_values(const struct predict *predict, struct lists *list
     const struct core_instruction *instruction = &predict->prediction.block.items[i];
     struct cli_value *to = lists->instructions + i * INSTRUCTION_VALUES;
     struct ip_text ports = {0};
-    char words[160];
-    (void)disassemble(&predict->prediction, i, words, sizeof words);
+    char words[CLI_WORDS_MAX];
+    cli_predict_words(&predict->prediction, i, words);
     ports_text(&predict->costs, instruction, &ports);
-    const char *note = note_text(instruction);
+    const char *note = cli_predict_note(instruction);
     to[0] = cli_integer(instruction->offset);
     to[1] = cli_text(keep(lists, words));
     to[2] = cli_text(instruction->cost->form.syntax);
@@ -347,7 +352,10 @@ static enum ip_status store_open(struct predict *predict, struct ip_error *err) 
 }
 
 static enum ip_status run_model(struct predict *predict, struct ip_error *err) {
-    const struct core_options options = {.loop = predict->settings->predict.loop};
+    const struct core_options options = {
+        .loop = predict->settings->predict.loop,
+        .timeline = predict->settings->predict.timeline > 0 ? &predict->timeline : NULL,
+        .timeline_passes = (unsigned)predict->settings->predict.timeline};
     enum ip_status status = core_costs_open(&predict->costs, predict->store, err);
     if (status == IP_OK) {
         status = core_predict(&predict->costs, (const uint8_t *)ip_text_string(&predict->code),
@@ -464,7 +472,8 @@ static enum ip_status picture_write(const struct predict *predict, struct ip_err
 
 static int predict_run(const struct cli_command *command, struct cli_settings *settings) {
     struct predict predict = {.settings = settings};
-    int code = cli_output_open(&predict.output, command, settings, columns);
+    int code = cli_output_open(&predict.output, command, settings,
+                               settings->predict.timeline > 0 ? cli_timeline_columns : columns);
     if (code != CLI_EXIT_OK) {
         return code;
     }
@@ -485,6 +494,10 @@ static int predict_run(const struct cli_command *command, struct cli_settings *s
     if (status == IP_OK && predict.prediction.missing_count > 0 && settings->predict.measure) {
         status = missing_measure(&predict, &err);
     }
+    if (status == IP_OK && settings->predict.timeline > 0) {
+        status = cli_timeline_check(&predict.costs, &predict.timeline, (unsigned)settings->predict.timeline,
+                                    settings->quiet, &err);
+    }
     if (status == IP_OK && settings->predict.svg != NULL) {
         status = picture_write(&predict, &err);
     }
@@ -495,6 +508,8 @@ static int predict_run(const struct cli_command *command, struct cli_settings *s
         }
         if (settings->format == CLI_FORMAT_TEXT) {
             text_print(&predict);
+        } else if (settings->predict.timeline > 0) {
+            cli_timeline_rows(&predict.output, &predict.costs, &predict.prediction, &predict.timeline);
         } else {
             row_print(&predict, partial ? "partial" : "ok");
         }
@@ -515,6 +530,8 @@ static const struct cli_option options[] = {
      AT(predict.measure), 0, 0, NULL},
     {"svg", 0, "FILE", "draw the bounds, the ports' pressure and the critical chain", CLI_KIND_OUTPUT,
      AT(predict.svg), 0, 0, NULL},
+    {"timeline", 0, "N", "what each instruction does in which cycle, of the first N passes of the simulation",
+     CLI_KIND_NUMBER, AT(predict.timeline), 1, CORE_PASSES_MAX, NULL},
     {0},
 };
 
