@@ -279,18 +279,17 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
 
 /* What became of the i-th instruction, for who looks. */
 static void step_note(const struct sim *sim, const struct flight *flight, size_t i, double done) {
-    const struct core_instruction *instruction = flight->instruction;
-    core_timeline_step_add(sim->timeline,
-                           (struct core_step){.pass = sim->pass,
-                                              .instruction = (uint32_t)i,
-                                              .issued = flight->issued,
-                                              .loaded = instruction->loads ? flight->loaded : NAN,
-                                              .forwarded = flight->passed,
-                                              .started = flight->started,
-                                              .result = flight->result,
-                                              .done = done,
-                                              .retired = sim->retired,
-                                              .cached = flight->cached});
+    const bool loads = flight->instruction->loads && !flight->instruction->renamed;
+    core_timeline_step_add(sim->timeline, (struct core_step){.pass = sim->pass,
+                                                             .instruction = (uint32_t)i,
+                                                             .issued = flight->issued,
+                                                             .loaded = loads ? flight->loaded : NAN,
+                                                             .forwarded = flight->passed,
+                                                             .started = flight->started,
+                                                             .result = flight->result,
+                                                             .done = done,
+                                                             .retired = sim->retired,
+                                                             .cached = flight->cached});
 }
 
 static void instruction_run(struct sim *sim, size_t i) {
@@ -369,7 +368,7 @@ static double passes_run(struct sim *sim, struct core_timeline *timeline, unsign
         done++;
         times[done] = now(sim);
     }
-    unsigned ended = sim->binding.full ? done - 1 : done;
+    unsigned ended = sim->binding.full ? done - 1 : done; /* the last one did not */
     core_timeline_close(timeline, ended < watched ? ended : watched);
     done = ended > 0 ? ended : done;
     unsigned half = done / 2;

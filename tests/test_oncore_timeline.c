@@ -172,6 +172,12 @@ static void what_rename_does_takes_no_port(void **state) {
     step_expect(&w, 1, 0, 0, 3);
     uop_expect(&w, 2, 0, CORE_UOP_OPERATION, '0', 0);
     core_timeline_fini(&w.timeline);
+    /* A form of memory of which nothing takes a port loads nothing. */
+    form_add(&costs, BYTES(LOAD_AX), "none", 1, 0);
+    w = watched_make(&costs, BYTES(LOAD_AX), 1);
+    no_uop_expect(&w, 0);
+    assert_true(isnan(w.timeline.steps[0].loaded));
+    core_timeline_fini(&w.timeline);
     core_costs_fini(&costs);
 }
 
