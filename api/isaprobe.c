@@ -60,13 +60,23 @@ static int row_compare(const void *left, const void *right) {
 
 enum isaprobe_status isaprobe_table_open(struct isaprobe_table **table, const char *path,
                                          struct isaprobe_error *error) {
+    return isaprobe_table_open_architecture(table, path, NULL, error);
+}
+
+enum isaprobe_status isaprobe_table_open_architecture(struct isaprobe_table **table, const char *path,
+                                                      const char *architecture,
+                                                      struct isaprobe_error *error) {
     struct ip_error err = {0};
     struct isaprobe_table *made = calloc(1, sizeof *made);
+    if (made != NULL) {
+        made->sheet.architecture = architecture;
+    }
     const struct numbers numbers = numbers_enter();
     enum ip_status status = made == NULL ? ip_fail(&err, IP_NO_MEMORY, "out of memory for '%.200s'", path)
                                          : res_sheet_read(&made->sheet, path, false, &err);
     numbers_leave(&numbers);
     if (status == IP_OK) {
+        made->sheet.architecture = NULL; /* the caller's */
         made->sorted = calloc(made->sheet.count + 1, sizeof(const struct res_row *));
         status =
             made->sorted != NULL ? IP_OK : ip_fail(&err, IP_NO_MEMORY, "out of memory for '%.200s'", path);

@@ -57,6 +57,11 @@ struct isaprobe_table;
  * as CSV. Values that the store does not trust are left out. Close *table. */
 enum isaprobe_status isaprobe_table_open(struct isaprobe_table **table, const char *path,
                                          struct isaprobe_error *error);
+/* The same of a file that may have several architectures, as uops.info's XML: the one of this name ("SKL", in
+ * either case). ISAPROBE_USAGE when it lacks it: the text has those that there are. A file of one is read
+ * whatever it is called; with NULL, one of several is ISAPROBE_SYNTAX. */
+enum isaprobe_status isaprobe_table_open_architecture(struct isaprobe_table **table, const char *path,
+                                                      const char *architecture, struct isaprobe_error *error);
 void isaprobe_table_close(struct isaprobe_table *table); /* NULL is fine */
 /* Which CPU, in one line; borrowed. */
 const char *isaprobe_table_machine(const struct isaprobe_table *table);

@@ -124,6 +124,7 @@ enum cli_group {
     CLI_GROUP_CORE = 8,   /* --cpu, of what measures nothing: whose store */
     CLI_GROUP_CODE =
         16, /* --loop --hex --file --syntax --object --symbol --address: a block (cli/code_input.h) */
+    CLI_GROUP_FORMS = 32, /* --extension: which of the forms (cli/selection.h) */
 };
 
 struct cli_command {
@@ -148,7 +149,7 @@ extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli
     cli_cmd_core;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
-enum { CLI_TABLES_MAX = 7 };
+enum { CLI_TABLES_MAX = 8 };
 void cli_option_tables(const struct cli_command *command, const struct cli_option *tables[CLI_TABLES_MAX]);
 
 enum cli_parse { CLI_PARSE_RUN, CLI_PARSE_HELP, CLI_PARSE_ERROR };

@@ -3,12 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/output.h"
 #include "results/compare.h"
 #include "results/export.h"
 
-#define TOLERANCE_DEFAULT 5.0 /* per cent */
+#define TOLERANCE_DEFAULT 5.0   /* per cent */
+enum { ARCHITECTURE_MAX = 64 }; /* bytes of a name */
 
 static const struct cli_column difference_columns[] = {
     {.name = "isa"}, {.name = "form"}, {.name = "what"},   {.name = "operands"},
@@ -114,6 +116,18 @@ static enum ip_status names_find(struct res_sheet *a, struct res_sheet *b, struc
     return status == IP_OK && named ? res_sheet_derive(b, err) : status;
 }
 
+/* Of A and of B, from "NAME" or "A,B". `text` is cut at the comma. False: there is more than one, or a name
+ * is empty. */
+static bool architectures_split(char *text, struct res_sheet *a, struct res_sheet *b) {
+    char *comma = strchr(text, ',');
+    a->architecture = b->architecture = text;
+    if (comma != NULL) {
+        *comma = '\0';
+        b->architecture = comma + 1;
+    }
+    return a->architecture[0] != '\0' && b->architecture[0] != '\0' && strchr(b->architecture, ',') == NULL;
+}
+
 static int compare_run(const struct cli_command *command, struct cli_settings *settings) {
     double percent = TOLERANCE_DEFAULT;
     if (settings->tolerance != NULL) {
@@ -123,13 +137,25 @@ static int compare_run(const struct cli_command *command, struct cli_settings *s
                                    settings->tolerance);
         }
     }
+    const char *arch = settings->export.arch;
+    char names[2 * ARCHITECTURE_MAX];
+    struct res_sheet a = {0}, b = {0};
+    if (arch != NULL) {
+        (void)snprintf(names, sizeof names, "%s", arch);
+        if (strlen(arch) >= sizeof names || !architectures_split(names, &a, &b)) {
+            return cli_usage_error(
+                command->name,
+                "--arch takes a name, or that of A and that of B with a comma between, not "
+                "'%.40s'",
+                arch);
+        }
+    }
     struct cli_output output;
     int code =
         cli_output_open(&output, command, settings, settings->by_class ? class_columns : difference_columns);
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    struct res_sheet a = {.architecture = settings->export.arch}, b = a;
     struct res_comparison comparison = {0};
     struct ip_error err = {0};
     enum ip_status status = res_sheet_read(&a, settings->arguments[0], settings->export.doubtful, &err);
@@ -169,7 +195,8 @@ static const struct cli_option options[] = {
      CLI_KIND_FLAG, AT(by_class), 0, 0, NULL},
     {"tolerance", 0, "PERCENT", "how far two values may be apart and count as the same (5)", CLI_KIND_STRING,
      AT(tolerance), 0, 0, NULL},
-    {"arch", 0, "NAME", "which architecture of uops.info's XML, or another file that has several (SKL)",
+    {"arch", 0, "NAME",
+     "which architecture of uops.info's XML, or another file that has several (SKL; of A and B: SKL,ICL)",
      CLI_KIND_STRING, AT(export.arch), 0, 0, NULL},
     {"doubtful", 0, NULL, "also compare values of a store that are not to be trusted", CLI_KIND_FLAG,
      AT(export.doubtful), 0, 0, NULL},

@@ -62,14 +62,16 @@ static int export_run(const struct cli_command *command, struct cli_settings *se
     struct res_export export = {.format = (enum res_format)settings->export.format,
                                 .exegesis = (enum res_exegesis)settings->export.exegesis,
                                 .arch = settings->export.arch};
+    const struct res_wanted wanted = {.queries = settings->arguments,
+                                      .count = (size_t)settings->argument_count,
+                                      .extensions = settings->extensions};
     struct res_store *store = NULL;
     struct res_sheet sheet = {0};
     struct ip_text text = {0};
     struct ip_error err = {0};
     enum ip_status status = store_open(settings, &store, &err);
     if (status == IP_OK) {
-        status = res_sheet_of_store(&sheet, store, settings->arguments, (size_t)settings->argument_count,
-                                    settings->export.doubtful, &err);
+        status = res_sheet_of_store(&sheet, store, &wanted, settings->export.doubtful, &err);
     }
     if (status == IP_OK) {
         status = res_export_write(&sheet, &export, &text, &err);
@@ -119,7 +121,7 @@ const struct cli_command cli_cmd_export = {
         "has\n"
         "an example for each tool. The formats of LLVM need llvm-mc, which knows the names of its opcodes.\n",
     .options = options,
-    .groups = CLI_GROUP_CORE,
+    .groups = CLI_GROUP_FORMS | CLI_GROUP_CORE,
     .max_arguments = -1,
     .run = export_run,
 };

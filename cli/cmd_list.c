@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/coverage.h"
-#include "cli/forms.h"
 #include "cli/output.h"
+#include "cli/selection.h"
 #include "isa/decode.h"
 
 static const struct cli_column plain_columns[] = {
@@ -80,7 +80,7 @@ static void verbose_row(struct cli_output *output, const struct isa_form *form) 
     ip_lines_fini(&cells);
 }
 
-/* Without a query: the whole table. */
+/* Without a query: the whole table. In the order of the queries, as scan's are not. */
 static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_settings *settings,
                                    struct ip_error *err) {
     enum ip_status status = cli_forms_load(forms, settings, err);
@@ -89,6 +89,9 @@ static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_set
     }
     if (status == IP_OK && settings->argument_count == 0) {
         status = cli_forms_select(forms, "*", 0, err);
+    }
+    if (status == IP_OK) {
+        status = cli_selection_keep(forms, settings, err);
     }
     if (status == IP_OK && (settings->verbose || settings->coverage) && !settings->count) {
         status = isa_forms_derive(forms->items, forms->count, err);
@@ -157,7 +160,7 @@ const struct cli_command cli_cmd_list = {
         "with a blank of whole forms: \"lock *\"), or a quoted syntax; with alternatives\n"
         "(\"addpd xmm, xmm/m128\") it names all of them.\n",
     .options = options,
-    .groups = CLI_GROUP_CORE | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
+    .groups = CLI_GROUP_FORMS | CLI_GROUP_CORE | CLI_GROUP_TABLE | CLI_GROUP_OUTPUT,
     .min_arguments = 0,
     .max_arguments = -1,
     .run = list_run,

@@ -288,8 +288,6 @@ static int scan_run(const struct cli_command *command, struct cli_settings *sett
 static const struct cli_option options[] = {
     {"store", 'S', "FILE", "the store; by default that of this CPU below $XDG_DATA_HOME/isaprobe",
      CLI_KIND_FILE, AT(store), 0, 0, NULL},
-    {"extension", 'e', "NAME", "only forms of this extension (AVX2); may be repeated", CLI_KIND_LIST,
-     AT(extensions), 0, 0, NULL},
     {"list", 'l', "FILE", "the forms named in FILE, one a line; # begins a comment; - is standard input",
      CLI_KIND_FILE, AT(list), 0, 0, NULL},
     {"force", 0, NULL, "measure again what the store has already", CLI_KIND_FLAG, AT(force), 0, 0, NULL},
@@ -315,7 +313,7 @@ const struct cli_command cli_cmd_scan = {
         "Without FORM and --list: all forms. What the store has already is left out, so that a scan that\n"
         "was interrupted or killed goes on where it was. Each form is stored as a whole or not at all.\n",
     .options = options,
-    .groups = CLI_GROUP_METER | CLI_GROUP_TABLE,
+    .groups = CLI_GROUP_FORMS | CLI_GROUP_METER | CLI_GROUP_TABLE,
     .min_arguments = 0,
     .max_arguments = -1,
     .run = scan_run,

@@ -469,9 +469,12 @@ static enum ip_status forms_find(struct show *show, struct ip_error *err) {
         status = res_core_get(show->store, &show->core, err);
     }
     ip_text_fini(&rows);
-    for (int i = 0; status == IP_OK && i < show->settings->argument_count; i++) {
-        status = res_forms_select(&show->table, ip_text_string(&show->path), show->settings->arguments[i],
-                                  &show->positions, &show->count, err);
+    const struct res_wanted wanted = {.queries = show->settings->arguments,
+                                      .count = (size_t)show->settings->argument_count,
+                                      .extensions = show->settings->extensions};
+    if (status == IP_OK) {
+        status = res_forms_select(&show->table, ip_text_string(&show->path), &wanted, &show->positions,
+                                  &show->count, err);
     }
     return status;
 }
@@ -498,6 +501,9 @@ static enum ip_status forms_print(struct show *show, struct ip_error *err) {
 
 static int show_run(const struct cli_command *command, struct cli_settings *settings) {
     struct show show = {.settings = settings};
+    if (settings->argument_count == 0 && settings->extensions.count == 0) {
+        return cli_usage_error(command->name, "missing argument: a FORM, or --extension");
+    }
     int code =
         cli_output_open(&show.output, command, settings, settings->evidence ? evidence_columns : columns);
     if (code != CLI_EXIT_OK) {
@@ -527,19 +533,23 @@ static const struct cli_option options[] = {
      CLI_KIND_FILE, AT(store), 0, 0, NULL},
     {"evidence", 'e', NULL, "the statistic and the kernel behind each number instead", CLI_KIND_FLAG,
      AT(evidence), 0, 0, NULL},
+    /* As of CLI_GROUP_FORMS, but for the letter. */
+    {"extension", 0, "NAME", "only forms of this extension (AVX2); may be repeated", CLI_KIND_LIST,
+     AT(extensions), 0, 0, NULL},
     {0},
 };
 
 const struct cli_command cli_cmd_show = {
     .name = "show",
     .summary = "print what the store knows of a form; measures nothing",
-    .arguments = "FORM...",
+    .arguments = "[FORM]...",
     .description =
-        "FORM is a mnemonic in any case, a pattern with * and ?, or a quoted syntax. The store is plain\n"
+        "FORM is a mnemonic in any case, a pattern with * and ?, or a quoted syntax; with --extension it\n"
+        "may be left out: all forms of that extension that the store has. The store is plain\n"
         "SQLite: sqlite3 FILE 'SELECT * FROM summary' prints all of it.\n",
     .options = options,
     .groups = CLI_GROUP_CORE | CLI_GROUP_OUTPUT,
-    .min_arguments = 1,
+    .min_arguments = 0,
     .max_arguments = -1,
     .run = show_run,
 };

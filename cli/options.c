@@ -43,6 +43,12 @@ static const struct cli_option meter_options[] = {
     {0},
 };
 
+static const struct cli_option forms_options[] = {
+    {"extension", 'e', "NAME", "only forms of this extension (AVX2); may be repeated", CLI_KIND_LIST,
+     AT(extensions), 0, 0, NULL},
+    {0},
+};
+
 static const struct cli_option code_options[] = {
     {"loop", 'L', NULL, "the block is the body of a loop; without it, copies of it follow each other",
      CLI_KIND_FLAG, AT(predict.loop), 0, 0, NULL},
@@ -71,6 +77,9 @@ void cli_option_tables(const struct cli_command *command, const struct cli_optio
     size_t count = 0;
     if (command->options != NULL) {
         tables[count++] = command->options;
+    }
+    if ((command->groups & CLI_GROUP_FORMS) != 0) {
+        tables[count++] = forms_options;
     }
     if ((command->groups & CLI_GROUP_CODE) != 0) {
         tables[count++] = code_options;

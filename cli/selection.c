@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LIST_MAX_BYTES = 64 << 20 };
 
@@ -65,49 +64,34 @@ static enum ip_status list_mark(struct marks *marks, const char *path, struct ip
     return status;
 }
 
-static bool extension_wanted(const struct cli_settings *settings, const char *extension) {
-    for (size_t i = 0; i < settings->extensions.count; i++) {
-        if (strcasecmp(settings->extensions.items[i], extension) == 0) {
-            return true;
+enum ip_status cli_selection_keep(struct cli_forms *forms, const struct cli_settings *settings,
+                                  struct ip_error *err) {
+    enum ip_status status = isa_table_extensions_check(&forms->table, &settings->extensions, err);
+    size_t kept = 0;
+    for (size_t i = 0; status == IP_OK && i < forms->count; i++) {
+        if (isa_extension_wanted(&settings->extensions, forms->items[i]->extension)) {
+            forms->items[kept++] = forms->items[i];
         }
     }
-    return settings->extensions.count == 0;
-}
-
-static enum ip_status extensions_check(const struct isa_table *table, const struct cli_settings *settings,
-                                       struct ip_error *err) {
-    for (size_t i = 0; i < settings->extensions.count; i++) {
-        const char *wanted = settings->extensions.items[i];
-        bool found = false;
-        for (size_t j = 0; j < table->count && !found; j++) {
-            found = strcasecmp(table->forms[j].extension, wanted) == 0;
-        }
-        if (!found) {
-            return ip_fail(
-                err, IP_USAGE,
-                "no forms of extension '%.60s' in the tables: 'isaprobe list' shows the extension of each "
-                "form",
-                wanted);
-        }
+    if (status == IP_OK && kept == 0) {
+        status = ip_fail(err, IP_USAGE, "none of the forms named is of the extension asked for");
     }
-    return IP_OK;
+    if (status == IP_OK) {
+        forms->count = kept;
+    }
+    return status;
 }
 
-static enum ip_status items_make(struct cli_forms *forms, const bool *taken,
-                                 const struct cli_settings *settings, struct ip_error *err) {
+static enum ip_status items_make(struct cli_forms *forms, const bool *taken, struct ip_error *err) {
     struct isa_form **items = calloc(forms->table.count + 1, sizeof(struct isa_form *));
     if (items == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", forms->table.count);
     }
     size_t count = 0;
     for (size_t i = 0; i < forms->table.count; i++) {
-        if (taken[i] && extension_wanted(settings, forms->table.forms[i].extension)) {
+        if (taken[i]) {
             items[count++] = &forms->table.forms[i];
         }
-    }
-    if (count == 0) {
-        free(items);
-        return ip_fail(err, IP_USAGE, "none of the forms named is of the extension asked for");
     }
     free(forms->items);
     forms->items = items;
@@ -118,9 +102,6 @@ static enum ip_status items_make(struct cli_forms *forms, const bool *taken,
 enum ip_status cli_selection_make(struct cli_forms *forms, const struct cli_settings *settings,
                                   struct ip_error *err) {
     enum ip_status status = cli_forms_load(forms, settings, err);
-    if (status == IP_OK) {
-        status = extensions_check(&forms->table, settings, err);
-    }
     if (status != IP_OK) {
         return status;
     }
@@ -138,7 +119,10 @@ enum ip_status cli_selection_make(struct cli_forms *forms, const struct cli_sett
         memset(marks.taken, true, forms->table.count);
     }
     if (status == IP_OK) {
-        status = items_make(forms, marks.taken, settings, err);
+        status = items_make(forms, marks.taken, err);
+    }
+    if (status == IP_OK) {
+        status = cli_selection_keep(forms, settings, err);
     }
     free(marks.taken);
     return status;

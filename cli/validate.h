@@ -52,6 +52,7 @@ struct cli_sample {
 struct cli_samples {
     struct cli_sample *items; /* owned */
     size_t count, capacity;
+    struct ip_lines others; /* measurements that were read of blocks that are not there, as lines of CSV */
 };
 void cli_samples_fini(struct cli_samples *samples);
 
@@ -61,8 +62,8 @@ IP_CHECK enum ip_status cli_samples_read(struct cli_samples *samples, const char
                                          long seed, struct ip_error *err);
 
 /* Measurements as CSV: hex,notion,cycles,spread,fill,status (of one that is to be confirmed "once"). Reading
- * fills the cases of blocks that are there and marks them done. Writing leaves an earlier file as it is while
- * there is nothing to put in its place: *kept is 0 then. */
+ * fills the cases of blocks that are there and marks them done, and keeps the others. Writing writes both,
+ * and leaves an earlier file as it is while there is nothing of blocks that are there: *kept is 0 then. */
 IP_CHECK enum ip_status cli_measurements_read(struct cli_samples *samples, const char *path,
                                               struct ip_error *err);
 IP_CHECK enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,

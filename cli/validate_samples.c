@@ -32,6 +32,7 @@ void cli_samples_fini(struct cli_samples *samples) {
         free(samples->items[i].hex);
     }
     free(samples->items);
+    ip_lines_fini(&samples->others);
     memset(samples, 0, sizeof *samples);
 }
 
@@ -141,7 +142,7 @@ static bool field_number(const char *field, double *value) {
     return *end == '\0';
 }
 
-static bool measurement_take(struct cli_sample **sorted, size_t count, char *line) {
+static bool measurement_take(struct cli_sample **sorted, size_t count, struct ip_lines *others, char *line) {
     char *fields[6] = {0};
     unsigned found = 0;
     for (char *at = line; at != NULL && found < 6;) {
@@ -163,7 +164,10 @@ static bool measurement_take(struct cli_sample **sorted, size_t count, char *lin
         return false;
     }
     struct cli_sample **hit = bsearch(fields[0], sorted, count, sizeof(struct cli_sample *), compare_key);
+    int status_length = (int)strcspn(fields[5], "\r\n");
     if (hit == NULL) {
+        ip_lines_printf(others, "%s,%s,%s,%s,%s,%.*s", fields[0], fields[1], fields[2], fields[3], fields[4],
+                        status_length, fields[5]);
         return true;
     }
     while (hit > sorted && strcmp(hit[-1]->hex, fields[0]) == 0) {
@@ -174,7 +178,7 @@ static bool measurement_take(struct cli_sample **sorted, size_t count, char *lin
         item->measured = measured;
         item->spread = spread;
         item->fill = strtoull(fields[4], NULL, 0);
-        (void)snprintf(item->status, sizeof item->status, "%.*s", (int)strcspn(fields[5], "\r\n"), fields[5]);
+        (void)snprintf(item->status, sizeof item->status, "%.*s", status_length, fields[5]);
         item->once = strcmp(item->status, "once") == 0;
         if (item->once) {
             (void)snprintf(item->status, sizeof item->status, "ok");
@@ -201,13 +205,16 @@ enum ip_status cli_measurements_read(struct cli_samples *samples, const char *pa
     for (char *line; status == IP_OK && (line = line_next(&rest)) != NULL;) {
         number++;
         bool header = number == 1 && strncmp(line, MEASURED_HEADER, sizeof MEASURED_HEADER - 1) == 0;
-        if (!header && line[0] != '\0' && !measurement_take(sorted, samples->count, line)) {
+        if (!header && line[0] != '\0' && !measurement_take(sorted, samples->count, &samples->others, line)) {
             status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
                                 "no measurement: hex,notion,cycles,spread,fill,status are expected");
         }
     }
     if (status == IP_OK && number == 0) {
         status = ip_fail(err, IP_SYNTAX, "'%.200s' is empty: CSV is expected, as --keep writes it", path);
+    }
+    if (status == IP_OK && samples->others.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the measurements in '%.200s'", path);
     }
     ip_text_fini(&text);
     free(sorted);
@@ -244,5 +251,10 @@ enum ip_status cli_measurements_write(const struct cli_samples *samples, const c
             *kept += !failed;
         }
     }
-    return cli_replacement_close(&replacement, *kept > 0, err);
+    const bool any = *kept > 0;
+    for (size_t i = 0; i < samples->others.count && any && !failed; i++) {
+        failed = fprintf(file, "%s\n", samples->others.items[i]) < 0;
+        *kept += !failed;
+    }
+    return cli_replacement_close(&replacement, any, err);
 }

@@ -280,7 +280,8 @@ static void scratch_plan(struct gen_chain *chain, unsigned slices[GEN_FILES], bo
             if (operand->kind == ISA_OPERAND_MEM && operand->write && !((int)o == plan->dst)) {
                 *memory_rotates = true;
             }
-            if (!operand_is_chain(plan, o) && gen_operand_is_free(operand) && operand->write) {
+            bool paired = o == 0 && plan->form->operands[plan->dst].beside; /* with the chain's */
+            if (!operand_is_chain(plan, o) && gen_operand_is_free(operand) && operand->write && !paired) {
                 enum gen_file file = gen_file_of(operand->reg_class);
                 plan->scratch[o] = (uint8_t)++slices[file]; /* slice number + 1 */
             }

@@ -169,6 +169,7 @@ static void location_advance(struct gen_location *at, struct gen_chain *chain,
     } else {
         at->number = (uint8_t)gen_chain_slice(chain, plan->out.file, 0, ++chain->cursor[plan->out.file]);
     }
+    at->number = plan->form->operands[plan->dst].beside ? isa_reg_beside(at->number) : at->number;
 }
 
 static void source_bind(struct gen_program *program, struct isa_binding *binding,
@@ -228,6 +229,9 @@ static enum ip_status link_emit(struct gen_program *program, struct gen_chain *c
     location_advance(at, chain, plan);
     if (plan->out.place == GEN_PLACE_REGISTER && plan->dst < plan->form->explicit_count) {
         binding.reg[plan->dst] = at->number;
+    }
+    if (plan->form->operands[plan->dst].beside) {
+        binding.reg[0] = isa_reg_beside(at->number);
     }
     char line[ISA_LINE_MAX];
     status = isa_form_print(plan->form, &binding, line, err);
@@ -331,6 +335,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     if (at.place == GEN_PLACE_REGISTER) {
         at.number = last->fixed_number >= 0 ? (uint8_t)last->fixed_number
                                             : (uint8_t)gen_chain_slice(&chain, at.file, 0, 0);
+        at.number = last->form->operands[last->dst].beside ? isa_reg_beside(at.number) : at.number;
     }
     for (unsigned round = 0; round < chain.rounds && status == IP_OK; round++) {
         for (unsigned l = 0; l < count && status == IP_OK; l++) {

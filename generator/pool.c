@@ -12,6 +12,9 @@
 static const uint8_t gpr_candidates[] = {0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
 /* ah, ch, dh, bh exclude the REX prefix, and without it byte registers end at bl. */
 static const uint8_t gpr_candidates_no_rex[] = {0, 1, 2, 3};
+/* Where pairs are written: of each the first, which stands for both. k0 cannot be a {k} operand, so that the
+ * rest of its pair is constant. */
+static const uint8_t mask_candidates[] = {1, 2, 3, 4, 5, 6, 7}, mask_candidates_paired[] = {2, 4, 6, 1};
 static const uint8_t gpr_candidates_rex[GEN_POOL_REX] = {7, 8, 9, 10, 11, 12, GEN_REG_CONSTANT};
 
 enum gen_file gen_file_of(enum isa_reg_class reg_class) {
@@ -57,8 +60,9 @@ struct survey {
     unsigned sources[GEN_FILES]; /* most constants that one form needs */
     bool used[GEN_FILES];
     bool no_rex, all_evex, any_zmm, any_wide, any_evex, any_vex, any_legacy, byte_masks;
-    bool any_tiles; /* a form of AMX, with or without a tile among its operands */
-    bool any_upper; /* a VEX or EVEX instruction that may write the upper halves */
+    bool any_tiles;  /* a form of AMX, with or without a tile among its operands */
+    bool mask_pairs; /* a form writes two masks and names one */
+    bool any_upper;  /* a VEX or EVEX instruction that may write the upper halves */
 };
 
 static enum ip_status form_check(const struct isa_form *form, struct ip_error *err) {
@@ -132,6 +136,9 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
         survey->used[file] = true;
         wide = wide || file == GEN_FILE_VECTOR;
         masks = masks || file == GEN_FILE_MASK;
+        if (operand->beside) {
+            continue; /* with operand 0 */
+        }
         if (gen_operand_is_fixed(operand)) {
             survey->fixed[file] |= UINT32_C(1) << operand->reg;
         } else if (!operand->write) {
@@ -145,6 +152,7 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
     for (unsigned gpr = 0; gpr < 8; gpr++) { /* not all of them are listed as operands: SCAS lacks RDI */
         survey->fixed[GEN_FILE_GPR] |= (gen_fixed_is_pointer(form, gpr) ? 1u : 0u) << gpr;
     }
+    survey->mask_pairs = survey->mask_pairs || isa_form_beside_operand(form) >= 0;
     survey->any_tiles = survey->any_tiles || strncmp(form->isa_set, "AMX_", 4) == 0;
     /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
     survey->byte_masks = survey->byte_masks || (masks && strstr(form->isa_set, "BW") != NULL);
@@ -251,9 +259,10 @@ enum ip_status gen_pool_init(struct gen_pool *pool, const struct isa_form *const
         numbers[i] = (uint8_t)i;
     }
     unsigned vectors = survey.used[GEN_FILE_VECTOR] && survey.all_evex ? 32 : 16;
-    /* k0 cannot be a {k} operand. */
+    const uint8_t *masks = survey.mask_pairs ? mask_candidates_paired : mask_candidates;
+    unsigned mask_count = survey.mask_pairs ? sizeof mask_candidates_paired : sizeof mask_candidates;
     bool fits = file_split(&made, GEN_FILE_VECTOR, numbers, vectors, &survey) &&
-                file_split(&made, GEN_FILE_MASK, numbers + 1, 7, &survey) &&
+                file_split(&made, GEN_FILE_MASK, masks, mask_count, &survey) &&
                 file_split(&made, GEN_FILE_MMX, numbers, 8, &survey) &&
                 file_split(&made, GEN_FILE_TILE, numbers, 8, &survey) &&
                 file_split(&made, GEN_FILE_X87, numbers + 1, gen_x87_depth(forms, count) - 1, &survey);

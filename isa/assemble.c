@@ -149,7 +149,10 @@ static enum ip_status batch_start(struct batch *batch, struct ip_error *err) {
 static enum ip_status batch_finish(struct batch *batch, struct ip_error *err) {
     struct isa_nasm_result result = {0};
     enum ip_status status = isa_nasm_finish(&batch->nasm, &result, err);
-    if (status == IP_OK && result.success) {
+    if (status == IP_OK && result.stopped.text[0] != '\0') {
+        status = ip_fail(err, IP_FAILED, "NASM would take more than %s for %zu lines", result.stopped.text,
+                         batch->count);
+    } else if (status == IP_OK && result.success) {
         batch->done = true;
         if (!listing_read(batch, ip_text_string(&result.list)))
             status = ip_fail(err, IP_NO_MEMORY, "no memory for NASM's listing");
@@ -285,7 +288,11 @@ enum ip_status isa_assemble_source(const char *name, const char *source, struct 
     ip_text_fini(&text);
     if (status == IP_OK)
         status = isa_nasm_finish(&nasm, &result, err);
-    if (status == IP_OK && !result.success)
+    if (status == IP_OK && result.stopped.text[0] != '\0')
+        status = ip_fail_at(err, IP_SYNTAX, name, 0, 0,
+                            "NASM would take more than %s: give a block whose 'times' and %%rep repeat less",
+                            result.stopped.text);
+    else if (status == IP_OK && !result.success)
         status = first_message(name, ip_text_string(&result.words), err);
     if (status == IP_OK) {
         ip_text_fini(code);

@@ -28,7 +28,9 @@ IP_CHECK enum ip_status isa_assemble_lines(const char *const *lines, size_t coun
                                            struct ip_lines *complaints, struct ip_error *err);
 
 /* Assembles a whole source (`bits 64` is set, `default abs`) to a flat binary. IP_SYNTAX with "name:line" and
- * NASM's own message on the first error; warnings are errors. `code` receives the bytes. */
+ * NASM's own message on the first error; warnings are errors; and IP_SYNTAX where NASM would take more than
+ * some 10 s of CPU time, 512 MB of memory or 64 MB of output: it is stopped there. `code` receives the bytes.
+ */
 IP_CHECK enum ip_status isa_assemble_source(const char *name, const char *source, struct ip_text *code,
                                             struct ip_error *err);
 

@@ -102,6 +102,17 @@ static int x87_pushes(const struct isa_form *form) {
     return form->mnemonic[length - 2] == 'p' ? -2 : -1;
 }
 
+/* VP2INTERSECTD and VP2INTERSECTQ write a pair of masks, and name one of them. */
+static void second_mask_add(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
+    bool pair = instruction->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTD ||
+                instruction->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTQ;
+    if (pair && form->operand_count < ISA_OPERANDS_MAX) {
+        struct isa_operand *second = &form->operands[form->operand_count++];
+        *second = form->operands[0];
+        second->implicit = second->beside = true;
+    }
+}
+
 void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                            struct isa_form *form) {
     struct isa_operand *first = &form->operands[0];
@@ -118,6 +129,7 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
         first->write = false;
     }
     form->x87_pushes = (int8_t)x87_pushes(form);
+    second_mask_add(instruction, form);
     int flags = isa_form_flags_operand(form);
     if (flags >= 0 && shifts_by_cl(instruction, form)) {
         struct isa_operand *op = &form->operands[flags];

@@ -322,6 +322,9 @@ static enum ip_status form_fill(const struct decoded *d, struct isa_form *form, 
     flags_read(form, instruction);
     element_read(form, d);
     isa_corrections_apply(instruction, d->operands, form);
+    int beside = isa_form_beside_operand(form);
+    if (beside >= 0 && binding != NULL)
+        binding->reg[beside] = isa_reg_beside(binding->reg[0]);
     decorator_read(form, instruction);
     prefix_read(form, d);
     extension_read(form, instruction);

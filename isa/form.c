@@ -17,6 +17,8 @@ const char *isa_operand_name(const struct isa_form *form, unsigned operand, char
         name = "flags";
     } else if (op->kind == ISA_OPERAND_MEM || op->kind == ISA_OPERAND_AGEN) {
         name = "mem";
+    } else if (op->beside) {
+        name = "k+1";
     } else if (op->kind == ISA_OPERAND_REG && op->reg >= 0) {
         enum isa_reg_class reg_class = op->reg_class;
         unsigned number = (unsigned)op->reg;
@@ -36,6 +38,14 @@ bool isa_form_is_nop(const struct isa_form *form) {
 int isa_form_memory_operand(const struct isa_form *form) {
     for (int i = 0; i < form->operand_count; i++) {
         if (form->operands[i].kind == ISA_OPERAND_MEM)
+            return i;
+    }
+    return -1;
+}
+
+int isa_form_beside_operand(const struct isa_form *form) {
+    for (int i = form->explicit_count; i < form->operand_count; i++) {
+        if (form->operands[i].beside)
             return i;
     }
     return -1;

@@ -64,6 +64,7 @@ struct isa_operand {
     int64_t imm;
     bool implicit; /* not written in the source */
     bool mask;     /* REG of class MASK written as {k} behind operand 0 */
+    bool beside;   /* implicit REG: the other one of the pair of operand 0's (k3 beside k2, k2 beside k3) */
     /* Derived: */
     bool read, write; /* conditional accesses count */
     bool cond_read,
@@ -160,7 +161,8 @@ bool isa_reg_is_vector(enum isa_reg_class reg_class);
 bool isa_reg_is_gpr(enum isa_reg_class reg_class);
 
 /* "op1", "op2" ... for explicit operands, "flags", or the register's 64-bit/full name for implicit ones
- * ("rax", "xmm0"); implicit memory: "mem". `buffer` holds 16 bytes; returns it. */
+ * ("rax", "xmm0"), "k+1" for the second of a pair of masks; implicit memory: "mem". `buffer` holds 16 bytes;
+ * returns it. */
 const char *isa_operand_name(const struct isa_form *form, unsigned operand, char *buffer);
 
 /* The names that assemblers have beside isaprobe's own for a mnemonic: "jne" of "jnz", "sal" of "shl".
@@ -170,6 +172,13 @@ unsigned isa_mnemonic_others(const char *mnemonic, char names[ISA_OTHER_NAMES_MA
 
 /* Is it a NOP, with operands or without? */
 bool isa_form_is_nop(const struct isa_form *form);
+
+/* The number of the register beside number `number`: they are pairs of an even number and the next. */
+static inline uint8_t isa_reg_beside(unsigned number) {
+    return (uint8_t)(number ^ 1);
+}
+/* Index of the operand that is the register beside operand 0's, or -1. */
+int isa_form_beside_operand(const struct isa_form *form);
 
 /* Index of the (first) explicit or implicit memory operand, or -1. */
 int isa_form_memory_operand(const struct isa_form *form);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isa/bounds.h"
 #include "isa/memory_file.h"
 #include "isa/object.h"
 
@@ -34,7 +35,14 @@ static char **english_environment(void) {
     return made;
 }
 
-static enum ip_status as_run(int source, int object, int words, bool *success, struct ip_error *err) {
+/* How a run of as ended. */
+struct ending {
+    int state; /* waitpid's */
+    struct isa_bounds bounds;
+};
+
+static enum ip_status as_run(int source, size_t source_bytes, int object, int words, struct ending *ending,
+                             struct ip_error *err) {
     const char *given = getenv("ISAPROBE_AS");
     const char *program = given != NULL && given[0] != '\0' ? given : "as";
     char *arguments[] = {"as", "--64", "-o", "/dev/fd/3", "--", "-", NULL};
@@ -43,17 +51,26 @@ static enum ip_status as_run(int source, int object, int words, bool *success, s
         return ip_fail(err, IP_NO_MEMORY, "no memory to start the GNU assembler");
     }
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     pid_t child = 0;
     int failed = posix_spawn_file_actions_init(&actions);
+    if (failed == 0 && (failed = isa_bounds_attributes_init(&attributes)) != 0) {
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
     if (failed == 0) {
         failed = posix_spawn_file_actions_adddup2(&actions, source, STDIN_FILENO);
         failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, words, STDOUT_FILENO);
         failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, words, STDERR_FILENO);
         failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, object, FD_OBJECT);
-        failed = failed != 0 ? failed : posix_spawnp(&child, program, &actions, NULL, arguments, environment);
+        failed = failed != 0 ? failed
+                             : posix_spawnp(&child, program, &actions, &attributes, arguments, environment);
+        (void)posix_spawnattr_destroy(&attributes);
         (void)posix_spawn_file_actions_destroy(&actions);
     }
     free(environment);
+    if (failed == 0) {
+        ending->bounds = isa_bounds_set(child, source_bytes);
+    }
     int ended = 0;
     while (failed == 0 && waitpid(child, &ended, 0) < 0) {
         if (errno != EINTR) {
@@ -68,7 +85,7 @@ static enum ip_status as_run(int source, int object, int words, bool *success, s
                          err, IP_CAPABILITY,
                          "AT&T source needs the GNU assembler: install binutils, or name it in ISAPROBE_AS");
     }
-    *success = WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
+    ending->state = ended;
     return IP_OK;
 }
 
@@ -93,7 +110,7 @@ enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_
                                 struct ip_error *err) {
     struct ip_text object = {0}, words = {0}, made = {0};
     int files[3] = {isa_memory_file("source"), isa_memory_file("object"), isa_memory_file("words")};
-    bool success = false;
+    struct ending ending = {0};
     enum ip_status status = IP_OK;
     if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
         status = ip_fail_errno(err, IP_IO, errno, "cannot make files for as");
@@ -102,13 +119,21 @@ enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_
         status = isa_memory_file_write(files[0], source, strlen(source), "as", err);
     }
     if (status == IP_OK) {
-        status = as_run(files[0], files[1], files[2], &success, err);
+        status = as_run(files[0], strlen(source), files[1], files[2], &ending, err);
     }
     if (status == IP_OK) {
         status = isa_memory_file_read(files[2], OBJECT_MAX, "as", &words, err);
     }
-    if (status == IP_OK && !success) {
-        status = complaint(name, &words, err);
+    if (status == IP_OK) {
+        struct isa_bound_met met = isa_bounds_met(&ending.bounds, ending.state, ip_text_string(&words));
+        bool success = WIFEXITED(ending.state) && WEXITSTATUS(ending.state) == 0;
+        if (met.text[0] != '\0') {
+            status = ip_fail_at(err, IP_SYNTAX, name, 0, 0,
+                                "as would take more than %s: give a block whose .rept and .fill repeat less",
+                                met.text);
+        } else if (!success) {
+            status = complaint(name, &words, err);
+        }
     }
     if (status == IP_OK) {
         status = isa_memory_file_read(files[1], OBJECT_MAX, "as", &object, err);

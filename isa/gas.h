@@ -8,7 +8,8 @@
 
 /* Assembles AT&T source ("addq $1, %rax") with the program `as` of GNU binutils, which is looked for on PATH,
  * or at $ISAPROBE_AS. `code` receives the bytes of its .text section (references to other places stay zero).
- * IP_SYNTAX with "name:line" and the assembler's message on the first error; IP_CAPABILITY when there is no
+ * IP_SYNTAX with "name:line" and the assembler's message on the first error, or that a bound was met
+ * (isa/bounds.h); IP_CAPABILITY when there is no
  * `as`. */
 IP_CHECK enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_text *code,
                                          struct ip_error *err);

@@ -16,7 +16,7 @@ extern char **environ;
 
 /* The child's descriptors. Files in memory leave nothing behind, however this process ends. */
 enum { FD_SOURCE = 3, FD_CODE, FD_LIST, FD_WORDS };
-enum { OUTPUT_MAX = 256 << 20 };
+enum { OUTPUT_MAX = 64 << 20 };
 
 void isa_nasm_result_fini(struct isa_nasm_result *result) {
     ip_text_fini(&result->code);
@@ -78,15 +78,21 @@ static enum ip_status child_start(const char *path, const struct isa_nasm *nasm,
     arguments[count] = NULL;
 
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ip_fail(err, IP_NO_MEMORY, "no memory to start NASM");
+    if (isa_bounds_attributes_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return ip_fail(err, IP_NO_MEMORY, "no memory to start NASM");
+    }
     int failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     for (int i = 0; i < ISA_NASM_FILES && failure == 0; i++)
         failure = posix_spawn_file_actions_adddup2(&actions, nasm->fds[i], FD_SOURCE + i);
     for (int fd = 1; fd <= 2 && failure == 0; fd++)
         failure = posix_spawn_file_actions_adddup2(&actions, nasm->fds[FD_WORDS - FD_SOURCE], fd);
     if (failure == 0)
-        failure = posix_spawn(child, path, &actions, NULL, arguments, environ);
+        failure = posix_spawn(child, path, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (failure != 0)
         return ip_fail_errno(err, failure == ENOMEM ? IP_NO_MEMORY : IP_CAPABILITY, failure,
@@ -132,27 +138,31 @@ enum ip_status isa_nasm_start(const struct ip_text *source, bool preprocess, boo
         return status;
     }
     started.child = child;
+    started.bounds = isa_bounds_set(child, source->length);
     *nasm = started;
     return IP_OK;
 }
 
-static enum ip_status child_wait(pid_t child, bool *success, struct ip_error *err) {
-    int state;
-    while (waitpid(child, &state, 0) < 0) {
+static enum ip_status child_wait(pid_t child, int *state, struct ip_error *err) {
+    while (waitpid(child, state, 0) < 0) {
         if (errno != EINTR)
             return ip_fail_errno(err, IP_FAILED, errno, "lost NASM (process %ld)", (long)child);
     }
-    if (WIFSIGNALED(state))
-        return ip_fail(err, IP_FAILED, "NASM was killed by signal %d", WTERMSIG(state));
-    *success = WIFEXITED(state) && WEXITSTATUS(state) == 0;
     return IP_OK;
 }
 
 enum ip_status isa_nasm_finish(struct isa_nasm *nasm, struct isa_nasm_result *result, struct ip_error *err) {
-    enum ip_status status = child_wait(nasm->child, &result->success, err);
+    int state = 0;
+    enum ip_status status = child_wait(nasm->child, &state, err);
     const int *fds = nasm->fds;
     if (status == IP_OK)
         status = isa_memory_file_read(fds[FD_WORDS - FD_SOURCE], OUTPUT_MAX, "NASM", &result->words, err);
+    if (status == IP_OK) {
+        result->success = WIFEXITED(state) && WEXITSTATUS(state) == 0;
+        result->stopped = isa_bounds_met(&nasm->bounds, state, ip_text_string(&result->words));
+        if (WIFSIGNALED(state) && result->stopped.text[0] == '\0')
+            status = ip_fail(err, IP_FAILED, "NASM was killed by signal %d", WTERMSIG(state));
+    }
     if (status == IP_OK && result->success && !nasm->listing)
         status = isa_memory_file_read(fds[FD_CODE - FD_SOURCE], OUTPUT_MAX, "NASM", &result->code, err);
     if (status == IP_OK && result->success && nasm->listing)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/nearest.h"
 #include "isa/parse.h"
 #include "isa/table.h"
 
@@ -57,72 +58,21 @@ static bool pattern_matches(const char *pattern, const char *text) {
     return *pattern == '\0';
 }
 
-/* Optimal string alignment distance, so that swapped letters count once. */
-static unsigned edit_distance(const char *a, const char *b) {
-    unsigned rows[3][ISA_MNEMONIC_MAX + 1];
-    size_t la = strlen(a), lb = strlen(b);
-    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
-    for (size_t j = 0; j <= lb; j++)
-        last[j] = (unsigned)j;
-    for (size_t i = 1; i <= la; i++) {
-        now[0] = (unsigned)i;
-        for (size_t j = 1; j <= lb; j++) {
-            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < best)
-                best = last[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            now[j] = best;
-        }
-        unsigned *oldest = before;
-        before = last;
-        last = now;
-        now = oldest;
-    }
-    return last[lb];
-}
-
-enum { NEAREST_MAX = 4 };
-
 static enum ip_status unknown_mnemonic(const struct isa_table *table, const char *mnemonic,
                                        struct ip_error *err) {
-    const char *names[NEAREST_MAX];
-    unsigned distances[NEAREST_MAX], count = 0;
-    unsigned limit = strlen(mnemonic) < 4 ? 1 : strlen(mnemonic) < 8 ? 2 : 3;
+    struct isa_nearest nearest = {.wanted = mnemonic};
     for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->forms[i].mnemonic;
-        if (i > 0 && strcmp(name, table->forms[i - 1].mnemonic) == 0)
-            continue;
-        unsigned distance = edit_distance(mnemonic, name), at = count;
-        bool known = distance > limit;
-        for (unsigned k = 0; k < count && !known; k++)
-            known = strcmp(names[k], name) == 0;
-        if (known)
-            continue;
-        while (at > 0 && distances[at - 1] > distance)
-            at--;
-        if (at == NEAREST_MAX)
-            continue;
-        if (count < NEAREST_MAX)
-            count++;
-        for (unsigned k = count - 1; k > at; k--) {
-            names[k] = names[k - 1];
-            distances[k] = distances[k - 1];
-        }
-        names[at] = name;
-        distances[at] = distance;
+        if (i == 0 || strcmp(table->forms[i].mnemonic, table->forms[i - 1].mnemonic) != 0)
+            isa_nearest_add(&nearest, table->forms[i].mnemonic);
     }
-    if (count == 0)
+    char list[ISA_NEAREST_TEXT];
+    if (nearest.count == 0)
         return ip_fail(
             err, IP_USAGE,
             "no instruction is called '%s'; 'isaprobe list' names all, 'isaprobe scan --isa FILE' adds rows",
             mnemonic);
-    char list[NEAREST_MAX * (ISA_MNEMONIC_MAX + 2)] = "";
-    for (unsigned k = 0; k < count; k++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k > 0 ? ", " : "", names[k]);
-    return ip_fail(err, IP_USAGE, "no instruction is called '%s'; nearest: %s", mnemonic, list);
+    return ip_fail(err, IP_USAGE, "no instruction is called '%s'; nearest: %s", mnemonic,
+                   isa_nearest_list(&nearest, list));
 }
 
 static enum ip_status unknown_form(const struct isa_table *table, const char *query, const char *mnemonic,

@@ -51,6 +51,12 @@ struct isa_form *isa_table_find(const struct isa_table *table, const char *synta
 IP_CHECK enum ip_status isa_table_select(const struct isa_table *table, const char *query, size_t **positions,
                                          size_t *count, struct ip_error *err);
 
+/* Whether `extension` is one of `extensions`, in either case; where there are none all are wanted. */
+bool isa_extension_wanted(const struct ip_lines *extensions, const char *extension);
+/* IP_USAGE unless the table has forms of each of `extensions`: the text names the nearest ones. */
+IP_CHECK enum ip_status isa_table_extensions_check(const struct isa_table *table,
+                                                   const struct ip_lines *extensions, struct ip_error *err);
+
 /* Parses one syntax ("add r64, imm32", no alternatives) into a form, outside any table. IP_SYNTAX names the
  * column. */
 IP_CHECK enum ip_status isa_form_parse(struct isa_form *form, const char *syntax, struct ip_error *err);

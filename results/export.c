@@ -299,7 +299,8 @@ enum ip_status res_sheet_read(struct res_sheet *sheet, const char *path, bool do
         struct res_store *store = NULL;
         enum ip_status status = res_store_open_readonly(&store, path, err);
         if (status == IP_OK) {
-            status = res_sheet_of_store(sheet, store, NULL, 0, doubtful, err);
+            const struct res_wanted all = {0};
+            status = res_sheet_of_store(sheet, store, &all, doubtful, err);
         }
         res_store_close(store);
         return status;

@@ -70,11 +70,10 @@ void res_row_range_find(struct res_row *row);
 /* The row with this syntax, or NULL. Linear. */
 const struct res_row *res_sheet_find(const struct res_sheet *sheet, const char *form);
 
-/* All forms of a store that this CPU runs; those named by `queries` (isa_table_select) if count > 0. Values
- * that the store does not trust are left out unless `doubtful`. IP_FAILED when the store has no forms;
- * IP_USAGE when a query names nothing of it. */
+/* The wanted forms of a store that this CPU runs. Values that the store does not trust are left out unless
+ * `doubtful`. IP_FAILED when the store has no forms; IP_USAGE as res_forms_select. */
 IP_CHECK enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store,
-                                           char *const *queries, size_t count, bool doubtful,
+                                           const struct res_wanted *wanted, bool doubtful,
                                            struct ip_error *err);
 
 /* Finds out what the rows' forms mean: row->info and row->name. Asks NASM (isa_forms_derive). */

@@ -82,8 +82,8 @@ static enum ip_status row_add(struct res_sheet *sheet, const struct res_form *fo
     return status;
 }
 
-enum ip_status res_forms_select(const struct isa_table *table, const char *path, const char *query,
-                                size_t **positions, size_t *count, struct ip_error *err) {
+static enum ip_status query_select(const struct isa_table *table, const char *path, const char *query,
+                                   size_t **positions, size_t *count, struct ip_error *err) {
     struct isa_table known = {0};
     size_t *ignored = NULL, ignored_count = 0;
     enum ip_status status = isa_table_select(table, query, positions, count, err);
@@ -103,15 +103,8 @@ enum ip_status res_forms_select(const struct isa_table *table, const char *path,
     return status;
 }
 
-static enum ip_status forms_select(const struct isa_table *table, const char *path, char *const *queries,
-                                   size_t count, size_t **positions, size_t *selected, struct ip_error *err) {
-    enum ip_status status = IP_OK;
-    for (size_t i = 0; status == IP_OK && i < count; i++) {
-        status = res_forms_select(table, path, queries[i], positions, selected, err);
-    }
-    if (count > 0 || status != IP_OK) {
-        return status;
-    }
+static enum ip_status all_select(const struct isa_table *table, size_t **positions, size_t *count,
+                                 struct ip_error *err) {
     *positions = calloc(table->count + 1, sizeof **positions);
     if (*positions == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", table->count);
@@ -119,7 +112,69 @@ static enum ip_status forms_select(const struct isa_table *table, const char *pa
     for (size_t i = 0; i < table->count; i++) {
         (*positions)[i] = i;
     }
-    *selected = table->count;
+    *count = table->count;
+    return IP_OK;
+}
+
+static enum ip_status extension_check(const struct isa_table *table, const char *path, char *extension,
+                                      struct ip_error *err) {
+    const struct ip_lines one = {.items = &extension, .count = 1};
+    struct isa_table known = {0};
+    enum ip_status status = isa_table_extensions_check(table, &one, err);
+    if (status != IP_USAGE) {
+        return status;
+    }
+    status = isa_table_builtin_add(&known, err);
+    status = status == IP_OK ? isa_table_extensions_check(&known, &one, err) : status;
+    if (status == IP_OK) {
+        status = ip_fail(err, IP_USAGE,
+                         "the store '%.200s' has no form of extension '%.60s': measure some with 'isaprobe "
+                         "scan --extension %.60s'",
+                         path, extension, extension);
+    }
+    isa_table_fini(&known);
+    return status;
+}
+
+/* Of positions[0..*count) keeps those of the extensions. */
+static enum ip_status extensions_keep(const struct isa_table *table, const struct ip_lines *extensions,
+                                      size_t *positions, size_t *count, struct ip_error *err) {
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        if (isa_extension_wanted(extensions, table->forms[positions[i]].extension)) {
+            positions[kept++] = positions[i];
+        }
+    }
+    if (kept == 0) {
+        return ip_fail(err, IP_USAGE, "none of the forms named is of the extension asked for");
+    }
+    *count = kept;
+    return IP_OK;
+}
+
+enum ip_status res_forms_select(const struct isa_table *table, const char *path,
+                                const struct res_wanted *wanted, size_t **positions, size_t *count,
+                                struct ip_error *err) {
+    size_t *found = NULL, selected = 0;
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; status == IP_OK && i < wanted->extensions.count; i++) {
+        status = extension_check(table, path, wanted->extensions.items[i], err);
+    }
+    for (size_t i = 0; status == IP_OK && i < wanted->count; i++) {
+        status = query_select(table, path, wanted->queries[i], &found, &selected, err);
+    }
+    if (status == IP_OK && wanted->count == 0) {
+        status = all_select(table, &found, &selected, err);
+    }
+    if (status == IP_OK) {
+        status = extensions_keep(table, &wanted->extensions, found, &selected, err);
+    }
+    if (status != IP_OK) {
+        free(found);
+        return status;
+    }
+    *positions = found;
+    *count = selected;
     return IP_OK;
 }
 
@@ -139,8 +194,8 @@ static enum ip_status rows_read(struct res_sheet *sheet, struct res_store *store
     return status;
 }
 
-enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store, char *const *queries,
-                                  size_t count, bool doubtful, struct ip_error *err) {
+enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store,
+                                  const struct res_wanted *wanted, bool doubtful, struct ip_error *err) {
     struct ip_text text = {0};
     struct isa_table table = {0};
     struct res_sheet made = {0};
@@ -157,7 +212,7 @@ enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *sto
         status = res_forms_need(store, err);
     }
     if (status == IP_OK) {
-        status = forms_select(&table, store->path, queries, count, &positions, &selected, err);
+        status = res_forms_select(&table, store->path, wanted, &positions, &selected, err);
     }
     if (status == IP_OK) {
         status = rows_read(&made, store, &table, positions, selected, doubtful, err);

@@ -179,10 +179,19 @@ IP_CHECK enum ip_status res_forms_need(struct res_store *store, struct ip_error 
 
 /* Rows of an instruction table ("extension X", syntaxes) for all forms in the store. */
 IP_CHECK enum ip_status res_forms_table(struct res_store *store, struct ip_text *rows, struct ip_error *err);
-/* isa_table_select in the table of those rows, of the store at `path`. What it lacks is to be scanned, or,
- * where the built-in tables lack it too, called so by nobody: IP_USAGE, in these words. */
-IP_CHECK enum ip_status res_forms_select(const struct isa_table *table, const char *path, const char *query,
-                                         size_t **positions, size_t *count, struct ip_error *err);
+/* Which forms are wanted: those that the queries name (isa_table_select; all when there are none) and that
+ * are of the extensions (all when there are none). Borrowed. */
+struct res_wanted {
+    char *const *queries;
+    size_t count;
+    struct ip_lines extensions;
+};
+/* Selects in the table of those rows, of the store at `path`; the array of positions is then the caller's.
+ * What the store lacks is to be scanned, or, where the built-in tables lack it too, called so by nobody; a
+ * form named may be of none of the extensions: IP_USAGE, in these words. */
+IP_CHECK enum ip_status res_forms_select(const struct isa_table *table, const char *path,
+                                         const struct res_wanted *wanted, size_t **positions, size_t *count,
+                                         struct ip_error *err);
 
 /* The port map that the store keeps; its forms are those of `table` (borrowed; derived by the way). *found is
  * false, and the map untouched, when there is none, or one with a form that `table` does not have. */

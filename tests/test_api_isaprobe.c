@@ -174,6 +174,36 @@ static void test_errors(void **state) {
     assert_true(isaprobe_version()[0] != '\0');
 }
 
+static void test_architectures(void **state) {
+    (void)state;
+    static const char text[] =
+        "<root><instruction string=\"CMC\">\n"
+        "<architecture name=\"NHM\"><measurement TP_loop=\"1.00\"/></architecture>\n"
+        "<architecture name=\"SKL\"><measurement TP_loop=\"2.00\"/></architecture></instruction></root>";
+    char path[] = "/tmp/isaprobe-api-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    (void)close(fd);
+    struct isaprobe_table *table = NULL;
+    struct isaprobe_error error;
+    struct isaprobe_form form;
+    assert_int_equal(isaprobe_table_open(&table, path, &error), ISAPROBE_SYNTAX);
+    assert_non_null(strstr(error.text, "NHM, SKL"));
+    assert_int_equal(isaprobe_table_open_architecture(&table, path, "ZEN4", &error), ISAPROBE_USAGE);
+    assert_non_null(strstr(error.text, "NHM, SKL"));
+    assert_null(table);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(isaprobe_table_open_architecture(&table, path, i == 0 ? "nhm" : "SKL", &error),
+                         ISAPROBE_OK);
+        assert_int_equal(isaprobe_table_size(table), 1);
+        assert_true(isaprobe_table_form(table, 0, &form));
+        assert_true(form.throughput == 1.0 + i);
+        isaprobe_table_close(table);
+        table = NULL;
+    }
+    (void)unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_forms, table_open, table_close),
@@ -182,6 +212,7 @@ int main(void) {
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_model_errors),
+        cmocka_unit_test(test_architectures),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,6 +156,35 @@ static void test_source(void **state) {
     ip_text_fini(&code);
 }
 
+/* A few words of source may want hours or all memory: NASM is stopped, and the same call works again. */
+static void test_source_without_end(void **state) {
+    (void)state;
+    struct ip_text code = {0};
+    struct ip_error err = {0};
+    struct rlimit before, second;
+    assert_int_equal(getrlimit(RLIMIT_CPU, &before), 0);
+    struct rusage used;
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    second = before;
+    second.rlim_cur = (rlim_t)used.ru_utime.tv_sec + (rlim_t)used.ru_stime.tv_sec + 3;
+    assert_int_equal(setrlimit(RLIMIT_CPU, &second), 0); /* NASM's, too: not its 10 s in a test */
+    assert_int_equal(isa_assemble_source("block", "nop\ntimes 400000000000 nop\n", &code, &err), IP_SYNTAX);
+    assert_int_equal(setrlimit(RLIMIT_CPU, &before), 0);
+    assert_string_equal(err.place, "block");
+    char expected[160];
+    (void)snprintf(
+        expected, sizeof expected,
+        "NASM would take more than %lu s of CPU time: give a block whose 'times' and %%rep repeat less",
+        (unsigned long)second.rlim_cur);
+    assert_string_equal(err.text, expected);
+    assert_int_equal(isa_assemble_source("block", "resb 400000000000\n", &code, &err), IP_SYNTAX);
+    assert_non_null(strstr(err.text, "more than 512 MB of memory"));
+    assert_null(code.data);
+    assert_int_equal(isa_assemble_source("block", "times 1000 nop\n", &code, &err), IP_OK);
+    assert_int_equal(code.length, 1000);
+    ip_text_fini(&code);
+}
+
 static void test_nasm_missing(void **state) {
     (void)state;
     const char *lines[] = {"nop"};
@@ -252,6 +282,7 @@ int main(void) {
         cmocka_unit_test(test_long_line),
         cmocka_unit_test(test_many_lines),
         cmocka_unit_test(test_source),
+        cmocka_unit_test(test_source_without_end),
         cmocka_unit_test(test_nasm_missing),
         cmocka_unit_test(test_nasm_broken),
         cmocka_unit_test(test_low_descriptors),

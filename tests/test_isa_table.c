@@ -360,6 +360,43 @@ static void test_select(void **state) {
     isa_table_fini(&table);
 }
 
+static void test_extensions(void **state) {
+    (void)state;
+    struct isa_table table = {0};
+    struct ip_error err = {0};
+    struct ip_lines wanted = {0};
+    assert_int_equal(add(&table,
+                         "extension AVX512_VNNI\nvpdpbusd zmm, zmm, zmm\nextension AVX_VNNI\n"
+                         "{vex} vpdpbusd xmm, xmm, xmm\nextension SSE2\naddpd xmm, xmm\n",
+                         &err),
+                     IP_OK);
+    assert_true(isa_extension_wanted(&wanted, "SSE2")); /* none is named */
+    assert_int_equal(isa_table_extensions_check(&table, &wanted, &err), IP_OK);
+    ip_lines_add(&wanted, "sse2");
+    ip_lines_add(&wanted, "AVX_vnni");
+    assert_int_equal(isa_table_extensions_check(&table, &wanted, &err), IP_OK);
+    assert_true(isa_extension_wanted(&wanted, "SSE2"));
+    assert_true(isa_extension_wanted(&wanted, "AVX_VNNI"));
+    assert_false(isa_extension_wanted(&wanted, "AVX512_VNNI"));
+    static const struct {
+        const char *name, *message;
+    } bad[] = {
+        {"avxvnni", "no extension is called 'avxvnni'; nearest: AVX_VNNI"},
+        {"AVX51_VNNI", "no extension is called 'AVX51_VNNI'; nearest: AVX512_VNNI, AVX_VNNI"},
+        {"x", "no extension is called 'x': 'isaprobe list' shows the extension of each form"},
+        {"", "no extension is called '': 'isaprobe list' shows the extension of each form"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ip_lines_fini(&wanted);
+        ip_lines_add(&wanted, "SSE2");
+        ip_lines_add(&wanted, bad[i].name);
+        assert_int_equal(isa_table_extensions_check(&table, &wanted, &err), IP_USAGE);
+        assert_string_equal(err.text, bad[i].message);
+    }
+    ip_lines_fini(&wanted);
+    isa_table_fini(&table);
+}
+
 /* A long list of forms is cut, and says so. */
 static void test_select_long_list(void **state) {
     (void)state;
@@ -388,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_builtin_holds_the_thesis_table),
         cmocka_unit_test(test_select),
+        cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_select_long_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

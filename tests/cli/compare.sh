@@ -32,6 +32,13 @@ isaprobe compare "$T/u.xml" "$T/a.db" || echo "exit $?"
 isaprobe compare --arch SKL "$T/u.xml" "$T/a.db" || echo "exit $?"
 isaprobe compare -q --arch nhm "$T/u.xml" "$T/a.db" | rounded
 isaprobe compare -q --arch ZEN4 "$T/u.xml" "$T/a.db" | rounded
+echo "== two architectures of one file"
+isaprobe compare -q --arch nhm,ZEN4 "$T/u.xml" "$T/u.xml"
+isaprobe compare -q --arch NHM,ZEN4 "$T/u.xml" "$T/a.db" | rounded
+isaprobe compare --arch NHM,SKL "$T/u.xml" "$T/u.xml" || echo "exit $?"
+for bad in 'NHM,' ',NHM' 'NHM,SKL,ZEN4' "$(printf '%0200d' 0)"; do
+    isaprobe compare --arch "$bad" "$T/u.xml" "$T/u.xml" || echo "exit $?"
+done
 echo "== a table of an AMD, which names its pipes and no other port"
 head='instruction,extension,latency,throughput_measured,slots,ports'
 printf '%s\n"AESENC (XMM, M128)",AES,,0.50,1,1*FP01\n"AESIMC (XMM, XMM)",AES,,0.50,1,1*FP12\n' $head >"$T/p.csv"

@@ -34,6 +34,22 @@ wc -l <"$T/pipe" >"$T/lines" &
 keep --no-measure --measured "$kept" --keep "$T/pipe"
 wait
 cat "$T/lines"
+echo "--- a file that grows: blocks that are left out, or not drawn, stay in it"
+cp "$kept" "$T/kept/grows"
+printf '4801d8\n' >"$T/blocks"
+keep --measured "$T/kept/grows" --keep "$T/kept/grows"
+cut -d, -f 1,2 "$T/kept/grows"
+tail -n +4 "$T/kept/grows" | cmp - <(tail -n +2 "$kept")
+printf '4801d8\n480fafc3\n4801c8\n' >"$T/blocks"
+cp "$T/kept/grows" "$T/grown"
+keep --sample 40 --seed 1 --measured "$T/kept/grows" --keep "$T/kept/grows"
+sed -n 's/^loop: \([^,]*\),.*/\1/p' "$T/rows"
+cmp <(sort "$T/kept/grows") <(sort "$T/grown")
+sed -i 's/$/\r/' "$T/grown"
+keep --measured "$T/grown" --keep "$T/kept/grows"
+keep --sample 40 --seed 1 --measured "$T/grown" --keep "$T/kept/sampled"
+cmp <(sort "$T/kept/grows") <(sort "$T/kept/sampled")
+rm "$T"/kept/grows "$T"/kept/sampled
 echo "--- a signal before anything was measured"
 yes 480fafc34801c8 | head -n 100000 >"$T/list"
 mkfifo "$T/sim"
