@@ -76,7 +76,7 @@ struct isaprobe_form {
     double throughput_slow; /* with operands that take long (division); NaN: not measured */
     double throughput;      /* reciprocal: cycles per instance when many independent ones run */
     double slots;           /* issue slots (fused-domain µops) */
-    const char *ports;      /* "1*p01+2*p5"; "none": needs none; "": not known */
+    const char *ports;      /* "1*p01+2*p5"; "none": needs none; "": not known, or one of several */
     double ports_cycles;    /* the least cycles in which the ports take its µops */
     double latency_min, latency_max;
     size_t latency_count; /* of isaprobe_form_latency */

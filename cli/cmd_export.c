@@ -29,6 +29,13 @@ static void losses_report(const struct cli_command *command, const struct cli_se
         cli_message(command->name, "%zu form%s no ports: what was inferred contradicts itself",
                     sheet->inconsistent, sheet->inconsistent == 1 ? " has" : "s have");
     }
+    if (sheet->ambiguous > 0) {
+        cli_message(command->name,
+                    "%zu form%s one of several usages of ports, and the port map leaves open which: %s",
+                    sheet->ambiguous, sheet->ambiguous == 1 ? " has" : "s have",
+                    settings->export.doubtful ? "the first is exported"
+                                              : "they are left out; --doubtful exports the first");
+    }
     if (export->merged > 0) {
         cli_message(command->name, "%zu form%s left out, because this format does not tell %s from others",
                     export->merged, export->merged == 1 ? " is" : "s are",

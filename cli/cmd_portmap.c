@@ -103,10 +103,10 @@ static void class_row(struct cli_output *output, const struct probe_portmap *map
         cli_text(cells[5].data),
         cli_integer(map->port_count),
         cli_number(map->issue_width),
-        cli_text(class->contradicted                                                ? "contradictory"
-                 : !map->confirmed                                                  ? "unconfirmed"
-                 : probe_portmap_is_ambiguous(map) && !class->load && !class->store ? "ambiguous"
-                                                                                    : "ok"),
+        cli_text(class->contradicted                          ? "contradictory"
+                 : !map->confirmed                            ? "unconfirmed"
+                 : probe_port_class_is_ambiguous(map, number) ? "ambiguous"
+                                                              : "ok"),
     };
     cli_output_row(output, row, NULL);
     for (unsigned i = 0; i < 6; i++) {

@@ -55,7 +55,8 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
     const struct probe_counted *counted = &all->counted[at];
     const struct probe_rename *renamed = &all->renamed[at];
     char jumps[CLI_JUMPS_TEXT], words[CLI_PORT_WORDS];
-    char ports[PROBE_USAGE_TEXT], status[3 * PROBE_COUNTED_TEXT] = "ok", events[PROBE_COUNTED_TEXT];
+    char ports[PROBE_USAGE_ALTERNATIVES_TEXT], status[3 * PROBE_COUNTED_TEXT] = "ok",
+                                                          events[PROBE_COUNTED_TEXT];
     char sharers[SHARERS_TEXT];
     bool held = usage->unit[0] != '\0';
     bool measured = usage->verdict != PROBE_USAGE_UNKNOWN;
@@ -68,6 +69,9 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
         (void)snprintf(status, sizeof status, "inconsistent: %s", usage->why);
     } else if (!measured) {
         (void)cli_status_text(false, usage->meter, usage->why, status);
+    } else if (usage->ambiguous) {
+        (void)snprintf(status, sizeof status, "ambiguous: the port map leaves open which%s%s",
+                       usage->why[0] != '\0' ? "; " : "", usage->why);
     } else if (usage->hidden_ports != 0) {
         (void)snprintf(status, sizeof status, "ambiguous: %s", usage->why);
     } else if (usage->slower) {
@@ -84,7 +88,7 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
     const struct cli_value row[] = {
         cli_text(form->syntax),
         cli_text(form->extension),
-        cli_text(usage->verdict == PROBE_USAGE_OK ? probe_usage_print(map, usage, ports) : NULL),
+        cli_text(usage->verdict == PROBE_USAGE_OK ? probe_usage_print_all(map, form, usage, ports) : NULL),
         cli_number(usage->slots),
         cli_number(usage->cycles),
         cli_number(usage->verdict == PROBE_USAGE_OK ? usage->expected_cycles : NAN),
@@ -219,7 +223,11 @@ const struct cli_command cli_cmd_ports = {
     .description =
         "Finds the port map first (see portmap), then runs each form beside forms that keep a set of ports\n"
         "busy. 1*p01+2*p5: one uop that may go to port 0 or 1, and two for port 5. What the answer cannot\n"
-        "explain is marked as inconsistent, and its ports are left out. Where the machine counts the uops "
+        "explain is marked as inconsistent, and its ports are left out. Where several systems of sets "
+        "explain\n"
+        "the map, a form whose ports they tell differently is ambiguous, and has them all: 1*p01 or 1*p12; "
+        "of\n"
+        "all other forms together any mix takes what their ports say. Where the machine counts the uops "
         "of\n"
         "each port, the counts are compared with it, and the status says whether they agree.\n",
     .options = options,

@@ -420,6 +420,12 @@ static void missing_report(const struct predict *predict) {
                     "the store has ports of none of these forms: how they share them is not predicted; "
                     "'isaprobe scan --parts ports' adds them");
     }
+    if (prediction->open_count > 0) {
+        cli_message("predict",
+                    "of the ports of %u instruction%s the port map leaves open which of several they are: "
+                    "the first count, and with others the block may take another time",
+                    prediction->open_count, cli_plural(prediction->open_count));
+    }
     for (unsigned m = 0; m < prediction->missing_count && m < CORE_MISSING_MAX; m++) {
         const struct core_instruction *instruction = &prediction->block.items[prediction->missing[m]];
         char more[40] = "";

@@ -162,7 +162,9 @@ static void ports_append(struct ip_text *text, const struct res_ports *ports) {
                        strcmp(ports->verdict, "inconsistent") == 0 ? "inconsistent" : "not measured",
                        ports->why);
     } else {
-        ip_text_printf(text, "%s, %lld uops in ", ports->usage, (long long)ports->uops);
+        ip_text_printf(text, "%s%s, %lld uops in ", ports->usage,
+                       strcmp(ports->verdict, "ambiguous") == 0 ? " (the port map leaves open which)" : "",
+                       (long long)ports->uops);
         cli_number_append(text, ports->slots);
         ip_text_append(text, " slots, at best ");
         cli_number_append(text, ports->expected_cycles);

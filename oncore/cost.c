@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "oncore/cost_steps.h"
+#include "probe/usage.h"
 #include "results/core.h"
 
 double core_issue_width(const struct core_costs *costs) {
@@ -108,14 +109,16 @@ enum ip_status core_ports_parse(struct core_costs *costs, const char *text,
                                 struct ip_error *err) {
     unsigned found = 0;
     const char *at = text;
-    while (*at != '\0' && strcmp(text, "none") != 0) {
+    const size_t or_length = strlen(PROBE_USAGE_OR);
+    const bool open = strstr(text, PROBE_USAGE_OR) != NULL;
+    while (*at != '\0' && strcmp(text, "none") != 0 && strncmp(at, PROBE_USAGE_OR, or_length) != 0) {
         char ports[CORE_PORTS_MAX + 1];
         double uops;
         size_t length;
         if (found == CORE_TERMS_MAX || !starts_fact(at, ports, &uops, &length)) {
             return ip_fail(err, IP_SYNTAX, "'%.100s' is no port usage: write it as in 1*p01+2*p5", text);
         }
-        struct core_term term = {.uops = uops};
+        struct core_term term = {.uops = uops, .open = open};
         for (const char *port = ports; *port != '\0'; port++) {
             char *known = memchr(costs->port_names, *port, costs->port_count);
             if (known == NULL && costs->port_count == CORE_PORTS_MAX) {
@@ -137,6 +140,14 @@ enum ip_status core_ports_parse(struct core_costs *costs, const char *text,
     }
     *count = found;
     return IP_OK;
+}
+
+bool core_cost_is_open(const struct core_cost *cost) {
+    bool open = false;
+    for (unsigned t = 0; t < cost->term_count; t++) {
+        open = open || cost->terms[t].open;
+    }
+    return open;
 }
 
 const char *core_ports_print(const struct core_costs *costs, uint32_t ports, char *buffer) {
@@ -274,6 +285,11 @@ enum ip_status core_costs_get(struct core_costs *costs, const struct isa_form *f
     if (status == IP_OK && !item->filled) {
         struct core_cost filled = *item;
         status = core_cost_fill(costs, &filled, err);
+        if (core_cost_is_open(&filled)) {
+            size_t used = strlen(filled.why);
+            (void)snprintf(filled.why + used, sizeof filled.why - used,
+                           "%sthe port map leaves open which of several ports it has", used > 0 ? "; " : "");
+        }
         /* `item` stays where it is, while the table may have grown. */
         if (status == IP_OK) {
             filled.filled = true;

@@ -22,6 +22,7 @@ enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 12, CORE_PAIRS_MAX = 48 };
 struct core_term {
     uint32_t ports;
     double uops;
+    bool open; /* of a usage that is the first of several: the port map leaves open which it is */
 };
 
 /* Cycles from operand `src` (its position in the form) to operand `dst`. */
@@ -119,7 +120,11 @@ IP_CHECK enum ip_status core_costs_get(struct core_costs *costs, const struct is
 IP_CHECK enum ip_status core_costs_add(struct core_costs *costs, const struct isa_form *form,
                                        const char *ports, double slots, double latency, struct ip_error *err);
 
-/* Parses "1*p01+2*p5" or "none". Ports that are new are added to the names. */
+/* Has it ports that are the first of several that the port map leaves open? */
+bool core_cost_is_open(const struct core_cost *cost);
+
+/* Parses "1*p01+2*p5" or "none"; of "1*p01 or 1*p12" the first, whose terms are open. Ports that are new are
+ * added to the names. */
 IP_CHECK enum ip_status core_ports_parse(struct core_costs *costs, const char *text,
                                          struct core_term terms[CORE_TERMS_MAX], unsigned *count,
                                          struct ip_error *err);

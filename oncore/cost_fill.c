@@ -206,6 +206,7 @@ static void term_add(struct core_cost *cost, struct core_term term) {
     for (unsigned i = 0; i < cost->term_count; i++) {
         if (cost->terms[i].ports == term.ports) {
             cost->terms[i].uops += term.uops;
+            cost->terms[i].open = cost->terms[i].open || term.open;
             return;
         }
     }
@@ -224,9 +225,14 @@ static bool names_memory(const char *syntax) {
     return false;
 }
 
+bool core_ports_told(const struct res_ports *ports) {
+    return ports->known && ports->usage[0] != '\0' &&
+           (strcmp(ports->verdict, "ok") == 0 || strcmp(ports->verdict, "ambiguous") == 0);
+}
+
 bool core_ports_usable(const struct res_form *form) {
     const struct res_ports *ports = &form->ports;
-    if (!ports->known || ports->usage[0] == '\0' || strcmp(ports->verdict, "ok") != 0) {
+    if (!core_ports_told(ports)) {
         return false;
     }
     double slots = isnan(ports->slots) ? form->slots.cycles : ports->slots;
@@ -525,7 +531,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (status == IP_OK) {
         cost->unit = unit_find(costs, cost);
         bool counted = !isnan(known.slots.cycles) && strcmp(known.slots.verdict, "ok") == 0;
-        bool mixed = !isnan(known.ports.slots) && strcmp(known.ports.verdict, "ok") == 0;
+        bool mixed = !isnan(known.ports.slots) && core_ports_told(&known.ports);
         cost->slots = counted ? known.slots.cycles : mixed ? known.ports.slots : slots_guess(costs, cost);
         if (counted && round(cost->slots) < 1.0 && isa_form_is_nop(&cost->form)) {
             nops_share(costs);

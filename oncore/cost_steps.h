@@ -15,6 +15,9 @@ IP_CHECK enum ip_status core_cost_fill(struct core_costs *costs, struct core_cos
 /* Cycles an instance that each of its terms needs by itself; the most. */
 double core_terms_cycles(const struct core_cost *cost);
 
+/* Does the store have a usage of ports, or several of which the first serves? */
+bool core_ports_told(const struct res_ports *ports);
+
 /* Does the store have a usage of ports that can be right? Not one of more µops than its slots hold. */
 bool core_ports_usable(const struct res_form *form);
 

@@ -52,7 +52,7 @@ static enum ip_status addition_ports(struct core_costs *costs, struct core_cost 
         if (status != IP_OK || !there) {
             continue;
         }
-        if (form.ports.known && form.ports.usage[0] != '\0' && strcmp(form.ports.verdict, "ok") == 0) {
+        if (core_ports_told(&form.ports)) {
             status = core_ports_parse(costs, form.ports.usage, cost->terms, &cost->term_count, err);
         }
         res_form_fini(&form);
@@ -79,7 +79,7 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
         cost->eliminated = cycles;
         return IP_OK;
     }
-    char ports[CORE_PORTS_MAX + 8] = "";
+    char ports[CORE_PORTS_MAX + 24] = "";
     enum ip_status status = scales ? res_scaled_ports_get(costs->store, ports, sizeof ports, err) : IP_OK;
     if (status == IP_OK && ports[0] != '\0') {
         status = core_ports_parse(costs, ports, cost->terms, &cost->term_count, err);

@@ -74,6 +74,7 @@ struct core_prediction {
     uint32_t missing[CORE_MISSING_MAX]; /* instructions that the tables do not have: only their slots count */
     unsigned missing_count;             /* of all; only the first CORE_MISSING_MAX are listed */
     unsigned composed_count, assumed_count; /* instructions with costs of these sources */
+    unsigned open_count; /* with ports that are the first of several that the port map leaves open */
 };
 
 /* Predicts. `code` is borrowed, and the prediction refers to it and to `costs`. IP_SYNTAX when the bytes are

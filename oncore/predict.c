@@ -44,6 +44,7 @@ static void sources_count(struct core_prediction *prediction) {
         }
         prediction->composed_count += instruction->cost->source == CORE_SOURCE_COMPOSED;
         prediction->assumed_count += instruction->cost->source == CORE_SOURCE_ASSUMED;
+        prediction->open_count += !instruction->fused && core_cost_is_open(instruction->cost);
     }
 }
 

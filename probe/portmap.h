@@ -57,7 +57,8 @@ struct probe_portmap {
     unsigned solutions;  /* so many set systems explain the measurements (the first is taken). Where the issue
                             width hides how many ports classes have together, larger ones are among them */
     bool more_solutions; /* and others, or the search was broken off */
-    struct probe_portset_solution alternatives;
+    struct probe_portset_solution alternatives; /* the first `solutions`; ports that the first one lacks are
+                                                   behind its own */
     double issue_width;
     bool halves; /* 512-bit instructions take each port for two cycles, and close none for narrower vectors */
     bool meet;   /* they take it for one, and close none: both may stand in one kernel */
@@ -81,6 +82,15 @@ IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, stru
 
 /* May the sets be others than those that are told? */
 bool probe_portmap_is_ambiguous(const struct probe_portmap *map);
+
+/* May this class's, whatever the ports are called? Classes of which it says no have their sets together: any
+ * mix of them takes the same time in each system. With `more_solutions` no set is certain, but that those of
+ * loads and stores are found apart from all others. */
+bool probe_port_class_is_ambiguous(const struct probe_portmap *map, unsigned number);
+
+/* Names the ports of all systems (`alternatives`) so that classes with as many members as possible have the
+ * same set in all of them; the first system stays. probe_portmap_measure has done so. */
+void probe_portmap_align(struct probe_portmap *map);
 
 /* "015" for a set of ports, names in their own order, and "?" for each port that the map has not (those of a
  * larger system). `buffer` holds PROBE_PORTSET_PORTS + 1 bytes; returns it. */

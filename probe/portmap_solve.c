@@ -150,41 +150,63 @@ static void solved_merge(struct probe_portmap *map) {
     }
 }
 
-/* The classes' sets in one system, the ports of memory behind those of the first one's others, and behind all
- * these what a larger system has more. Returns whether so many ports have a place. */
-static bool system_join(const uint32_t *cores, const unsigned *core, unsigned core_count,
-                        unsigned first_ports, unsigned memory_ports, uint32_t *sets) {
-    const uint32_t first = (UINT32_C(1) << first_ports) - 1;
-    uint32_t all = 0;
-    for (unsigned i = 0; i < core_count; i++) {
-        all |= cores[i];
-        sets[core[i]] = (cores[i] & first) | (cores[i] & ~first) << memory_ports;
+/* One part's sets in one system. Ports that its first system has stand from `first` on, so many of them; what
+ * this one has more, from `extra` on. Returns behind the last of these. */
+static unsigned part_join(const uint32_t *part, const unsigned *classes, unsigned count, unsigned ports,
+                          unsigned first, unsigned extra, uint64_t *sets) {
+    const uint64_t own = (UINT64_C(1) << ports) - 1;
+    uint64_t all = 0;
+    for (unsigned i = 0; i < count; i++) {
+        all |= part[i] & ~own;
+        sets[classes[i]] = (part[i] & own) << first | (part[i] & ~own) >> ports << extra;
     }
-    return (all >> (PROBE_PORTSET_PORTS - memory_ports)) == 0;
+    return all != 0 ? extra + 64 - ports - (unsigned)__builtin_clzll(all) : extra;
 }
 
-/* Puts the two parts together. */
-static void solutions_join(struct probe_port_unions *unions, const unsigned *core, unsigned core_count,
-                           const struct probe_portset_solution *cores, const unsigned *memory,
-                           unsigned memory_count, const struct probe_portset_solution *memories) {
-    struct probe_portmap *map = unions->mapper->map;
-    struct probe_portset_solution *all = &map->alternatives;
-    memset(all, 0, sizeof *all);
-    all->ports = cores->ports + memories->ports;
-    all->more = cores->more;
-    for (unsigned s = 0; s < cores->count; s++) {
-        uint32_t *sets = all->sets[all->count];
-        if (!system_join(cores->sets[s], core, core_count, cores->ports, memories->ports, sets)) {
-            all->more = true;
-            continue;
-        }
-        all->count++;
-        for (unsigned i = 0; i < memory_count; i++) {
-            sets[memory[i]] = memories->sets[0][i] << cores->ports;
-        }
+/* Those that are solved together, in all systems that explain them. */
+struct part {
+    const unsigned *classes;
+    unsigned count;
+    struct probe_portset_solution solution;
+};
+
+/* The classes' sets in one system of each part: first all ports of the first systems, then what larger ones
+ * have more. Returns whether so many ports have a place. */
+static bool system_join(const struct part *core, unsigned core_system, const struct part *memory,
+                        unsigned memory_system, uint32_t sets[PROBE_PORTSET_CLASSES]) {
+    uint64_t joined[PROBE_PORTSET_CLASSES] = {0};
+    const unsigned cores = core->solution.ports, both = cores + memory->solution.ports;
+    unsigned behind =
+        part_join(core->solution.sets[core_system], core->classes, core->count, cores, 0, both, joined);
+    behind = part_join(memory->solution.sets[memory_system], memory->classes, memory->count, both - cores,
+                       cores, behind, joined);
+    for (unsigned c = 0; c < PROBE_PORTSET_CLASSES; c++) {
+        sets[c] = (uint32_t)joined[c];
     }
-    if (memory_count > 0 && (memories->count > 1 || memories->more)) {
-        ip_lines_add(&map->notes, "the ports of loads and stores are one of several possibilities");
+    return behind <= PROBE_PORTSET_PORTS;
+}
+
+/* Puts the two parts together: each system of one with each of the other, those that differ least from the
+ * first before all others. */
+static void solutions_join(struct probe_portmap *map, const struct part *core, const struct part *memory) {
+    struct probe_portset_solution *all = &map->alternatives;
+    const unsigned cores = core->solution.count;
+    const unsigned memories = memory->count > 0 ? memory->solution.count : 1;
+    memset(all, 0, sizeof *all);
+    all->ports = core->solution.ports + memory->solution.ports;
+    all->more = core->solution.more || memory->solution.more;
+    for (unsigned apart = 0; apart + 1 < cores + memories; apart++) {
+        for (unsigned s = 0; s < cores && s <= apart; s++) {
+            uint32_t sets[PROBE_PORTSET_CLASSES];
+            if (apart - s >= memories) {
+                continue;
+            }
+            if (all->count == PROBE_PORTSET_SOLUTIONS || !system_join(core, s, memory, apart - s, sets)) {
+                all->more = true;
+                continue;
+            }
+            memcpy(all->sets[all->count++], sets, sizeof sets);
+        }
     }
 }
 
@@ -273,9 +295,8 @@ enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip
             sharing_note(&unions, c);
         }
     }
-    unsigned core[PROBE_PORTSET_CLASSES], memory[PROBE_PORTSET_CLASSES];
-    unsigned core_count = 0, memory_count = 0;
-    struct probe_portset_solution cores, memories;
+    unsigned core_classes[PROBE_PORTSET_CLASSES], memory_classes[PROBE_PORTSET_CLASSES];
+    struct part core = {.classes = core_classes}, memory = {.classes = memory_classes};
     int culprit = -1;
     do {
         if (culprit >= 0) {
@@ -283,28 +304,31 @@ enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip
             probe_port_unions_drop(&unions, (unsigned)culprit,
                                    "have no set of ports that explains what they take beside others");
         }
-        core_count = part_of(map, false, core);
-        memory_count = part_of(map, true, memory);
-        if (core_count == 0) {
+        core.count = part_of(map, false, core_classes);
+        memory.count = part_of(map, true, memory_classes);
+        if (core.count == 0) {
             return ip_fail(
                 err, IP_UNSUPPORTED,
                 "no form of the table has a throughput of 1/n cycles in one issue slot: there is nothing "
                 "to find ports with");
         }
-        cores = memories = (struct probe_portset_solution){0};
-        status = core_solve(&unions, core, core_count, &cores, &culprit, err);
-        if (status == IP_OK && culprit < 0 && memory_count > 0) {
-            status = part_solve(&unions, memory, memory_count, &memories, &culprit, err);
+        core.solution = memory.solution = (struct probe_portset_solution){0};
+        status = core_solve(&unions, core_classes, core.count, &core.solution, &culprit, err);
+        if (status == IP_OK && culprit < 0 && memory.count > 0) {
+            status = part_solve(&unions, memory_classes, memory.count, &memory.solution, &culprit, err);
+        }
+        if (status == IP_OK && culprit < 0 && memory.count > 0) {
+            hidden_add(&unions, memory_classes, memory.count, &memory.solution);
         }
     } while (status == IP_OK && culprit >= 0);
-    if (status == IP_OK && cores.ports + memories.ports > PROBE_PORTSET_PORTS) {
+    if (status == IP_OK && core.solution.ports + memory.solution.ports > PROBE_PORTSET_PORTS) {
         status = ip_fail(err, IP_UNTRUSTED, "the measured unions ask for %u ports, more than any CPU has",
-                         cores.ports + memories.ports);
+                         core.solution.ports + memory.solution.ports);
     }
     if (status != IP_OK) {
         return status;
     }
-    solutions_join(&unions, core, core_count, &cores, memory, memory_count, &memories);
+    solutions_join(map, &core, &memory);
     map->port_count = map->alternatives.ports;
     solved_merge(map);
     for (unsigned c = 0; c < map->class_count; c++) {
@@ -312,5 +336,6 @@ enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip
     }
     map->solutions = map->alternatives.count;
     map->more_solutions = map->alternatives.more;
+    probe_portmap_align(map);
     return IP_OK;
 }

@@ -257,6 +257,7 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
                 probe_usage_give_up(&results[at + i], PROBE_USAGE_INCONSISTENT,
                                     "nothing confirms the port map: no two attempts found the same");
             }
+            probe_usage_systems_ask(forms[at + i], &results[at + i], map);
         }
     }
     free(subjects);

@@ -13,7 +13,14 @@
 #include "probe/slots.h"
 #include "probe/throughput.h"
 
-enum { PROBE_USAGE_TERMS = PROBE_PORTSET_CLASSES, PROBE_USAGE_TEXT = 160 };
+enum {
+    PROBE_USAGE_TERMS = PROBE_PORTSET_CLASSES,
+    PROBE_USAGE_TEXT = 160,
+    PROBE_USAGE_ALTERNATIVES_TEXT = 512,
+};
+
+/* Between the usages that a form may have, in text. */
+#define PROBE_USAGE_OR " or "
 
 /* µops that may go to any of `ports`. */
 struct probe_usage_term {
@@ -44,11 +51,14 @@ struct probe_usage {
                                has  at most: where a core has as many ports as issue slots, a uop that may go
                                to  any  of them costs what its issue slot costs */
     double hidden_most;     /* uops of that term at most; it has the likeliest number, or is left out at 0 */
-    enum hx_verdict meter;  /* HX_VERDICT_OK, or why the kernels of an unknown one were void */
-    struct hx_stat stat;    /* of the form alone, a fault included; all-zero: no kernel was run */
-    char unit[64];          /* the unit that it waits for, by the form that founded it (probe/units.h); "" */
-    double unit_cycles;     /* that an instance keeps the unit busy; NaN */
-    char how[64];           /* "7 sets, 1 mix to check": those that were read */
+    bool ambiguous; /* other systems of sets explain the port map as well, and in those it has other terms
+                       (probe_usage_in_system): the verdict is PROBE_USAGE_OK, for these explain what was
+                       measured, and so do those */
+    enum hx_verdict meter; /* HX_VERDICT_OK, or why the kernels of an unknown one were void */
+    struct hx_stat stat;   /* of the form alone, a fault included; all-zero: no kernel was run */
+    char unit[64];         /* the unit that it waits for, by the form that founded it (probe/units.h); "" */
+    double unit_cycles;    /* that an instance keeps the unit busy; NaN */
+    char how[64];          /* "7 sets, 1 mix to check": those that were read */
     char why[128];
 };
 
@@ -92,6 +102,19 @@ IP_CHECK enum ip_status probe_usage_glance(const struct hx_meter *meter, struct 
 
 /* "1*p5+2*p01", "none" without a term. `buffer` holds PROBE_USAGE_TEXT bytes; returns it. */
 const char *probe_usage_print(const struct probe_portmap *map, const struct probe_usage *usage, char *buffer);
+
+/* The terms of a usage with verdict PROBE_USAGE_OK in another of the systems of sets that explain the port
+ * map (0: the first, whose terms the usage has), one for each of the usage's. False: what was measured cannot
+ * be told in the sets of that system. */
+bool probe_usage_in_system(const struct probe_portmap *map, const struct isa_form *form,
+                           const struct probe_usage *usage, unsigned system,
+                           struct probe_usage_term terms[PROBE_USAGE_TERMS]);
+
+/* All that the usage may be, the first system's before all others: "1*p01 or 1*p12 or 1*p2?", and "others" at
+ * the end where there are systems that are not kept or cannot tell it. That of probe_usage_print where it is
+ * not ambiguous. `buffer` holds PROBE_USAGE_ALTERNATIVES_TEXT bytes; returns it. */
+const char *probe_usage_print_all(const struct probe_portmap *map, const struct isa_form *form,
+                                  const struct probe_usage *usage, char *buffer);
 
 /* µops of all terms; a store's has an address beside the data where the map names the ports of it. */
 double probe_usage_uops(const struct probe_portmap *map, const struct probe_usage *usage);

@@ -375,6 +375,9 @@ void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *r
 /* These ports, of the kinds of registers that this form works with, if forms of the kind are known that may
  * have such a set; else 0. */
 uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct isa_form *form);
+/* probe/usage_systems.c: sets `ambiguous` of a usage that is told. */
+void probe_usage_systems_ask(const struct isa_form *form, struct probe_usage *result,
+                             const struct probe_portmap *map);
 /* µops that issue slots and the throughput leave for the widest set, of `width` ports, whose own reading
  * counts only within that. Infinite where neither is known. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,

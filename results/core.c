@@ -2,6 +2,8 @@
 #include "results/core.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/sql.h"
@@ -191,11 +193,23 @@ enum ip_status res_port_names_get(struct res_store *store, char names[64], struc
     return IP_OK;
 }
 
+/* Are there two different ones among the numbers, "12 12 24"? */
+static bool differ(const char *numbers) {
+    char *next = NULL;
+    unsigned long first = strtoul(numbers, &next, 10);
+    bool any = false;
+    for (const char *at = next; *at != '\0' && next != numbers; at = next) {
+        any = any || strtoul(at, &next, 10) != first;
+        numbers = at;
+    }
+    return any;
+}
+
 enum ip_status res_scaled_ports_get(struct res_store *store, char *ports, size_t size, struct ip_error *err) {
     sqlite3_stmt *statement = NULL;
     bool row = false;
     if (sqlite3_prepare_v2(store->db,
-                           "SELECT '1*p' || c.ports FROM port_members m JOIN port_classes c"
+                           "SELECT '1*p' || c.ports, c.alternatives FROM port_members m JOIN port_classes c"
                            " ON c.position = m.class WHERE m.scaled AND m.syntax LIKE 'lea r64,%'",
                            -1, &statement, NULL) != SQLITE_OK) {
         return res_sql_fail(store->db, store->path, err);
@@ -204,7 +218,11 @@ enum ip_status res_scaled_ports_get(struct res_store *store, char *ports, size_t
     if (status == IP_OK) {
         ports[0] = '\0';
         if (row) {
+            char sets[PROBE_PORTSET_SOLUTIONS * 12];
             res_column_text(statement, 0, ports, (int)size);
+            res_column_text(statement, 1, sets, sizeof sets);
+            size_t used = strlen(ports);
+            (void)snprintf(ports + used, size - used, "%s", differ(sets) ? PROBE_USAGE_OR "others" : "");
         }
     }
     (void)sqlite3_finalize(statement);

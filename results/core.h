@@ -27,7 +27,8 @@ IP_CHECK enum ip_status res_width_get(struct res_store *store, double *width, st
 /* The characters that name the ports, each once, in order; "" without a port map. `names` holds 64 bytes. */
 IP_CHECK enum ip_status res_port_names_get(struct res_store *store, char names[64], struct ip_error *err);
 
-/* "1*p06B": the ports of an address computation with a scaled index, from the port map; "" without one. */
+/* "1*p06B": the ports of an address computation with a scaled index, from the port map; "" without one,
+ * "1*p06B or others" where the map leaves them open. */
 IP_CHECK enum ip_status res_scaled_ports_get(struct res_store *store, char *ports, size_t size,
                                              struct ip_error *err);
 

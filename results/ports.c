@@ -215,6 +215,9 @@ static enum ip_status classes_get(struct res_store *store, struct probe_portmap 
     map->alternatives.count = map->solutions;
     map->alternatives.ports = map->port_count;
     map->alternatives.more = map->more_solutions;
+    if (status == IP_OK && map->solutions <= PROBE_PORTSET_SOLUTIONS) {
+        probe_portmap_align(map); /* one that was stored before they were named alike */
+    }
     return status;
 }
 

@@ -260,7 +260,7 @@ static enum ip_status slots_put(struct put *put, struct ip_error *err) {
 }
 
 static const char *usage_verdict(const struct probe_usage *usage) {
-    return usage->verdict == PROBE_USAGE_OK             ? "ok"
+    return usage->verdict == PROBE_USAGE_OK             ? (usage->ambiguous ? "ambiguous" : "ok")
            : usage->verdict == PROBE_USAGE_INCONSISTENT ? "inconsistent"
                                                         : verdict_name(false, usage->meter);
 }
@@ -268,7 +268,7 @@ static const char *usage_verdict(const struct probe_usage *usage) {
 static enum ip_status ports_put(struct put *put, struct ip_error *err) {
     const struct probe_usage *usage = put->facts->usage;
     bool ok = usage->verdict == PROBE_USAGE_OK, measured = usage->verdict != PROBE_USAGE_UNKNOWN;
-    char text[PROBE_USAGE_TEXT];
+    char text[PROBE_USAGE_ALTERNATIVES_TEXT];
     int64_t statistic = 0;
     struct res_binder binder;
     enum ip_status status = form_run(put, RES_QUERY_PORTS_STATISTICS_DROP, err);
@@ -282,7 +282,7 @@ static enum ip_status ports_put(struct put *put, struct ip_error *err) {
         return status;
     }
     res_bind_integer(&binder, put->form_id);
-    res_bind_text(&binder, ok ? probe_usage_print(put->facts->map, usage, text) : NULL);
+    res_bind_text(&binder, ok ? probe_usage_print_all(put->facts->map, put->facts->form, usage, text) : NULL);
     if (ok) {
         res_bind_integer(&binder, (int64_t)probe_usage_uops(put->facts->map, usage));
     } else {

@@ -72,7 +72,7 @@ const char *const res_queries[RES_QUERIES] = {
                         "SELECT 's', o.slots IS NOT NULL, o.verdict, s.outcome, o.why FROM slots o"
                         " LEFT JOIN statistics s ON s.id = o.statistic_id WHERE o.form_id = ?1"
                         " UNION ALL "
-                        "SELECT 'p', p.verdict IN ('ok', 'inconsistent'),"
+                        "SELECT 'p', p.verdict IN ('ok', 'ambiguous', 'inconsistent'),"
                         " iif(p.verdict = 'inconsistent', 'ok', p.verdict), s.outcome, p.why FROM ports p"
                         " LEFT JOIN statistics s ON s.id = p.statistic_id WHERE p.form_id = ?1"
                         " UNION ALL "

@@ -66,11 +66,15 @@ static enum ip_status row_add(struct res_sheet *sheet, const struct res_form *fo
     if (usable(&form->slots, doubtful, sheet)) {
         row->slots = form->slots.cycles;
     }
-    if (form->ports.known && strcmp(form->ports.verdict, "ok") == 0) {
-        memcpy(row->ports, form->ports.usage, sizeof row->ports);
+    bool ambiguous = form->ports.known && strcmp(form->ports.verdict, "ambiguous") == 0;
+    if ((form->ports.known && strcmp(form->ports.verdict, "ok") == 0) || (ambiguous && doubtful)) {
+        const char *others = strstr(form->ports.usage, PROBE_USAGE_OR);
+        size_t length = others != NULL ? (size_t)(others - form->ports.usage) : strlen(form->ports.usage);
+        (void)snprintf(row->ports, sizeof row->ports, "%.*s", (int)length, form->ports.usage);
     } else {
         sheet->inconsistent += form->ports.known && strcmp(form->ports.verdict, "inconsistent") == 0;
     }
+    sheet->ambiguous += ambiguous;
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < form->pair_count && status == IP_OK; i++) {
         const struct res_pair *from = &form->pairs[i];

@@ -139,11 +139,13 @@ struct res_pair {
  * port 5; "none": uops that take no port, or no uop at all. res_ports_parse takes it apart. A store's uops
  * are two terms, its data and its address ("1*p49+1*p78"), where the vendor's names are known. */
 struct res_ports {
-    bool known;                   /* the store has a row */
-    char usage[PROBE_USAGE_TEXT]; /* "": none that can be trusted, see the verdict */
-    char verdict[16];             /* "ok"; "inconsistent": it does not explain all that was measured;
-                                     "unstable", "disturbed", "fault", "none": not measured */
-    char unit[PROBE_UNIT_NAME];   /* the form after which the unit is called that it waits for; "": none */
+    bool known;                                /* the store has a row */
+    char usage[PROBE_USAGE_ALTERNATIVES_TEXT]; /* "": none that can be trusted, see the verdict */
+    char verdict[16];           /* "ok"; "ambiguous": `usage` has several ("1*p01 or 1*p12", and "or others"
+                                   where these are not all), and the port map leaves open which it is;
+                                   "inconsistent": it does not explain all that was measured;
+                                   "unstable", "disturbed", "fault", "none": not measured */
+    char unit[PROBE_UNIT_NAME]; /* the form after which the unit is called that it waits for; "": none */
     char how[64], why[128];
     int64_t uops;                   /* in all terms; -1: not known */
     double slots;                   /* issue slots, fused domain; NaN: not measured */
@@ -208,8 +210,8 @@ struct res_port_term {
     char ports[PROBE_PORTSET_PORTS + 1]; /* a character for each port: "0156B" */
     double uops;
 };
-/* Takes "1*p01+2*p5" apart. False when it is none; "none" and "" have no terms. Terms beyond `limit` make it
- * false. */
+/* Takes "1*p01+2*p5" apart. False when it is none, or several; "none" and "" have no terms. Terms beyond
+ * `limit` make it false. */
 bool res_ports_parse(const char *usage, struct res_port_term *terms, unsigned limit, unsigned *count);
 
 /* One run, as text for people. */

@@ -22,6 +22,7 @@ enum proof_result {
 struct proof_ports {
     uint32_t truth[PROBE_PORTSET_PORTS]; /* bit of the description's port; 0: none */
     unsigned wrong;                      /* ports of the map without a partner */
+    unsigned system;                     /* of several that explain the map the one that this is of */
 };
 
 /* The only set of a one-µop form, 0: it has none or several µops. Of a store, its data's. */
@@ -40,14 +41,18 @@ static inline uint32_t proof_set(const struct hx_sim_description *d, const struc
     return uops == 1 ? set : 0;
 }
 
-/* Pairs ports by the members of the map that may use them: a port of the map and one of the description are
- * the same when exactly the same members have them. */
-static inline void proof_ports_pair(const struct hx_sim_description *d, const struct probe_portmap *map,
-                                    struct proof_ports *pairs) {
-    memset(pairs, 0, sizeof *pairs);
-    uint32_t taken = 0;
-    for (unsigned p = 0; p < map->port_count; p++) {
-        for (unsigned t = 0; t < d->ports_count && pairs->truth[p] == 0; t++) {
+/* Pairs ports of one system of sets by the members of the map that may use them: a port of the map and one of
+ * the description are the same when exactly the same members have them. */
+static inline void proof_system_pair(const struct hx_sim_description *d, const struct probe_portmap *map,
+                                     unsigned system, struct proof_ports *pairs) {
+    const uint32_t *sets = map->alternatives.sets[system];
+    uint32_t taken = 0, all = 0;
+    *pairs = (struct proof_ports){.system = system};
+    for (unsigned c = 0; c < map->class_count; c++) {
+        all |= sets[c];
+    }
+    for (unsigned p = 0; p < PROBE_PORTSET_PORTS; p++) {
+        for (unsigned t = 0; t < d->ports_count && (all >> p & 1u) != 0 && pairs->truth[p] == 0; t++) {
             bool same = (taken >> t & 1u) == 0, any = false;
             for (size_t i = 0; i < map->member_count && same; i++) {
                 const struct probe_port_member *member = &map->members[i];
@@ -55,7 +60,7 @@ static inline void proof_ports_pair(const struct hx_sim_description *d, const st
                     continue;
                 }
                 uint32_t set = proof_set(d, hx_sim_row_find(d, member->form, NULL), member->store);
-                bool found = (map->classes[member->class].ports >> p & 1u) != 0;
+                bool found = (sets[member->class] >> p & 1u) != 0;
                 same = set == 0 || (set >> t & 1u) == found;
                 any = any || (set != 0 && found);
             }
@@ -64,7 +69,18 @@ static inline void proof_ports_pair(const struct hx_sim_description *d, const st
                 taken |= pairs->truth[p];
             }
         }
-        pairs->wrong += pairs->truth[p] == 0;
+        pairs->wrong += (all >> p & 1u) != 0 && pairs->truth[p] == 0;
+    }
+}
+
+/* Of the systems that explain the map the one that fits best. */
+static inline void proof_ports_pair(const struct hx_sim_description *d, const struct probe_portmap *map,
+                                    struct proof_ports *pairs) {
+    proof_system_pair(d, map, 0, pairs);
+    for (unsigned s = 1; s < map->solutions && pairs->wrong > 0; s++) {
+        struct proof_ports other;
+        proof_system_pair(d, map, s, &other);
+        *pairs = other.wrong < pairs->wrong ? other : *pairs;
     }
 }
 
@@ -123,7 +139,9 @@ static inline bool proof_terms_equal(const struct hx_sim_description *d, const s
     return matched == terms;
 }
 
-static inline enum proof_result proof_judge(const struct hx_sim_description *d, const struct hx_sim_row *row,
+/* In the true system of sets a usage may be another; only one that is told to be ambiguous may. */
+static inline enum proof_result proof_judge(const struct hx_sim_description *d,
+                                            const struct probe_portmap *map, const struct hx_sim_row *row,
                                             const struct isa_form *form, const struct proof_ports *pairs,
                                             const struct probe_usage *usage) {
     if (usage->verdict == PROBE_USAGE_UNKNOWN) {
@@ -132,12 +150,14 @@ static inline enum proof_result proof_judge(const struct hx_sim_description *d, 
     if (usage->verdict == PROBE_USAGE_INCONSISTENT) {
         return PROOF_MARKED;
     }
+    struct probe_usage its = *usage;
     uint32_t hidden = proof_translate(pairs, usage->hidden_ports);
-    if (!proof_terms_equal(d, row, form, pairs, usage, hidden) ||
+    if ((usage->ambiguous && !probe_usage_in_system(map, form, usage, pairs->system, its.terms)) ||
+        !proof_terms_equal(d, row, form, pairs, &its, hidden) ||
         proof_hidden(row, hidden) > usage->hidden_most) {
         return PROOF_WRONG;
     }
-    return hidden != 0 ? PROOF_AMBIGUOUS : PROOF_EXACT;
+    return hidden != 0 || usage->ambiguous ? PROOF_AMBIGUOUS : PROOF_EXACT;
 }
 
 #endif

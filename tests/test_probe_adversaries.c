@@ -58,8 +58,9 @@ static void trial_end(struct trial *trial) {
 }
 
 static enum proof_result result_of(const struct trial *trial, size_t i) {
-    return proof_judge(&trial->description, hx_sim_row_find(&trial->description, trial->forms[i], NULL),
-                       trial->forms[i], &trial->pairs, &trial->usages[i]);
+    return proof_judge(&trial->description, &trial->machine.map,
+                       hx_sim_row_find(&trial->description, trial->forms[i], NULL), trial->forms[i],
+                       &trial->pairs, &trial->usages[i]);
 }
 
 static void all_are(const char *core, const struct cast *cast, size_t first, size_t count,

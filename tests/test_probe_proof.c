@@ -107,7 +107,7 @@ static void recovers(const char *path, const char *table_path, const char *lines
     unsigned right = 0, known = 0;
     for (size_t i = 0; i < count; i++) {
         enum proof_result result =
-            proof_judge(&d, hx_sim_row_find(&d, forms[i], NULL), forms[i], &pairs, &usages[i]);
+            proof_judge(&d, &map, hx_sim_row_find(&d, forms[i], NULL), forms[i], &pairs, &usages[i]);
         char text[PROBE_USAGE_TEXT];
         known += result != PROOF_UNKNOWN;
         right += result == PROOF_EXACT || result == PROOF_AMBIGUOUS;

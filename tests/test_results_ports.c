@@ -41,17 +41,43 @@ static void sample_map(struct probe_portmap *map, const struct isa_table *table)
                                                 .contradicted = true};
     map->port_count = 3;
     map->confirmed = true;
-    map->solutions = 2;
+    map->solutions = map->alternatives.count = 2;
     map->more_solutions = true;
-    map->alternatives.sets[0][0] = 3;
-    map->alternatives.sets[1][0] = 5;
-    map->alternatives.sets[1][1] = 4;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        map->alternatives.sets[0][c] = map->alternatives.sets[1][c] = map->classes[c].ports;
+    }
+    map->alternatives.sets[1][0] = 9; /* the narrow one's port is not among them: one more */
     map->issue_width = 5.97;
     (void)snprintf(map->names, sizeof map->names, "514");
     (void)snprintf(map->store_address, sizeof map->store_address, "78");
     ip_lines_add(&map->notes, "first");
     ip_lines_add(&map->notes, "second");
     map->kernels = 77;
+}
+
+/* Versions before this one stored the other systems with names of their own: here the first one's port 1 is 3
+ * there. */
+static void test_map_of_other_names(void **state) {
+    struct place *place = *state;
+    struct ip_error err = {0};
+    struct isa_table table = {0};
+    must(isa_table_builtin_add(&table, &err), &err);
+    struct probe_portmap map, read = {0};
+    sample_map(&map, &table);
+    map.alternatives.sets[1][0] = 3;
+    map.alternatives.sets[1][1] = 8;
+    struct res_store *store = sample_store_open(place->path, true);
+    bool found = false;
+    must(res_portmap_put(store, &map, &err), &err);
+    must(res_portmap_get(store, &table, &read, &found, &err), &err);
+    assert_true(found);
+    assert_int_equal(read.alternatives.sets[1][0], 9);
+    assert_int_equal(read.alternatives.sets[1][1], 2);
+    assert_int_equal(read.alternatives.sets[1][2], 4);
+    res_store_close(store);
+    probe_portmap_fini(&read);
+    probe_portmap_fini(&map);
+    isa_table_fini(&table);
 }
 
 static void test_map_round_trip(void **state) {
@@ -183,6 +209,14 @@ static void test_usage_round_trip(void **state) {
     must(res_units_get(store, &units, &err), &err);
     assert_int_equal(units.known_count, PROBE_UNITS_MAX);
 
+    /* Of the ports that two systems tell differently both are kept, and the form is none the worse. */
+    usage.ambiguous = true;
+    usage.terms[0] = (struct probe_usage_term){.ports = 3, .uops = 1};
+    usage.term_count = 1;
+    must(res_form_put(store, &facts, NULL, &status, &err), &err);
+    assert_int_equal(status, RES_STATUS_OK);
+    usage_expect(store, sample.form.syntax, "ok", "ambiguous", "1*p15 or 1*p5? or others", 1);
+
     /* What does not fit is said of the ports, not of the form; noise is said of the form. */
     usage.verdict = PROBE_USAGE_INCONSISTENT;
     must(res_form_put(store, &facts, NULL, &status, &err), &err);
@@ -256,7 +290,7 @@ static void test_parse(void **state) {
     assert_int_equal(count, 0);
     assert_true(res_ports_parse("", terms, 3, &count));
     static const char *const bad[] = {
-        "1*p", "p01", "1*p0+", "1*p0+x", "1*p0 +1*p1", "0*p1", "1*p0+1*p1+1*p5+1*p6"};
+        "1*p", "p01", "1*p0+", "1*p0+x", "1*p0 +1*p1", "0*p1", "1*p0+1*p1+1*p5+1*p6", "1*p0 or 1*p1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (res_ports_parse(bad[i], terms, 3, &count)) {
             fail_msg("'%s' was taken", bad[i]);
@@ -268,8 +302,8 @@ static void test_parse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_map_round_trip),         TEST(test_usage_round_trip),  TEST(test_upgrade),
-        TEST(test_upgrade_of_another_cpu), cmocka_unit_test(test_parse),
+        TEST(test_map_round_trip), TEST(test_map_of_other_names),     TEST(test_usage_round_trip),
+        TEST(test_upgrade),        TEST(test_upgrade_of_another_cpu), cmocka_unit_test(test_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,7 +216,8 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
                                   subjects.count, usages, &err),
               &err);
     for (size_t i = 0; i < subjects.count; i++) {
-        enum proof_result result = proof_judge(&d, subjects.rows[i], subjects.forms[i], &pairs, &usages[i]);
+        enum proof_result result =
+            proof_judge(&d, &map, subjects.rows[i], subjects.forms[i], &pairs, &usages[i]);
         counts[result]++;
         bool is_small = result != PROOF_UNKNOWN && row_uops(subjects.rows[i]) <= SMALL_UOPS;
         small += is_small;
@@ -225,6 +226,10 @@ static void cpu_prove(const struct tool *tool, const char *path, const struct op
             printf("%-10s %-40s truth ", words[result], subjects.forms[i]->syntax);
             truth_print(&d, subjects.rows[i]);
             printf(" found ");
+            if (usages[i].ambiguous) {
+                (void)probe_usage_in_system(&map, subjects.forms[i], &usages[i], pairs.system,
+                                            usages[i].terms);
+            }
             found_print(&d, &pairs, &usages[i]);
             printf(" slots %.2f residual %.2f %s\n", usages[i].slots, usages[i].residual, usages[i].why);
         }
