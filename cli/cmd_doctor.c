@@ -118,7 +118,12 @@ static void neighbour_lines(struct doctor *doctor) {
     if (host->core_kind[0] != '\0') {
         cores_line(doctor);
     }
-    if (host->hypervisor) {
+    if (host->emulated) {
+        line(doctor, "hypervisor", "degraded",
+             "an emulated CPU has no times of its own, hence no figures: give the guest KVM, or measure "
+             "on the host",
+             "%s, which emulates this CPU", host->hypervisor_name);
+    } else if (host->hypervisor) {
         line(doctor, "hypervisor", "degraded",
              "other guests may disturb: a sentinel beside every sample detects it, the sample is retaken",
              "%s", host->hypervisor_name);

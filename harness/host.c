@@ -89,6 +89,10 @@ static int word_compare(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool hypervisor_emulates(const char *signature) {
+    return strcmp(signature, "TCGTCGTCGTCG") == 0;
+}
+
 static void hypervisor_name(char name[16], const char *signature) {
     static const char *const known[][2] = {
         {"KVMKVMKVM", "KVM"},      {"Microsoft Hv", "Hyper-V"},  {"VMwareVMware", "VMware"},
@@ -209,6 +213,7 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
         identity_take(host, raw, id, xcr0);
         if (host->hypervisor) {
             hypervisor_name(host->hypervisor_name, signature);
+            host->emulated = hypervisor_emulates(signature);
         }
     }
     free(raw);

@@ -20,6 +20,7 @@ struct hx_host {
     int family, model, stepping;
     bool hypervisor;
     char hypervisor_name[16];
+    bool emulated;      /* it executes the guest's instructions by others of its own: QEMU without KVM */
     uint64_t tsc_hz;    /* 0: unknown */
     bool tsc_invariant; /* constant and nonstop */
     int cpus, cpus_allowed;

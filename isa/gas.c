@@ -45,7 +45,7 @@ static enum ip_status as_run(int source, size_t source_bytes, int object, int wo
                              struct ip_error *err) {
     const char *given = getenv("ISAPROBE_AS");
     const char *program = given != NULL && given[0] != '\0' ? given : "as";
-    char *arguments[] = {"as", "--64", "-o", "/dev/fd/3", "--", "-", NULL};
+    char *arguments[] = {"as", "--64", "-o", "/proc/self/fd/3", "--", "-", NULL};
     char **environment = english_environment();
     if (environment == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory to start the GNU assembler");

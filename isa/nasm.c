@@ -70,10 +70,10 @@ static enum ip_status child_start(const char *path, const struct isa_nasm *nasm,
         nasm->listing ? "elf64" : "bin"; /* a listing is the same in both; bin takes a fifth more */
     if (nasm->listing) {
         arguments[count++] = "-l";
-        arguments[count++] = "/dev/fd/5";
+        arguments[count++] = "/proc/self/fd/5";
     }
     arguments[count++] = "-o";
-    arguments[count++] = "/dev/fd/4";
+    arguments[count++] = "/proc/self/fd/4";
     arguments[count++] = ISA_NASM_SOURCE;
     arguments[count] = NULL;
 

@@ -11,7 +11,7 @@
 #include "isa/bounds.h"
 
 /* The source's name in NASM's messages: files live in memory and are passed as descriptors. */
-#define ISA_NASM_SOURCE "/dev/fd/3"
+#define ISA_NASM_SOURCE "/proc/self/fd/3"
 
 enum { ISA_NASM_FILES = 4 };
 
