@@ -72,7 +72,7 @@ static void form_row(struct cli_output *output, const struct isa_form *form, con
     } else if (usage->ambiguous) {
         (void)snprintf(status, sizeof status, "ambiguous: the port map leaves open which%s%s",
                        usage->why[0] != '\0' ? "; " : "", usage->why);
-    } else if (usage->hidden_ports != 0) {
+    } else if (usage->hidden_most > 0) {
         (void)snprintf(status, sizeof status, "ambiguous: %s", usage->why);
     } else if (usage->slower) {
         (void)snprintf(status, sizeof status, "ok; slower than its ports%s%s",

@@ -14,7 +14,7 @@ static const double SLOTS_ERROR = 0.3;
 double cli_micro_fused(const struct probe_portmap *map, const struct isa_form *form,
                        const struct probe_usage *usage) {
     double slots = round(usage->slots);
-    if (usage->verdict != PROBE_USAGE_OK || usage->hidden_ports != 0 || isa_form_memory_operand(form) < 0 ||
+    if (usage->verdict != PROBE_USAGE_OK || usage->hidden_most > 0 || isa_form_memory_operand(form) < 0 ||
         !(slots >= 1) || fabs(usage->slots - slots) > SLOTS_ERROR) {
         return NAN;
     }

@@ -50,10 +50,12 @@ struct probe_usage {
     uint32_t hidden_ports;  /* 0, or the ports of one of the terms, of which time says only how many uops it
                                has  at most: where a core has as many ports as issue slots, a uop that may go
                                to  any  of them costs what its issue slot costs */
-    double hidden_most;     /* uops of that term at most; it has the likeliest number, or is left out at 0 */
-    bool ambiguous; /* other systems of sets explain the port map as well, and in those it has other terms
-                       (probe_usage_in_system): the verdict is PROBE_USAGE_OK, for these explain what was
-                       measured, and so do those */
+    double hidden_most; /* uops of that term at most; it has the likeliest number, or is left out at 0. With
+                           hidden_ports 0: uops at most that may go to a set which is not in the map, for
+                           the issue width hides it altogether, and have no term */
+    bool ambiguous;     /* other systems of sets explain the port map as well, and in those it has other terms
+                           (probe_usage_in_system): the verdict is PROBE_USAGE_OK, for these explain what was
+                           measured, and so do those */
     enum hx_verdict meter; /* HX_VERDICT_OK, or why the kernels of an unknown one were void */
     struct hx_stat stat;   /* of the form alone, a fault included; all-zero: no kernel was run */
     char unit[64];         /* the unit that it waits for, by the form that founded it (probe/units.h); "" */

@@ -55,17 +55,21 @@ bool probe_usage_has_a_result(const struct isa_form *form) {
     return any;
 }
 
+/* A port less than the issue width is seen. */
+static bool runs_at_the_issue(const struct probe_port_member *member, const struct probe_portmap *map) {
+    static const double spare = 0.5;
+    return member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1;
+}
+
 /* A form of one uop for so many ports would be as fast as instructions are issued. Where not one candidate
  * is, no form is known to have such a set: as of any other set, none is looked for. */
 uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct isa_form *form) {
-    static const double spare = 0.5; /* a port less than the issue width is seen */
     uint32_t hidden = 0;
     for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
         bool any = false;
         for (size_t i = 0; i < map->member_count; i++) {
             const struct probe_port_member *member = &map->members[i];
-            bool fast = member->cycles * (round(map->issue_width) - spare) < 1;
-            any = any || (fast && member->class < 0 && (member->world & KINDS[kind]) != 0 &&
+            any = any || (runs_at_the_issue(member, map) && (member->world & KINDS[kind]) != 0 &&
                           probe_usage_has_a_result(member->form));
         }
         uint32_t ports = probe_usage_computing_ports(map, KINDS[kind]);
@@ -74,21 +78,50 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct 
     return hidden;
 }
 
+bool probe_usage_works_with_flags(const struct isa_form *form) {
+    return form->explicit_count > 0 && (form->flags_read | form->flags_written) != 0;
+}
+
+bool probe_usage_flags_are_hidden(const struct probe_portmap *map) {
+    bool hidden = false;
+    for (size_t i = 0; i < map->member_count && !hidden; i++) {
+        hidden =
+            runs_at_the_issue(&map->members[i], map) && probe_usage_works_with_flags(map->members[i].form);
+    }
+    return hidden;
+}
+
+/* Rename removes no instruction that makes flags of registers: where those of general registers are as fast
+ * as instructions are issued, they have a set of ports, and unless narrower sets make it up no one knows
+ * which. Any uop without another term may be of it, if it may be one of general registers: microcode's may.
+ */
+static bool set_is_unseen(const struct isa_form *form, double slots, const struct probe_portmap *map) {
+    return (!probe_usage_is_vectors_alone(form) || slots > PROBE_USAGE_MICROCODE - 0.5) &&
+           !ports_fill_issue(probe_usage_computing_ports(map, PROBE_PORTS_SCALAR), map) &&
+           probe_usage_flags_are_hidden(map);
+}
+
 void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,
                               const struct probe_portmap *map) {
-    uint32_t ports = probe_usage_hidden_ports(map, form);
+    const bool unseen = set_is_unseen(form, result->slots, map);
+    const uint32_t ports = unseen ? 0 : probe_usage_hidden_ports(map, form);
     double free_slots = isfinite(result->slots) ? round(result->slots) : 0, loads = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
         bool load = probe_usage_is_load(map, result->terms[t].ports);
         loads += load ? result->terms[t].uops : 0;
         free_slots -= load ? 0 : result->terms[t].uops;
     }
-    if (ports == 0 || free_slots < 1 || result->term_count == PROBE_USAGE_TERMS) {
+    if ((ports == 0 && !unseen) || free_slots < 1 || result->term_count == PROBE_USAGE_TERMS) {
         return;
     }
     double likely = probe_usage_computes(form) ? free_slots : free_slots - loads;
     result->hidden_ports = ports;
     result->hidden_most = free_slots;
+    if (unseen) {
+        (void)snprintf(result->why, sizeof result->why,
+                       "0 to %.0f uops may go to ports that the issue width hides", free_slots);
+        return;
+    }
     if (likely > 0) {
         result->terms[result->term_count++] = (struct probe_usage_term){.ports = ports, .uops = likely};
     }

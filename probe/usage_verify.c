@@ -126,28 +126,17 @@ static bool vector_work_missing(const struct probe_usage_subject *subject, const
            memory->read && !memory->write;
 }
 
-static bool works_with_flags(const struct isa_form *form) {
-    return form->explicit_count > 0 && (form->flags_read | form->flags_written) != 0;
-}
-
-/* Are such as fast as instructions are issued? Then their ports are hidden. */
-static bool flags_are_hidden(const struct probe_portmap *map) {
-    static const double spare = 0.5; /* a port less than the issue width is seen */
+/* May all that computes with general registers be hidden by the issue width? */
+static bool scalars_are_hidden(const struct probe_portmap *map) {
     const uint32_t ports = probe_usage_computing_ports(map, PROBE_PORTS_SCALAR);
-    bool hidden = ports == 0 || ports_fill_issue(ports, map);
-    for (size_t i = 0; i < map->member_count && !hidden; i++) {
-        const struct probe_port_member *member = &map->members[i];
-        hidden = member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1 &&
-                 works_with_flags(member->form);
-    }
-    return hidden;
+    return ports == 0 || ports_fill_issue(ports, map) || probe_usage_flags_are_hidden(map);
 }
 
 /* Of general registers, one that makes flags or something of them. */
 static bool scalar_work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                 const struct probe_portmap *map) {
-    return !probe_usage_is_of_vectors(subject) && works_with_flags(subject->form) &&
-           !seen_computing(result, map) && !flags_are_hidden(map);
+    return !probe_usage_is_of_vectors(subject) && probe_usage_works_with_flags(subject->form) &&
+           !seen_computing(result, map) && !scalars_are_hidden(map);
 }
 
 /* A form that makes a value for a general register and takes longer than its slots: no move that rename
@@ -162,7 +151,7 @@ static bool ports_missing(const struct probe_usage_subject *subject, const struc
         general = general ||
                   (operand->kind == ISA_OPERAND_REG && operand->write && isa_reg_is_gpr(operand->reg_class));
     }
-    return general && result->term_count == 0 && !flags_are_hidden(map) &&
+    return general && result->term_count == 0 && !scalars_are_hidden(map) &&
            result->cycles > longer * fmax(round(result->slots), 1) / map->issue_width;
 }
 

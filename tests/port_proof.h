@@ -4,6 +4,7 @@
 #ifndef ISAPROBE_TESTS_PORT_PROOF_H
 #define ISAPROBE_TESTS_PORT_PROOF_H
 
+#include <math.h>
 #include <string.h>
 
 #include "harness/sim_description.h"
@@ -101,29 +102,39 @@ static inline bool proof_writes_memory(const struct isa_form *form) {
     return false;
 }
 
-/* uops of the row that may go to all of `ports` at least. */
-static inline unsigned proof_hidden(const struct hx_sim_row *row, uint32_t ports) {
+/* What of a row the issue width hides, as a usage says. */
+struct proof_hidden {
+    uint32_t ports; /* what may go to all of these; or, */
+    unsigned width; /* unless 0, to so many */
+};
+
+static inline bool proof_is_hidden(const struct proof_hidden *hidden, uint32_t ports) {
+    return (hidden->ports != 0 && (hidden->ports & ~ports) == 0) ||
+           (hidden->width != 0 && (unsigned)__builtin_popcount(ports) >= hidden->width);
+}
+
+static inline unsigned proof_hidden_uops(const struct hx_sim_row *row, const struct proof_hidden *hidden) {
     unsigned uops = 0;
     for (unsigned i = 0; i < row->uops_count; i++) {
-        uops += ports != 0 && (ports & ~row->uops[i].ports) == 0 ? row->uops[i].count : 0u;
+        uops += proof_is_hidden(hidden, row->uops[i].ports) ? row->uops[i].count : 0u;
     }
     return uops;
 }
 
-/* Do the terms say what the row says, but for uops that may go to all of `hidden`? A store's address goes
+/* Do the terms say what the row says, but for uops that are `hidden`? A store's address goes
  * with its data: time does not show it. */
 static inline bool proof_terms_equal(const struct hx_sim_description *d, const struct hx_sim_row *row,
                                      const struct isa_form *form, const struct proof_ports *pairs,
-                                     const struct probe_usage *usage, uint32_t hidden) {
+                                     const struct probe_usage *usage, const struct proof_hidden *hidden) {
     unsigned matched = 0, terms = 0;
     for (unsigned t = 0; t < usage->term_count; t++) {
-        terms += hidden == 0 || proof_translate(pairs, usage->terms[t].ports) != hidden;
+        terms += hidden->ports == 0 || proof_translate(pairs, usage->terms[t].ports) != hidden->ports;
     }
     for (unsigned i = 0; i < row->uops_count; i++) {
         uint32_t ports = row->uops[i].ports;
         bool address =
             ports == d->store_address_ports && d->store_data_ports != 0 && proof_writes_memory(form);
-        if (address || (hidden != 0 && (hidden & ~ports) == 0)) {
+        if (address || proof_is_hidden(hidden, ports)) {
             continue;
         }
         bool found = false;
@@ -151,13 +162,15 @@ static inline enum proof_result proof_judge(const struct hx_sim_description *d,
         return PROOF_MARKED;
     }
     struct probe_usage its = *usage;
-    uint32_t hidden = proof_translate(pairs, usage->hidden_ports);
+    const bool unseen = usage->hidden_most > 0 && usage->hidden_ports == 0;
+    const struct proof_hidden hidden = {proof_translate(pairs, usage->hidden_ports),
+                                        unseen ? (unsigned)round(map->issue_width) : 0};
     if ((usage->ambiguous && !probe_usage_in_system(map, form, usage, pairs->system, its.terms)) ||
-        !proof_terms_equal(d, row, form, pairs, &its, hidden) ||
-        proof_hidden(row, hidden) > usage->hidden_most) {
+        !proof_terms_equal(d, row, form, pairs, &its, &hidden) ||
+        proof_hidden_uops(row, &hidden) > usage->hidden_most) {
         return PROOF_WRONG;
     }
-    return hidden != 0 || usage->ambiguous ? PROOF_AMBIGUOUS : PROOF_EXACT;
+    return usage->hidden_most > 0 || usage->ambiguous ? PROOF_AMBIGUOUS : PROOF_EXACT;
 }
 
 #endif
