@@ -181,21 +181,20 @@ static const struct cast small[] = {{"popcnt r64, r64", "0"},
                                     {"vphaddd xmm, xmm, xmm", "1*p23+1*p2 latency 3"},
                                     {"", ""}};
 
-static void usages_are(const struct machine *machine, const char *const told[][2], size_t count) {
+static void usages_are(struct machine *machine, const char *const told[][2], size_t count) {
     struct ip_error err = {0};
     struct isa_form *forms[8];
     struct probe_usage usages[8];
-    struct hx_bench bench = machine->bench;
-    struct hx_meter meter = hx_bench_meter(&bench);
+    struct hx_meter meter = hx_bench_meter(&machine->bench);
     assert_in_range(count, 1, 8);
     for (size_t i = 0; i < count; i++) {
         forms[i] = isa_table_find(&machine->table, told[i][0]);
         assert_non_null(forms[i]);
     }
     assert_int_equal(isa_forms_derive(forms, count, &err), IP_OK);
-    assert_int_equal(
-        probe_usage_measure(&meter, &bench.encoder, &machine->map, NULL, forms, NULL, count, usages, &err),
-        IP_OK);
+    assert_int_equal(probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, NULL, forms, NULL,
+                                         count, usages, &err),
+                     IP_OK);
     for (size_t i = 0; i < count; i++) {
         char text[PROBE_USAGE_ALTERNATIVES_TEXT];
         (void)probe_usage_print_all(&machine->map, forms[i], &usages[i], text);
