@@ -156,9 +156,7 @@ static void listing_append(const struct predict *predict, struct ip_text *text) 
         }
         const char *note = cli_predict_note(instruction);
         ip_text_printf(text, "%s%s", note[0] != '\0' ? "  " : "", note);
-        while (text->length > 0 && text->data[text->length - 1] == ' ') {
-            text->data[--text->length] = '\0';
-        }
+        ip_text_trim(text);
         ip_text_append(text, "\n");
     }
     ip_text_printf(text, "%6s  %-40s  %5g", "", "all", prediction->slots);

@@ -159,9 +159,7 @@ static void step_draw(const struct core_costs *costs, const struct core_timeline
 /* A line without blanks at its end. */
 static void line_append(struct ip_text *text, const char *label, unsigned width, const char *cells) {
     ip_text_printf(text, "%-*s  %s", (int)width, label, cells);
-    while (text->length > 0 && text->data[text->length - 1] == ' ') {
-        text->data[--text->length] = '\0';
-    }
+    ip_text_trim(text);
     ip_text_append(text, "\n");
 }
 

@@ -136,6 +136,12 @@ static void text_vprintf(struct ip_text *text, const char *format, va_list args)
     text->length += (size_t)length;
 }
 
+void ip_text_trim(struct ip_text *text) {
+    while (text->length > 0 && text->data[text->length - 1] == ' ') {
+        text->data[--text->length] = '\0';
+    }
+}
+
 void ip_text_printf(struct ip_text *text, const char *format, ...) {
     va_list args;
     va_start(args, format);

@@ -21,6 +21,7 @@ void ip_text_fini(struct ip_text *text);
 void ip_text_clear(struct ip_text *text); /* keeps the memory */
 void ip_text_append(struct ip_text *text, const char *string);
 void ip_text_append_bytes(struct ip_text *text, const void *bytes, size_t count);
+void ip_text_trim(struct ip_text *text); /* drops blanks at the end */
 void ip_text_printf(struct ip_text *text, const char *format, ...) IP_PRINTF(2, 3);
 /* "" for an empty text; borrowed. */
 const char *ip_text_string(const struct ip_text *text);

@@ -150,7 +150,15 @@ static void others_bind(struct gen_program *program, struct isa_binding *binding
     }
 }
 
-/* Where the value goes: the named register, or the next of the rotation. */
+/* The register that holds the value behind a link, where the rotation is at `cursor`: a named one stays. */
+static uint8_t register_after(const struct gen_chain *chain, const struct gen_link_plan *plan,
+                              unsigned cursor) {
+    unsigned number = plan->fixed_number >= 0 ? (unsigned)plan->fixed_number
+                                              : gen_chain_slice(chain, plan->out.file, 0, cursor);
+    return plan->form->operands[plan->dst].beside ? isa_reg_beside(number) : (uint8_t)number;
+}
+
+/* Where the value goes. */
 static void location_advance(struct gen_location *at, struct gen_chain *chain,
                              const struct gen_link_plan *plan) {
     if (plan->in_place) {
@@ -161,15 +169,11 @@ static void location_advance(struct gen_location *at, struct gen_chain *chain,
         chain->memory_slot = (chain->memory_slot + 1) % chain->rotation;
         at->number = (uint8_t)chain->memory_slot;
     }
-    if (plan->out.place != GEN_PLACE_REGISTER) {
-        return;
+    if (plan->out.place == GEN_PLACE_REGISTER) {
+        unsigned *cursor = &chain->cursor[plan->out.file];
+        *cursor += plan->fixed_number < 0;
+        at->number = register_after(chain, plan, *cursor);
     }
-    if (plan->fixed_number >= 0) {
-        at->number = (uint8_t)plan->fixed_number;
-    } else {
-        at->number = (uint8_t)gen_chain_slice(chain, plan->out.file, 0, ++chain->cursor[plan->out.file]);
-    }
-    at->number = plan->form->operands[plan->dst].beside ? isa_reg_beside(at->number) : at->number;
 }
 
 static void source_bind(struct gen_program *program, struct isa_binding *binding,
@@ -333,9 +337,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
     struct gen_location at = {last->out.place, last->out.file, last->out.reg_class, 0};
     made.keeps_carry = at.place == GEN_PLACE_FLAGS;
     if (at.place == GEN_PLACE_REGISTER) {
-        at.number = last->fixed_number >= 0 ? (uint8_t)last->fixed_number
-                                            : (uint8_t)gen_chain_slice(&chain, at.file, 0, 0);
-        at.number = last->form->operands[last->dst].beside ? isa_reg_beside(at.number) : at.number;
+        at.number = register_after(&chain, last, 0);
     }
     for (unsigned round = 0; round < chain.rounds && status == IP_OK; round++) {
         for (unsigned l = 0; l < count && status == IP_OK; l++) {

@@ -142,14 +142,17 @@ const char *probe_usage_print_all(const struct probe_portmap *map, const struct 
     struct readable readable;
     struct probe_usage system = *usage;
     char text[PROBE_USAGE_TEXT];
-    size_t used = (size_t)snprintf(buffer, PROBE_USAGE_TEXT, "%s", probe_usage_print(map, usage, text));
-    bool more = usage->ambiguous && map->more_solutions;
+    bool more = map->more_solutions;
+    size_t used = strlen(probe_usage_print(map, usage, buffer));
+    if (!usage->ambiguous) {
+        return buffer;
+    }
     readable_find(map, form, &readable);
-    for (unsigned t = 0; t < usage->term_count && usage->ambiguous; t++) {
+    for (unsigned t = 0; t < usage->term_count; t++) {
         int class = class_of(map, &readable, usage->terms[t].ports);
         more = more || (class >= 0 && map->classes[class].contradicted);
     }
-    for (unsigned s = 1; s < map->alternatives.count && usage->ambiguous; s++) {
+    for (unsigned s = 1; s < map->alternatives.count; s++) {
         bool whole = terms_in(map, &readable, usage, s, system.terms);
         (void)probe_usage_print(map, &system, text);
         bool room =

@@ -215,9 +215,6 @@ static enum ip_status classes_get(struct res_store *store, struct probe_portmap 
     map->alternatives.count = map->solutions;
     map->alternatives.ports = map->port_count;
     map->alternatives.more = map->more_solutions;
-    if (status == IP_OK && map->solutions <= PROBE_PORTSET_SOLUTIONS) {
-        probe_portmap_align(map); /* one that was stored before they were named alike */
-    }
     return status;
 }
 
@@ -317,6 +314,7 @@ enum ip_status res_portmap_get(struct res_store *store, const struct isa_table *
     if (status != IP_OK || !there) {
         probe_portmap_fini(&read);
     } else {
+        probe_portmap_align(&read); /* one that was stored before the systems' ports were named alike */
         *map = read;
     }
     *found = status == IP_OK && there;

@@ -61,6 +61,42 @@ static struct core_cost *cost_of(struct core_costs *costs, struct bytes code) {
     return (struct core_cost *)(uintptr_t)cost;
 }
 
+#define IMUL_AX_BX  "\x48\x0f\xaf\xc3"     /* imul rax, rbx */
+#define IMUL_CX_BX  "\x48\x0f\xaf\xcb"     /* imul rcx, rbx */
+#define ADD_AX_BX   "\x48\x01\xd8"         /* add rax, rbx */
+#define ADD_CX_AX   "\x48\x01\xc1"         /* add rcx, rax */
+#define XOR_AX_AX   "\x48\x31\xc0"         /* xor rax, rax */
+#define POPCNT_DX_S "\xf3\x48\x0f\xb8\xd6" /* popcnt rdx, rsi */
+#define LOAD_AX     "\x48\x8b\x06"         /* mov rax, [rsi] */
+#define LOAD_SELF   "\x48\x8b\x36"         /* mov rsi, [rsi] */
+#define STORE_AX    "\x48\x89\x06"         /* mov [rsi], rax */
+#define CMP_AX_BX   "\x48\x39\xd8"         /* cmp rax, rbx */
+#define JNZ_HERE    "\x75\x00"             /* jnz */
+
+enum { SMALL_WIDTH = 4 }; /* issue slots */
+
+/* Multiplier on p1, additions on p015, loads on p23, stores' data on p4 and addresses on p7. */
+static inline void small_machine_make(struct core_costs *costs) {
+    memset(costs, 0, sizeof *costs);
+    parameter(costs, "issue_width", SMALL_WIDTH);
+    parameter(costs, "load_base", 5);
+    parameter(costs, "store_forward", 4);
+    form_add(costs, BYTES(IMUL_AX_BX), "1*p1", 1, 3);
+    form_add(costs, BYTES(ADD_AX_BX), "1*p015", 1, 1);
+    form_add(costs, BYTES(POPCNT_DX_S), "1*p1", 1, 3);
+    form_add(costs, BYTES(XOR_AX_AX), "1*p015", 1, 1);
+    form_add(costs, BYTES(LOAD_AX), "1*p23", 1, 0);
+    form_add(costs, BYTES(STORE_AX), "1*p4+1*p7", 1, NAN);
+    form_add(costs, BYTES(CMP_AX_BX), "1*p015", 1, 1);
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 0;
+    struct ip_error err = {0};
+    must(core_ports_parse(costs, "1*p23", terms, &count, &err), &err);
+    costs->load_ports = terms[0].ports;
+    must(core_ports_parse(costs, "1*p47", terms, &count, &err), &err);
+    costs->store_ports = terms[0].ports;
+}
+
 #define assert_near(a, b)  assert_true(fabs((a) - (b)) < 1e-6)
 #define assert_about(a, b) assert_true(fabs((a) - (b)) < 0.05 * (b))
 

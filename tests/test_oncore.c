@@ -8,19 +8,8 @@
 #include "oncore/picture.h"
 #include "tests/oncore_table.h"
 
-#define IMUL_AX_BX   "\x48\x0f\xaf\xc3"         /* imul rax, rbx */
-#define IMUL_CX_BX   "\x48\x0f\xaf\xcb"         /* imul rcx, rbx */
 #define IMUL_AX_CX   "\x48\x0f\xaf\xc1"         /* imul rax, rcx */
-#define ADD_AX_BX    "\x48\x01\xd8"             /* add rax, rbx */
-#define ADD_CX_AX    "\x48\x01\xc1"             /* add rcx, rax */
 #define ADD_AX_CX    "\x48\x01\xc8"             /* add rax, rcx */
-#define XOR_AX_AX    "\x48\x31\xc0"             /* xor rax, rax */
-#define POPCNT_DX_S  "\xf3\x48\x0f\xb8\xd6"     /* popcnt rdx, rsi */
-#define LOAD_AX      "\x48\x8b\x06"             /* mov rax, [rsi] */
-#define LOAD_SELF    "\x48\x8b\x36"             /* mov rsi, [rsi] */
-#define STORE_AX     "\x48\x89\x06"             /* mov [rsi], rax */
-#define CMP_AX_BX    "\x48\x39\xd8"             /* cmp rax, rbx */
-#define JNZ_HERE     "\x75\x00"                 /* jnz */
 #define ADD_AX_8     "\x48\x83\xc0\x08"         /* add rax, 8 */
 #define POPCNT_AX_AX "\xf3\x48\x0f\xb8\xc0"     /* popcnt rax, rax */
 #define CMP_AX_INDEX "\x48\x3b\x04\xfe"         /* cmp rax, [rsi+rdi*8] */
@@ -31,29 +20,11 @@
 #define PUSH_AX      "\x50"
 #define POP_AX       "\x58"
 
-/* A small machine: multiplier on p1, additions on p015, loads on p23, stores p4 and p7, four slots a cycle.
- */
+/* The small machine, with a stack. */
 static void machine_make(struct core_costs *costs) {
-    memset(costs, 0, sizeof *costs);
-    parameter(costs, "issue_width", 4);
-    parameter(costs, "load_base", 5);
-    parameter(costs, "store_forward", 4);
-    form_add(costs, BYTES(IMUL_AX_BX), "1*p1", 1, 3);
-    form_add(costs, BYTES(ADD_AX_BX), "1*p015", 1, 1);
-    form_add(costs, BYTES(POPCNT_DX_S), "1*p1", 1, 3);
-    form_add(costs, BYTES(XOR_AX_AX), "1*p015", 1, 1);
-    form_add(costs, BYTES(LOAD_AX), "1*p23", 1, 0);
-    form_add(costs, BYTES(STORE_AX), "1*p4+1*p7", 1, NAN);
-    form_add(costs, BYTES(CMP_AX_BX), "1*p015", 1, 1);
+    small_machine_make(costs);
     form_add(costs, BYTES(PUSH_AX), "1*p4+1*p7", 1, NAN);
     form_add(costs, BYTES(POP_AX), "1*p23", 1, 0);
-    struct core_term terms[CORE_TERMS_MAX];
-    unsigned count = 0;
-    struct ip_error err = {0};
-    must(core_ports_parse(costs, "1*p23", terms, &count, &err), &err);
-    costs->load_ports = terms[0].ports;
-    must(core_ports_parse(costs, "1*p47", terms, &count, &err), &err);
-    costs->store_ports = terms[0].ports;
 }
 
 static void test_ports_and_issue(void **state) {
