@@ -40,12 +40,12 @@ static uint64_t limit_set(pid_t child, int resource, uint64_t most) {
 }
 
 struct isa_bounds isa_bounds_set(pid_t child, size_t source_bytes) {
+    (void)limit_set(child, RLIMIT_CORE, 0); /* before any bound that would make the child dump core */
     struct isa_bounds bounds = {
         .cpu_s = limit_set(child, RLIMIT_CPU, CPU_SECONDS + source_bytes / SOURCE_BYTES_PER_SECOND),
         .memory_bytes = limit_set(child, RLIMIT_AS, MEMORY_MAX),
         .output_bytes = limit_set(child, RLIMIT_FSIZE, OUTPUT_MAX),
     };
-    (void)limit_set(child, RLIMIT_CORE, 0);
     return bounds;
 }
 

@@ -25,8 +25,8 @@ struct isa_bound_met {
 int isa_bounds_attributes_init(posix_spawnattr_t *attributes);
 
 /* Bounds a child that was just started: some 10 s, more for a long source, 512 MB and 64 MB; where this
- * process is bounded more closely, so is the child. A core file is not written. What the child took before
- * this call it keeps: another bound ends it then. */
+ * process is bounded more closely, so is the child. No core file is written when it meets one of these. What
+ * the child took before this call it keeps: another bound ends it then. */
 struct isa_bounds isa_bounds_set(pid_t child, size_t source_bytes);
 
 /* Was it a bound that ended the child, whose wait status is `state` and which said `words`? */
