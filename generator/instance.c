@@ -292,6 +292,21 @@ static void instance_break(struct gen_program *program, const struct gen_stream 
     }
 }
 
+/* Zeroes the masks that the instance has written, and that nobody reads. */
+static void masks_free(struct gen_program *program, const struct gen_stream *stream,
+                       const struct isa_binding *binding) {
+    const struct isa_form *form = stream->form;
+    for (unsigned o = 0; stream->how.frees_masks && o < form->explicit_count; o++) {
+        const struct isa_operand *operand = &form->operands[o];
+        if (gen_operand_is_free(operand) && operand->write && !operand->read &&
+            gen_file_of(operand->reg_class) == GEN_FILE_MASK) {
+            ip_lines_printf(&program->unit, "kxor%c k%u, k%u, k%u",
+                            (stream->pool->uses & GEN_USES_MASK_64) != 0 ? 'q' : 'w', binding->reg[o],
+                            binding->reg[o], binding->reg[o]);
+        }
+    }
+}
+
 static enum ip_status instance_write(struct gen_program *program, const struct gen_stream *stream,
                                      const struct isa_binding *binding, struct ip_error *err) {
     instance_break(program, stream, binding);
@@ -305,6 +320,7 @@ static enum ip_status instance_write(struct gen_program *program, const struct g
     if (status == IP_OK) {
         ip_lines_add(&program->unit, line);
         gen_x87_after(&program->unit, &x87, stream->how.x87_frees);
+        masks_free(program, stream, binding);
     }
     return status;
 }

@@ -56,6 +56,8 @@ struct gen_independence {
     bool break_fourth;    /* a load of each vector register that is read and written before it is used for the
                              first time, and every fourth: chains of four, of which many run at a time. (A zero
                              idiom of legacy SSE takes a port on a Zen 4, for it keeps the upper halves.) */
+    bool frees_masks;     /* a zero idiom behind each instance for the masks that it only writes: the physical
+                             register goes back as soon as the instance retires */
     bool x87_frees;   /* what an instance adds to the x87 stack goes by marking its far end empty (FFREE), not
                          by popping (FSTP ST0) */
     bool slow_values; /* with operands that take long: see gen_form_depends_on_values */

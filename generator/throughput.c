@@ -10,9 +10,8 @@ enum { LOOP_INSTRUCTIONS = 48 }; /* in the shorter loop */
  * the rest of each iteration comes from the decoders. Half of that size where the form takes many µops for
  * its bytes (what it loads, changes and stores), and for a chain through the flags, which ends where the loop
  * counts, so that several fit the reorder buffer. */
-static uint32_t copies_choose(const struct gen_program *program, bool half) {
+static uint32_t copies_choose(const struct gen_program *program, size_t wanted) {
     size_t lines = program->unit.count;
-    size_t wanted = half ? LOOP_INSTRUCTIONS / 2 : LOOP_INSTRUCTIONS;
     return lines == 0 || lines > wanted ? 1 : (uint32_t)((wanted + lines - 1) / lines);
 }
 
@@ -43,8 +42,8 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     for (unsigned o = 0; o < form->explicit_count; o++) {
         made.registers = stream.count[o] > made.registers ? stream.count[o] : made.registers;
     }
-    (void)snprintf(made.title, sizeof made.title, "throughput of %s%s%s%s%s", form->syntax,
-                   how->break_registers ? ", registers renewed" : "",
+    (void)snprintf(made.title, sizeof made.title, "throughput of %s%s%s%s%s%s", form->syntax,
+                   how->break_registers ? ", registers renewed" : "", how->frees_masks ? ", masks freed" : "",
                    how->break_flags ? ", flags renewed" : "", how->same_register ? ", same register" : "",
                    how->slow_values ? ", slow operands" : "");
     for (unsigned i = 0; i < count && status == IP_OK; i++) {
@@ -52,6 +51,9 @@ enum ip_status gen_throughput_program(struct gen_program *program, const struct 
     }
     bool flags_chained = form->flags_read != 0 && !how->break_flags;
     made.keeps_carry = flags_chained && form->flags_written != 0;
-    made.copies = copies_choose(&made, flags_chained || gen_form_modifies_memory(form));
+    bool half = flags_chained || gen_form_modifies_memory(form);
+    /* Idioms take slots alone, and what is lost where the loop ends counts for all its instances. */
+    unsigned lines = how->frees_masks ? 2 * LOOP_INSTRUCTIONS : LOOP_INSTRUCTIONS;
+    made.copies = copies_choose(&made, half ? lines / 2 : lines);
     return gen_instances_end(program, &made, status, err);
 }

@@ -13,6 +13,8 @@ struct hx_estimate hx_judge_estimate(const struct hx_bench *bench, const struct 
                                      const struct hx_samples *samples, uint32_t rounds) {
     struct hx_estimate estimate = hx_estimate_batch(kernel, &bench->references, samples, rounds);
     enum hx_sentinel sentinel = hx_references_sentinel(&bench->references, kernel);
+    estimate.clock_moved =
+        estimate.clock_moved || hx_ruler_is_slowed(&bench->ruler, estimate.ticks_per_cycle);
     if (sentinel != HX_SENTINEL_NOPS) { /* they are told even where what they take undisturbed is not known */
         estimate.sentinel_cycles *= bench->sentinel_cycles / hx_undisturbed_known(bench, sentinel);
     }

@@ -218,6 +218,7 @@ static enum ip_status chunk_batch(struct chunk *chunk, struct ip_error *err) {
             continue;
         }
         struct hx_estimate estimate = hx_judge_estimate(bench, chunk->kernels[number], samples, plan->rounds);
+        hx_ruler_add(&bench->ruler, estimate.ticks_per_cycle);
         hx_judge_learn(bench, chunk->kernels[number], &estimate);
         enum hx_batch worth = hx_judge_worth(bench, chunk->kernels[number], &estimate);
         void_count += worth == HX_BATCH_VOID;
@@ -409,6 +410,7 @@ static enum ip_status chunk_look(struct chunk *chunk, bool lenient, size_t *dist
         }
         struct hx_estimate estimate =
             hx_judge_estimate(bench, chunk->kernels[number], samples, SCREEN_ROUNDS);
+        hx_ruler_add(&bench->ruler, estimate.ticks_per_cycle);
         bool accepted = lenient ? hx_judge_is_accepted(bench, chunk->kernels[number], &estimate)
                                 : hx_judge_is_calm(bench, chunk->kernels[number], &estimate);
         stat_look(&chunk->stats[number], &estimate, accepted);

@@ -16,6 +16,7 @@
 #include "generator/kernel.h"
 #include "harness/companion.h"
 #include "harness/patience.h"
+#include "harness/ruler.h"
 #include "harness/timer.h"
 
 enum hx_verdict {
@@ -122,8 +123,9 @@ struct hx_bench {
     double beside_cycles[HX_SENTINELS];
     struct hx_better better[HX_SENTINELS]; /* harness/undisturbed.h */
     bool watches_memory;                   /* sentinels other than NOPs are wanted */
-    bool sentinel_suspect;  /* no issue width was found: the core was shared from the start, nothing is
-                               accepted */
+    bool sentinel_suspect; /* no issue width was found: the core was shared from the start, nothing is
+                              accepted */
+    struct hx_ruler ruler;
     double ticks_per_cycle; /* of the last calibration */
     double ticks_least;     /* of all calibrations */
     double chain_spread; /* of the calibration: (highest - lowest) / median of its batches' ticks per cycle */

@@ -72,7 +72,8 @@ static void way_find(const struct latency_session *session, const struct latency
 }
 
 enum ip_status latency_delayed_add(struct latency_session *session, const struct latency_experiment *like,
-                                   enum probe_file file, unsigned times, struct ip_error *err) {
+                                   enum probe_file file, unsigned times, unsigned nops,
+                                   struct ip_error *err) {
     struct way way;
     way_find(session, like, file, &way);
     int via[LATENCY_VIA_MAX];
@@ -86,5 +87,6 @@ enum ip_status latency_delayed_add(struct latency_session *session, const struct
     for (unsigned i = 0; i < length; i++) {
         via[i] = i < way.gap ? way.crossings[i] : i < way.gap + times ? way.delay : way.crossings[i - times];
     }
-    return latency_chain_add(session, like->form, like->pair, via, length, err);
+    return nops > 0 ? latency_filled_add(session, like->form, like->pair, via, length, nops, err)
+                    : latency_chain_add(session, like->form, like->pair, via, length, err);
 }

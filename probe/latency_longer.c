@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Longer rounds for latencies of vectors, masks and memory that are no whole number of cycles. */
+/* Longer rounds for latencies of vectors, masks and memory that are no whole number of cycles, and of
+ * gathers. */
 #include <math.h>
 
+#include "generator/operands.h"
 #include "probe/latency_session.h"
 
 enum { LENGTHS = 2 };
 
 /* What stands in a longer round beside the form and the way back, and how often: ORs of a vector with itself,
  * which go to other ports than the shuffles of the other rounds, and to more of them; moves of a mask. In two
- * lengths: what one of them makes whole, the other may not. Of what changes its memory, NOPs, as many as a
- * round of six cycles hides on a core of four issue slots, and of eight on one of six. */
+ * lengths: what one of them makes whole, the other may not. NOPs, as many as a round of six cycles hides on a
+ * core of four issue slots, and of eight on one of six: alone where the form changes its memory or gathers,
+ * beside ORs, or sign extensions, where a store and a load close the round. */
 static const struct lengthening {
     enum probe_file file;
-    unsigned times[LENGTHS];
-} VECTORS = {PROBE_FILE_VECTOR, {5, 7}}, MASKS = {PROBE_FILE_MASK, {2, 3}},
-  MEMORY = {PROBE_FILE_MEMORY, {20, 36}};
+    unsigned times[LENGTHS], nops[LENGTHS];
+} VECTORS = {PROBE_FILE_VECTOR, {5, 7}, {0, 0}}, MASKS = {PROBE_FILE_MASK, {2, 3}, {0, 0}},
+  CONTENT = {PROBE_FILE_VECTOR, {5, 7}, {36, 36}}, CONTENT_OF_INTEGERS = {PROBE_FILE_GPR, {6, 7}, {36, 36}},
+  ALONE = {PROBE_FILE_VECTOR, {0, 0}, {20, 36}};
 
 /* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
@@ -68,27 +72,54 @@ static bool changes_memory(const struct isa_form *form, const struct probe_laten
            !pair->upper_bound;
 }
 
-/* What may tell more of the pair in longer rounds; NULL: nothing. Not of flags: what leads to
- * and from them goes to one port, whatever else is in the round. Nor of bounds of 512 bits: on a core that
- * does them in halves all rounds are between two whole numbers. What changes its memory has NOPs. */
+/* Does a store and a load close the round, so that it can tell a bound alone? */
+static bool is_content_bound(const struct probe_latency_pair *pair) {
+    return pair->path == PROBE_PATH_CONTENT && pair->upper_bound;
+}
+
+/* What may tell more of the pair in longer rounds; NULL: nothing. Not of flags, unless through memory: what
+ * leads to and from them goes to one port, whatever else is in the round. Nor of other bounds of 512 bits: on
+ * a core that does them in halves all rounds without NOPs are between two whole numbers. Gathers are
+ * microcode on some cores, and rounds of them without NOPs take a cycle or two more, now and then a whole
+ * number. */
 static const struct lengthening *lengthening_find(const struct isa_form *form,
                                                   const struct probe_latency *latency,
                                                   const struct probe_latency_pair *pair) {
+    const bool flags = joins(form, pair, PROBE_FILE_FLAGS), masks = joins(form, pair, PROBE_FILE_MASK);
     if (!pair->measured || pair->verdict != HX_VERDICT_OK || pair->cycles > MOST_CYCLES ||
-        joins(form, pair, PROBE_FILE_FLAGS)) {
+        (flags && !is_content_bound(pair))) {
         return NULL;
     }
+    if (gen_form_is_gather(form)) {
+        return &ALONE;
+    }
     const bool between = fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN;
-    if (!between && !is_late(latency, pair) && !(pair->upper_bound && is_masked(form))) {
+    const bool bound_is_merged = pair->upper_bound && is_masked(form) && !is_wide(form, pair);
+    if (!between && !is_late(latency, pair) && !bound_is_merged) {
         return NULL;
     }
     if (changes_memory(form, pair)) {
-        return &MEMORY;
+        return &ALONE;
     }
-    if (joins(form, pair, PROBE_FILE_MASK)) {
+    if (masks) {
         return pair->upper_bound ? NULL : &MASKS;
     }
+    if (is_content_bound(pair)) {
+        return joins(form, pair, PROBE_FILE_VECTOR) ? &CONTENT
+               : gen_form_modifies_memory(form)     ? NULL
+                                                    : &CONTENT_OF_INTEGERS;
+    }
     return pair->upper_bound && is_wide(form, pair) ? NULL : &VECTORS;
+}
+
+/* Of a gather, which takes twenty cycles and more, as many as its own round hides on a core of four issue
+ * slots, and on one of six. */
+static unsigned nops_count(const struct latency_session *session, const struct latency_experiment *like,
+                           const struct lengthening *more, unsigned length) {
+    static const unsigned SLOTS[LENGTHS] = {4, 6};
+    double cycles = session->results[like->form].pairs[like->pair].cycles;
+    return gen_form_is_gather(session->forms[like->form]) ? (unsigned)(SLOTS[length] * cycles)
+                                                          : more->nops[length];
 }
 
 /* The chain `like` once more, with what may make it whole. */
@@ -96,10 +127,10 @@ static enum ip_status longer_add(struct latency_session *session, const struct l
                                  const struct lengthening *more, struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
-        status = more->file == PROBE_FILE_MEMORY
+        status = more->times[i] == 0
                      ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count,
-                                          more->times[i], err)
-                     : latency_delayed_add(session, like, more->file, more->times[i], err);
+                                          nops_count(session, like, more, i), err)
+                     : latency_delayed_add(session, like, more->file, more->times[i], more->nops[i], err);
     }
     return status;
 }
@@ -125,11 +156,12 @@ enum ip_status latency_longer_add(struct latency_session *session, size_t read, 
 
 /* Does the longer round tell the pair better? NOPs make a round through memory no shorter than it is, so that
  * less is nearer. Else it is the whole number of cycles below what the pair was given, or, of a bound, the
- * one above. */
-static bool is_better(const struct latency_experiment *longer, const struct probe_latency_pair *pair,
-                      double cycles) {
-    if (longer->nops > 0) {
-        return pair->cycles - cycles > WHOLE_WITHIN;
+ * one above; not of 512 bits, whose first half may be there a cycle before the other (Zen 4). */
+static bool is_better(const struct isa_form *form, const struct latency_experiment *longer,
+                      const struct probe_latency_pair *pair, double cycles) {
+    bool less = pair->cycles - cycles > WHOLE_WITHIN;
+    if (longer->nops > 0 && (less || !pair->upper_bound || is_wide(form, pair))) {
+        return less;
     }
     double whole = round(cycles), more = whole - pair->cycles;
     return fabs(cycles - whole) <= LONGER_WHOLE && more >= -LONGER_LESS &&
@@ -157,7 +189,7 @@ void latency_longer_read(struct latency_session *session, size_t first, size_t e
                 continue;
             }
             const bool far = is_far_less(&all[i], pair, rest);
-            if (far || is_better(&all[i], pair, rest)) {
+            if (far || is_better(session->forms[all[i].form], &all[i], pair, rest)) {
                 least = i;
                 least_cycles = rest;
                 is_bound = far;

@@ -8,7 +8,7 @@
 
 /* Of two rounds the longer one takes this part of what it has more, at least, if the shorter one takes longer
  * than the form does by itself. */
-static const double SHOWN_PART = 0.75;
+static const double SHOWN_PART = 0.85;
 /* And if only the longer one does, less, but more than the issue of what was put into it. */
 static const double GROWS_PART = 0.6;
 /* What takes longer no round can be longer than. */
@@ -124,7 +124,7 @@ static enum ip_status longest_add(struct latency_session *session, const struct 
     enum ip_status status = IP_OK;
     for (size_t i = 0;
          i < sizeof FILES / sizeof FILES[0] && session->experiment_count == before && status == IP_OK; i++) {
-        status = latency_delayed_add(session, like, FILES[i], 0, err);
+        status = latency_delayed_add(session, like, FILES[i], 0, 0, err);
     }
     return status;
 }

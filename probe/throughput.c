@@ -22,7 +22,8 @@ enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
 /* Numbers of independent chains to try; 0: as many as the class has registers. One chain alone is worth
  * trying only for masks that are written and not read: each register that a loop does not use leaves a
  * physical one for the others (a Zen 4 has some 40, and 22 cycles pass before one that waited for a load is
- * free again).
+ * free again). `frees`: a zero idiom gives that one back as soon as its instance retires, half a cycle before
+ * the next writer would: 42 masks are enough where they were not, most of the time.
  * `places`: instances in a unit of a form that changes memory. With many, what was written to one place has
  * arrived when it is read again (`or m64, imm8` takes 0.55 cycle with 24 and 0.51 with 32); few stay in the
  * µop cache where an instance takes much of it (`shl m8, 1`: 1.00 or 0.51).
@@ -31,9 +32,9 @@ enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
  * `first`: where one of these says what nothing else would better, no others are tried. */
 static const struct {
     unsigned registers, places, apart;
-    bool first;
-} TRIES[] = {{1, 32, 0, false}, {2, 32, 0, false},  {4, 24, 0, true},
-             {8, 32, 0, false}, {12, 16, 32, true}, {0, 32, 32, false}};
+    bool first, frees;
+} TRIES[] = {{1, 32, 0, false, true},  {2, 32, 0, false, true},   {4, 24, 0, true, false},
+             {8, 32, 0, false, false}, {12, 16, 32, true, false}, {0, 32, 32, false, false}};
 enum { TRY_COUNT = sizeof TRIES / sizeof TRIES[0] };
 
 /* Which variants of a form are measured: those that are tried first, all, or all in longer loops. A core that
@@ -169,6 +170,7 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
     /* A form that writes some of the flags may have to wait for the others, which it keeps. */
     bool some = form->flags_written != 0 && (~form->flags_written & STATUS_FLAGS) != 0;
     bool flags = form->flags_read != 0 || some, registers = form_reads_what_it_writes(form);
+    bool renews_mask = form_renews_mask(form);
     for (unsigned way = 0; way < 8; way++) {
         bool break_flags = (way & 1) != 0, break_registers = (way & 2) != 0, x87_frees = (way & 4) != 0;
         if ((break_flags && !flags) || (break_registers && !registers) ||
@@ -177,12 +179,13 @@ static enum ip_status form_variants_add(struct session *session, size_t form_ind
         }
         for (unsigned i = 0; i < TRY_COUNT; i++) {
             bool alone = TRIES[i].registers == 1;
-            if ((session->round == ROUND_FIRST && !TRIES[i].first) || (alone && !form_renews_mask(form))) {
+            if ((session->round == ROUND_FIRST && !TRIES[i].first) || (alone && !renews_mask)) {
                 continue;
             }
             struct gen_independence how = {.registers = TRIES[i].registers,
                                            .break_flags = break_flags,
                                            .break_registers = break_registers,
+                                           .frees_masks = TRIES[i].frees && renews_mask,
                                            .x87_frees = x87_frees};
             bool modifies = gen_form_modifies_memory(form);
             unsigned instances = modifies ? TRIES[i].places : UNIT_INSTANCES;
@@ -214,8 +217,9 @@ static void how_name(const struct variant *variant, char *buffer, size_t size) {
         snprintf(registers, sizeof registers, "%u register%s", how->registers,
                  how->registers == 1 ? "" : "s");
     }
-    snprintf(buffer, size, "%s%s%s%s", registers, how->break_flags ? ", flags broken" : "",
-             how->break_registers ? ", registers broken" : "", how->x87_frees ? ", stack freed" : "");
+    snprintf(buffer, size, "%s%s%s%s%s", registers, how->break_flags ? ", flags broken" : "",
+             how->break_registers ? ", registers broken" : "", how->frees_masks ? ", masks freed" : "",
+             how->x87_frees ? ", stack freed" : "");
 }
 
 /* Variants that reach the same throughput differ by noise only, and the least of many noisy values is too
@@ -378,13 +382,14 @@ bool probe_throughput_is_steady(const struct probe_throughput *throughput) {
            throughput->spread <= STEADY_SPREAD;
 }
 
-enum { PORTS_MOST = 6 };
+enum { PORTS_MOST = 6, PORTS_OF_SEVERAL = 4 };
 
 bool probe_throughput_is_plain(const struct probe_throughput *throughput) {
     const double near = 0.015;
     for (unsigned ports = 1; throughput->measured && ports <= PORTS_MOST; ports++) {
-        double uops = throughput->cycles * ports;
-        if (round(uops) >= 1.0 && fabs(uops - round(uops)) <= near * uops) {
+        double uops = throughput->cycles * ports, whole = round(uops);
+        bool may_be = whole == 1.0 || (whole > 1.0 && ports <= PORTS_OF_SEVERAL);
+        if (may_be && fabs(uops - whole) <= near * uops) {
             return true;
         }
     }

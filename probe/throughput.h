@@ -23,9 +23,11 @@ struct probe_throughput {
     char why[128];
 };
 
-/* Are the cycles a ratio of whole numbers up to six, as uops on equal ports take where nothing is in their
- * way? Where they are not, a slow mode may have lasted for all batches: loads with 256 bits of arithmetic
- * took 0.50 or 0.56 cycle for milliseconds at a time. False: nothing was measured. */
+/* Are the cycles a whole number over one to four, or the n-th part of one, n up to six, as uops on equal
+ * ports take where nothing is in their way? Where they are not, a slow mode may have lasted for all batches:
+ * loads with 256 bits of arithmetic took 0.50 or 0.56 cycle for milliseconds at a time. (Two fifths and three
+ * are what merging shuffles and additions of 512 bits take now and then that take 0.38 and 0.57 else.) False:
+ * nothing was measured. */
 bool probe_throughput_is_plain(const struct probe_throughput *throughput);
 /* Do the batches agree on it, within 2 %? False: nothing was measured. */
 bool probe_throughput_is_steady(const struct probe_throughput *throughput);

@@ -55,6 +55,42 @@ static void x87_units(void **state) {
     throughput_case("fadd st, st0", pops, "fadd st1, st0\nfadd st2, st0\n");
 }
 
+static void masks_are_freed(void **state) {
+    (void)state;
+    const struct gen_independence plain = {.registers = 1};
+    const struct gen_independence one = {.registers = 1, .frees_masks = true};
+    const struct gen_independence two = {.registers = 2, .frees_masks = true};
+    throughput_case("vptestmd k, xmm, xmm", plain, "vptestmd k1, xmm31, xmm30\nvptestmd k1, xmm31, xmm30\n");
+    throughput_case("vptestmd k, xmm, xmm", one,
+                    "vptestmd k1, xmm31, xmm30\nkxorw k1, k1, k1\n"
+                    "vptestmd k1, xmm31, xmm30\nkxorw k1, k1, k1\n");
+    throughput_case("kmovq k, m64", two,
+                    "kmovq k1, qword [r14]\nkxorq k1, k1, k1\n"
+                    "kmovq k2, qword [r14+40]\nkxorq k2, k2, k2\n");
+    /* One that is read stays. */
+    throughput_case("vaddps xmm{k}, xmm, xmm", one,
+                    "vaddps xmm0{k7}, xmm31, xmm30\nvaddps xmm0{k7}, xmm31, xmm30\n");
+    /* Nor is one used up that is renewed anyway. */
+    throughput_case("vgatherdps xmm{k}, vm32x", one,
+                    "kxnorw k1, k7, k7\nvgatherdps xmm0{k1}, [r14+xmm31]\n"
+                    "kxnorw k1, k7, k7\nvgatherdps xmm0{k1}, [r14+xmm31+40]\n");
+}
+
+/* What an idiom gives back counts no instances: twice as many lines are in the loop. */
+static void loops_of_freed_masks_are_as_long(void **state) {
+    (void)state;
+    struct isa_form form = form_of("vptestmd k, xmm, xmm");
+    for (unsigned freed = 0; freed < 2; freed++) {
+        const struct gen_independence how = {.registers = 1, .frees_masks = freed == 1};
+        struct gen_program program;
+        struct ip_error err = {0};
+        assert_int_equal(gen_throughput_program(&program, &form, &how, 24, &err), IP_OK);
+        assert_int_equal(program.copies, 2);
+        assert_int_equal(program.forms_per_unit, 24);
+        gen_program_fini(&program);
+    }
+}
+
 static void tile_units(void **state) {
     (void)state;
     const struct gen_independence plain = {0}, fresh = {.break_registers = true};
@@ -620,6 +656,8 @@ static void fourth_instances(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x87_units),
+        cmocka_unit_test(masks_are_freed),
+        cmocka_unit_test(loops_of_freed_masks_are_as_long),
         cmocka_unit_test(tile_units),
         cmocka_unit_test(chains),
         cmocka_unit_test(counting_keeps_the_carry),

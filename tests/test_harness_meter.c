@@ -21,17 +21,18 @@ enum { FORWARDS_CYCLES = 12 }; /* a round through memory, undisturbed */
 
 /* What the scripted timer does in batch number n (from 0). */
 struct script {
-    double cycles;           /* truth: cycles per copy */
-    double overhead_cycles;  /* of each call, to be removed by differencing */
-    double waking_cycles;    /* of each call of the kernel, which uses vectors, more than of the chain's */
-    double ticks_per_cycle;  /* of batch 0 */
-    double drift;            /* added to it in every batch */
-    double noise;            /* relative, uniform */
-    double spike_chance;     /* of a sample that is ten times too long */
-    int disturbed_batches;   /* so many batches from the first: NOPs and kernel take twice as long */
-    int beside_batches;      /* so many batches from the first: NOPs alone take twice as long */
-    int moving_batches;      /* so many batches from the first: the clock changes in the middle */
-    int slow_short_batches;  /* so many batches from the first: the short loop takes a third longer */
+    double cycles;          /* truth: cycles per copy */
+    double overhead_cycles; /* of each call, to be removed by differencing */
+    double waking_cycles;   /* of each call of the kernel, which uses vectors, more than of the chain's */
+    double ticks_per_cycle; /* of batch 0 */
+    double drift;           /* added to it in every batch */
+    double noise;           /* relative, uniform */
+    double spike_chance;    /* of a sample that is ten times too long */
+    int disturbed_batches;  /* so many batches from the first: NOPs and kernel take twice as long */
+    int beside_batches;     /* so many batches from the first: NOPs alone take twice as long */
+    int moving_batches;     /* so many batches from the first: the clock changes in the middle */
+    int slow_short_batches; /* so many batches from the first: the short loop takes a third longer */
+    int slow_chain_from, slow_chain_to; /* in these batches the chain takes 8 % longer, and nothing else */
     int restless_batches;    /* so many batches from the first: most runs of the kernel take 5 % longer */
     int slow_memory_batches; /* so many batches from the first: a round through memory takes a cycle more */
     double batch_jitter;     /* relative, uniform: each batch has a truth of its own */
@@ -82,8 +83,10 @@ static enum ip_status script_run(struct hx_timer *timer, const struct hx_job *jo
                 noisy(script, rest * shorter * kernel->shorter.copies * 40 + script->waking_cycles, tpc);
             out->longer[r] =
                 noisy(script, rest * truth * kernel->longer.copies * 40 + script->waking_cycles, tpc);
-            out->reference_shorter[r] = noisy(script, 96.0 * 20, tpc);
-            out->reference_longer[r] = noisy(script, 192.0 * 20, tpc);
+            bool slowed = script->batch >= script->slow_chain_from && script->batch < script->slow_chain_to;
+            double link = slowed ? 1.08 : 1.0;
+            out->reference_shorter[r] = noisy(script, link * 96.0 * 20, tpc);
+            out->reference_longer[r] = noisy(script, link * 192.0 * 20, tpc);
             out->sentinel_shorter[r] = noisy(script, nop * 192 * 30, tpc);
             out->sentinel_longer[r] = noisy(script, nop * 384 * 30, tpc);
         }
@@ -445,6 +448,31 @@ static void test_moving_clock_is_retaken(void **state) {
     assert_int_equal(stat.batches, 3);
 }
 
+/* Beside a chain that somebody slows all else looks short, for as many batches as are enough. */
+static void test_a_slowed_chain_is_no_ruler(void **state) {
+    (void)state;
+    enum { BEFORE = 40 };
+    struct script script = script_default();
+    struct hx_bench bench;
+    bench_prepare(&bench, &script);
+    const struct gen_kernel kernel = {
+        .shorter = {.copies = 32}, .longer = {.copies = 64}, .forms_per_unit = 1};
+    const struct gen_kernel *kernels[BEFORE];
+    struct hx_stat stats[BEFORE];
+    struct ip_error err;
+    for (int i = 0; i < BEFORE; i++) {
+        kernels[i] = &kernel;
+    }
+    const struct hx_meter meter = hx_bench_meter(&bench);
+    assert_int_equal(hx_measure(&meter, kernels, BEFORE, stats, &err), IP_OK);
+    script.slow_chain_from = script.batch;
+    script.slow_chain_to = script.batch + 3;
+    assert_int_equal(hx_measure(&meter, kernels, 1, stats, &err), IP_OK);
+    assert_int_equal(stats[0].verdict, HX_VERDICT_OK);
+    assert_near(stats[0].cycles, 3.0, 1e-9);
+    assert_int_equal(stats[0].retakes, 3);
+}
+
 static void test_disturbed_batches_are_retaken(void **state) {
     (void)state;
     struct script script = script_default();
@@ -602,6 +630,7 @@ int main(void) {
         cmocka_unit_test(test_drifting_clock_cancels),
         cmocka_unit_test(test_spikes_do_not_matter),
         cmocka_unit_test(test_moving_clock_is_retaken),
+        cmocka_unit_test(test_a_slowed_chain_is_no_ruler),
         cmocka_unit_test(test_disturbed_batches_are_retaken),
         cmocka_unit_test(test_a_neighbour_that_stays_is_reported),
         cmocka_unit_test(test_a_chain_beside_a_neighbour_is_believed),

@@ -11,6 +11,7 @@
 
 #include "harness/judge.h"
 #include "harness/meter.h"
+#include "harness/ruler.h"
 #include "harness/undisturbed.h"
 #include "tests/near.h"
 
@@ -23,6 +24,32 @@ static void test_what_undisturbed_means(void **state) {
     assert_near(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.1), 11, 1e-9);
     assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, 11.7)));
     assert_true(isnan(hx_undisturbed(HX_SENTINEL_FORWARDS, NAN)));
+}
+
+/* A chain is slowed that takes 5 % more than half of the last readings; if it stays so, it is the clock. */
+static void test_a_slowed_chain_is_told(void **state) {
+    (void)state;
+    struct hx_ruler ruler = {.count = 0};
+    for (int i = 0; i < 31; i++) {
+        hx_ruler_add(&ruler, 0.70);
+        hx_ruler_add(&ruler, 0.0);
+        hx_ruler_add(&ruler, NAN);
+        assert_false(hx_ruler_is_slowed(&ruler, 1.0)); /* of few readings nothing is known */
+    }
+    hx_ruler_add(&ruler, 0.70);
+    assert_true(hx_ruler_is_slowed(&ruler, 0.74));
+    assert_false(hx_ruler_is_slowed(&ruler, 0.73));
+    assert_false(hx_ruler_is_slowed(&ruler, 0.60));
+    for (int i = 0; i < 2 * HX_RULER_READINGS; i++) {
+        hx_ruler_add(&ruler, 0.70);
+    }
+    int slowed = 0;
+    for (int i = 0; i < 2 * HX_RULER_READINGS; i++) {
+        slowed += hx_ruler_is_slowed(&ruler, 0.76);
+        hx_ruler_add(&ruler, 0.76);
+    }
+    assert_in_range(slowed, HX_RULER_READINGS / 2, HX_RULER_READINGS / 2 + 32);
+    assert_false(hx_ruler_is_slowed(&ruler, 0.76));
 }
 
 /* Calibrated as a core of four issues: many batches that see six put it right, single ones do not, nor do
@@ -148,6 +175,7 @@ static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_undisturbed_means),
+        cmocka_unit_test(test_a_slowed_chain_is_told),
         cmocka_unit_test(test_many_witnesses_put_it_right),
         cmocka_unit_test(test_a_slow_shorter_loop_is_no_witness),
         cmocka_unit_test(test_a_calibration_survives_batches_without_growth),

@@ -297,6 +297,90 @@ static void nops_keep_loads_apart_that_wait_for_stores(void **state) {
     check_crowded(*state, "shl m32, cl");           /* to memory, alone and from a register */
 }
 
+/* What the sources of the form that are such a path tell its result, on the simulated core and on another, is
+ * the same within noise. */
+static void check_same(struct machine *machine, double (*core)(const struct gen_kernel *, double),
+                       const char *syntax, enum probe_path path, enum isa_operand_kind dst) {
+    struct isa_form form, same;
+    struct probe_latency latency, other;
+    measure_otherwise(machine, as_simulated, syntax, &form, &latency);
+    measure_otherwise(machine, core, syntax, &same, &other);
+    assert_int_equal(latency.count, other.count);
+    size_t checked = 0;
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        assert_int_equal(other.pairs[i].measured, pair->measured);
+        if (pair->path == path && form.operands[pair->dst].kind == dst && pair->measured) {
+            assert_near(other.pairs[i].cycles, pair->cycles, 0.05);
+            checked++;
+        }
+    }
+    assert_true(checked > 0);
+    probe_latency_fini(&other);
+    probe_latency_fini(&latency);
+}
+
+/* A core on which rounds through memory are whole behind five and seven ORs and NOPs alone (43 and 45 links),
+ * or behind six and seven sign extensions and NOPs (45 and 46), and take a part of a cycle more else. */
+static double whole_in_few(const struct gen_kernel *kernel, double cycles) {
+    const uint32_t links = links_of(kernel);
+    return kernel->forwards && links != 43 && links != 45 && links != 46 ? cycles + 0.42 : cycles;
+}
+
+static void rounds_through_memory_are_longer_and_have_nops(void **state) {
+    check_same(*state, whole_in_few, "vpaddd xmm, xmm, m128", PROBE_PATH_CONTENT, ISA_OPERAND_REG);
+    check_same(*state, whole_in_few, "vpaddd zmm, zmm, m512", PROBE_PATH_CONTENT, ISA_OPERAND_REG);
+    check_same(*state, whole_in_few, "bsf r64, m64", PROBE_PATH_CONTENT, ISA_OPERAND_FLAGS);
+}
+
+/* The same, but what is whole is more than what is not. */
+static double more_in_few(const struct gen_kernel *kernel, double cycles) {
+    const uint32_t links = links_of(kernel);
+    return kernel->forwards && links != 43 && links != 45 ? cycles - 0.4 : cycles;
+}
+
+static double content_of(struct machine *machine, double (*core)(const struct gen_kernel *, double),
+                         const char *syntax) {
+    struct isa_form form;
+    struct probe_latency latency;
+    double cycles = NAN;
+    measure_otherwise(machine, core, syntax, &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        cycles = pair->path == PROBE_PATH_CONTENT ? pair->cycles : cycles;
+    }
+    probe_latency_fini(&latency);
+    return cycles;
+}
+
+static void a_whole_number_above_is_no_better_of_512_bits(void **state) {
+    static const char narrow_form[] = "vpaddd xmm, xmm, m128", wide_form[] = "vpaddd zmm, zmm, m512";
+    assert_near(content_of(*state, more_in_few, narrow_form), content_of(*state, as_simulated, narrow_form),
+                0.05);
+    assert_near(content_of(*state, more_in_few, wide_form), content_of(*state, as_simulated, wide_form) - 0.4,
+                0.05);
+}
+
+/* A core on which gathers are microcode, and without NOPs come a whole cycle later. */
+static double gathers_late(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) < 20 && cycles > 8 ? cycles + 1 : cycles;
+}
+
+static void gathers_have_nops_whatever_they_take(void **state) {
+    check_same(*state, gathers_late, "vgatherdps xmm{k}, vm32x", PROBE_PATH_INDEX, ISA_OPERAND_REG);
+    check_same(*state, gathers_late, "vgatherdps xmm{k}, vm32x", PROBE_PATH_ADDRESS, ISA_OPERAND_REG);
+}
+
+/* A core on which a multiplication and a CMOV take four cycles and a half, whatever they wait for: with two
+ * extensions more the round grows by a cycle and a half. */
+static double paced_closely(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) == 2 && fabs(cycles - 4) < 0.05 ? cycles + 0.46 : cycles;
+}
+
+static void what_grows_by_three_quarters_is_not_shown(void **state) {
+    check_core(*state, paced_closely, "imul r64, r64", "op2", "flags", 3);
+}
+
 /* A core of three issue slots: nothing that has NOPs takes less. */
 static double narrow(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) > 20 ? fmax(cycles, links_of(kernel) / 3.0) : cycles;
@@ -427,6 +511,10 @@ int main(void) {
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
         cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
+        cmocka_unit_test(rounds_through_memory_are_longer_and_have_nops),
+        cmocka_unit_test(a_whole_number_above_is_no_better_of_512_bits),
+        cmocka_unit_test(gathers_have_nops_whatever_they_take),
+        cmocka_unit_test(what_grows_by_three_quarters_is_not_shown),
         cmocka_unit_test(what_nops_take_is_no_latency),
         cmocka_unit_test(what_is_merged_into_was_just_written),
         cmocka_unit_test(a_round_shorter_than_its_transfers_is_no_latency),

@@ -138,6 +138,42 @@ static void few_masks_are_tried(void **state) {
     assert_int_equal(script.kernels, 5);
 }
 
+/* One and two masks are given back by an idiom, and more are not. */
+static void few_masks_are_freed(void **state) {
+    (void)state;
+    struct script script = {
+        .answers = {{0.58, 0.58}, {0.58, 0.58}}, .odd = true, .odd_call = 1, .odd_cycles = 0.5};
+    static const char *const HOW[] = {"1 register, masks freed", "2 registers, masks freed", "4 registers"};
+    for (size_t i = 0; i < sizeof HOW / sizeof HOW[0]; i++) {
+        script.calls = 0;
+        script.odd_kernel = i;
+        struct probe_throughput result = throughput_of(&script, "vpcmpeqb k, ymm, m256");
+        assert_near(result.cycles, 0.5, 1e-9);
+        assert_string_equal(result.how, HOW[i]);
+    }
+    /* What writes none has none to free. */
+    script.calls = 0;
+    script.odd_kernel = 0;
+    assert_string_equal(throughput_of(&script, "vpaddd ymm, ymm, ymm").how, "2 registers");
+}
+
+/* Whole numbers over one to four, and a fifth and a sixth: all else some process may tell otherwise. */
+static void plain_ratios(void **state) {
+    (void)state;
+    static const struct {
+        double cycles;
+        bool plain;
+    } cases[] = {{1.0, true},      {7.0, true},   {0.5, true},       {2.5, true},    {2.0 / 3, true},
+                 {0.75, true},     {0.2, true},   {1.0 / 6, true},   {0.33, true},   {0.4, false},
+                 {0.6, false},     {1.2, false},  {5.0 / 6, false},  {0.125, false}, {0.57, false},
+                 {7.0 / 6, false}, {0.38, false}, {0.5 * 1.1, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct probe_throughput measured = {.measured = true, .cycles = cases[i].cycles};
+        assert_int_equal(probe_throughput_is_plain(&measured), cases[i].plain);
+    }
+    assert_false(probe_throughput_is_plain(&(struct probe_throughput){.cycles = 1.0}));
+}
+
 /* Four registers take a whole cycle; of twelve there was only a look, and it saw what the script says. */
 struct overlooked {
     double look;
@@ -415,6 +451,8 @@ int main(void) {
         cmocka_unit_test(what_two_variants_tell_needs_no_others),
         cmocka_unit_test(chains_that_still_wait_have_all_tried),
         cmocka_unit_test(few_masks_are_tried),
+        cmocka_unit_test(few_masks_are_freed),
+        cmocka_unit_test(plain_ratios),
         cmocka_unit_test(more_registers_that_look_slower_are_looked_at_again),
         cmocka_unit_test(what_takes_less_than_no_time_is_no_throughput),
         cmocka_unit_test(an_unsteady_minimum_loses_against_a_steady_value),
