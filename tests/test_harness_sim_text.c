@@ -60,6 +60,7 @@ static void errors_have_a_place(void **state) {
         {HEAD "form \"add\" ports 1*p0 latency 1001\n", "t:3:31", "0 to 1000"},
         {HEAD "form \"add\" ports 1*p0 op1-> 1\n", "t:3:28", "after ->"},
         {HEAD "form \"add\" ports 1*p0 ->op1 1\n", "t:3:23", "an operand"},
+        {HEAD "form \"add\" ports 1*p0 op1->+1 1\n", "t:3:28", "after ->"},
         {HEAD "form \"add\" ports 1*p0 op1->op2\n", "t:3:31", "latency of the pair"},
         {HEAD "form \"add\" ports 1*p0 blocking 4\n", "t:3:33", "name of the blocked unit"},
         {HEAD "form \"add\" ports 1*p0 same-register maybe\n", "t:3:37", "breaks"},
@@ -98,6 +99,7 @@ static void all_settings_arrive(void **state) {
              "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
              "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
              "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
+             "form \"vp2intersectd k, xmm, xmm\" ports 2*p0 op2->k+1 7\n"
              "form \"div *\" ports 3*p0+2*p15 blocking 6 divider slots 4\n"
              "fault \"ud2\" illegal\nfuse \"cmp *\" \"j*\"\n"
              "default ports 1*p5 latency 2";
@@ -131,6 +133,10 @@ static void all_settings_arrive(void **state) {
     assert_string_equal(row->pairs[1].src, "flags");
     assert_int_equal(row->pairs[1].cycles, 3);
     assert_int_equal(row->uops[0].ports, 0xf);
+    row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "vp2intersectd k, xmm, xmm"}, NULL);
+    assert_string_equal(row->pairs[0].src, "op2");
+    assert_string_equal(row->pairs[0].dst, "k+1");
+    assert_int_equal(row->pairs[0].cycles, 7);
     row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "div r64"}, NULL);
     assert_int_equal(row->uops_count, 2);
     assert_int_equal(row->uops[0].count, 3);

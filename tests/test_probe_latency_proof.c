@@ -124,8 +124,49 @@ static void test_every_pair_among_noise(void **state) {
     latencies_are_those_drawn(20261126, "noise 0.002\nspikes 0.05 14000\ndrift walk 0.0005 0.05\n");
 }
 
+/* `make proof` draws latencies for all forms, operands of any name among them. */
+static void test_every_form_can_be_described(void **state) {
+    (void)state;
+    struct isa_table table = {0};
+    struct probe_transfers transfers = {0};
+    struct ip_error err = {0};
+    struct ip_random random = {.state = 7};
+    struct ip_text text = {0};
+    struct hx_sim_description base, description;
+    size_t described = 0;
+    assert_int_equal(isa_table_builtin_add(&table, &err), IP_OK);
+    assert_int_equal(probe_transfers_init(&transfers, &table, &err), IP_OK);
+    assert_int_equal(hx_sim_description_read(&base, BASE, &err), IP_OK);
+    assert_int_equal(ip_file_read(&text, BASE, 1 << 20, &err), IP_OK);
+    ip_text_printf(&text, "%s", LATENCY_PROOF_HELPERS);
+    struct isa_form **forms = calloc(table.count, sizeof(struct isa_form *));
+    assert_non_null(forms);
+    for (size_t i = 0; i < table.count; i++) {
+        forms[i] = &table.forms[i];
+    }
+    assert_int_equal(isa_forms_derive(forms, table.count, &err), IP_OK);
+    free(forms);
+    for (size_t i = 0; i < table.count; i++) {
+        if (latency_proof_is_subject(&table.forms[i], &transfers)) {
+            latency_proof_row(&text, &base, &table.forms[i], &random);
+            described++;
+        }
+    }
+    assert_false(text.failed);
+    if (hx_sim_description_parse(&description, "drawn", text.data, text.length, NULL, &err) != IP_OK) {
+        fail_msg("%s: %s", err.place, err.text);
+    }
+    assert_true(described > 15000 && described < table.count);
+    hx_sim_description_fini(&description);
+    hx_sim_description_fini(&base);
+    ip_text_fini(&text);
+    probe_transfers_fini(&transfers);
+    isa_table_fini(&table);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_form_can_be_described),
         cmocka_unit_test(test_every_pair),
         cmocka_unit_test(test_every_pair_among_noise),
     };
