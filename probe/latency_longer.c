@@ -112,11 +112,12 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
     return pair->upper_bound && is_wide(form, pair) ? NULL : &VECTORS;
 }
 
-/* Of a gather, which takes twenty cycles and more, as many as its own round hides on a core of four issue
- * slots, and on one of six. */
+/* Of a gather, which takes up to thirty cycles, as many as its own round hides beside its own µops on a core
+ * of four issue slots, and on one of six: more make the round longer, and of fewer some processes see less
+ * than the others (Zen 4, a round of 17 cycles: 72 to 104 do). */
 static unsigned nops_count(const struct latency_session *session, const struct latency_experiment *like,
                            const struct lengthening *more, unsigned length) {
-    static const unsigned SLOTS[LENGTHS] = {4, 6};
+    static const double SLOTS[LENGTHS] = {3.5, 5};
     double cycles = session->results[like->form].pairs[like->pair].cycles;
     return gen_form_is_gather(session->forms[like->form]) ? (unsigned)(SLOTS[length] * cycles)
                                                           : more->nops[length];
