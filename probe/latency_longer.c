@@ -11,14 +11,19 @@ enum { LENGTHS = 2 };
 /* What stands in a longer round beside the form and the way back, and how often: ORs of a vector with itself,
  * which go to other ports than the shuffles of the other rounds, and to more of them; moves of a mask. In two
  * lengths: what one of them makes whole, the other may not. NOPs, as many as a round of six cycles hides on a
- * core of four issue slots, and of eight on one of six: alone where the form changes its memory or gathers,
- * beside ORs, or sign extensions, where a store and a load close the round. */
+ * core of four issue slots, and of eight on one of six: alone where the form changes its memory, beside ORs,
+ * or sign extensions, where a store and a load close the round. Of a gather, which takes up to thirty cycles,
+ * as many for each of them as its own round hides beside its own µops on a core of four issue slots, and on
+ * one of six: more make the round longer, and of fewer some processes see less than the others (Zen 4, a
+ * round of 17 cycles: 72 to 104 do). */
 static const struct lengthening {
-    enum probe_file file;
+    enum probe_file file; /* of what stands there `times` times */
     unsigned times[LENGTHS], nops[LENGTHS];
-} VECTORS = {PROBE_FILE_VECTOR, {5, 7}, {0, 0}}, MASKS = {PROBE_FILE_MASK, {2, 3}, {0, 0}},
-  CONTENT = {PROBE_FILE_VECTOR, {5, 7}, {36, 36}}, CONTENT_OF_INTEGERS = {PROBE_FILE_GPR, {6, 7}, {36, 36}},
-  ALONE = {PROBE_FILE_VECTOR, {0, 0}, {20, 36}};
+    double nops_a_cycle[LENGTHS]; /* more of them */
+} VECTORS = {PROBE_FILE_VECTOR, .times = {5, 7}}, MASKS = {PROBE_FILE_MASK, .times = {2, 3}},
+  CONTENT = {PROBE_FILE_VECTOR, .times = {5, 7}, .nops = {36, 36}},
+  CONTENT_OF_INTEGERS = {PROBE_FILE_GPR, .times = {6, 7}, .nops = {36, 36}}, MEMORY = {.nops = {20, 36}},
+  GATHER = {.nops_a_cycle = {3.5, 5}};
 
 /* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
@@ -91,7 +96,7 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
         return NULL;
     }
     if (gen_form_is_gather(form)) {
-        return &ALONE;
+        return &GATHER;
     }
     const bool between = fabs(pair->cycles - round(pair->cycles)) > WHOLE_WITHIN;
     const bool bound_is_merged = pair->upper_bound && is_masked(form) && !is_wide(form, pair);
@@ -99,7 +104,7 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
         return NULL;
     }
     if (changes_memory(form, pair)) {
-        return &ALONE;
+        return &MEMORY;
     }
     if (masks) {
         return pair->upper_bound ? NULL : &MASKS;
@@ -112,26 +117,17 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
     return pair->upper_bound && is_wide(form, pair) ? NULL : &VECTORS;
 }
 
-/* Of a gather, which takes up to thirty cycles, as many as its own round hides beside its own µops on a core
- * of four issue slots, and on one of six: more make the round longer, and of fewer some processes see less
- * than the others (Zen 4, a round of 17 cycles: 72 to 104 do). */
-static unsigned nops_count(const struct latency_session *session, const struct latency_experiment *like,
-                           const struct lengthening *more, unsigned length) {
-    static const double SLOTS[LENGTHS] = {3.5, 5};
-    double cycles = session->results[like->form].pairs[like->pair].cycles;
-    return gen_form_is_gather(session->forms[like->form]) ? (unsigned)(SLOTS[length] * cycles)
-                                                          : more->nops[length];
-}
-
 /* The chain `like` once more, with what may make it whole. */
 static enum ip_status longer_add(struct latency_session *session, const struct latency_experiment *like,
                                  const struct lengthening *more, struct ip_error *err) {
     enum ip_status status = IP_OK;
+    const double cycles = session->results[like->form].pairs[like->pair].cycles;
     for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
-        status = more->times[i] == 0
-                     ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count,
-                                          nops_count(session, like, more, i), err)
-                     : latency_delayed_add(session, like, more->file, more->times[i], more->nops[i], err);
+        const unsigned nops = more->nops[i] + (unsigned)(more->nops_a_cycle[i] * cycles);
+        status =
+            more->times[i] == 0
+                ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count, nops, err)
+                : latency_delayed_add(session, like, more->file, more->times[i], nops, err);
     }
     return status;
 }
