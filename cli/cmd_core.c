@@ -237,7 +237,7 @@ const struct cli_command cli_cmd_core = {
         "Finds each parameter by an experiment and keeps it in the store, for 'isaprobe predict'. What time\n"
         "cannot show here is printed with the reason. Groups: issue eliminate after idiom micro "
         "fuse\n"
-        "memory commit branch front window. CSV and JSON have a row for each pair that was tried for "
+        "memory forward commit branch front window. CSV and JSON have a row for each pair that was tried for "
         "fusion.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,

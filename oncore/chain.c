@@ -20,7 +20,7 @@ enum {
     STEP_STORE = CORE_TARGETS_MAX, /* of an instruction's steps, which begin with its targets */
     STEP_SYNC,
     STEPS,
-    WARM_PASSES = 3,
+    WARM_PASSES = 8,
     PAGE = 4096
 };
 
@@ -78,8 +78,10 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
     for (size_t i = 0; i < block->count; i++) {
         memory->node[i] = memory->from[i] = NONE;
     }
+    uint64_t begun = 0;
     for (unsigned pass = 0; pass < WARM_PASSES; pass++) {
-        uint64_t begun = values->store_count;
+        const uint64_t before = begun;
+        begun = values->store_count;
         for (size_t i = 0; i < block->count; i++) {
             const struct core_instruction *instruction = &block->items[i];
             struct core_word address = {0};
@@ -87,9 +89,8 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
             bool located = (instruction->loads || instruction->stores) &&
                            core_values_address(values, instruction, &address);
             if (located && options->filled && address.symbol == 0) {
-                uint64_t page = address.number / PAGE, before = memory->page[i];
-                bool next =
-                    page == before || page == before + 1 || page + 1 == before; /* a walk for many passes */
+                uint64_t page = address.number / PAGE, last = memory->page[i];
+                bool next = page == last || page == last + 1 || page + 1 == last; /* a walk for many passes */
                 prediction->splits |= address.number % CORE_LINE_BYTES + instruction->bytes > CORE_LINE_BYTES;
                 prediction->walks |= pass == WARM_PASSES - 1 && !next;
                 memory->page[i] = page;
@@ -98,14 +99,17 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
                 hit = core_values_find(values, address, instruction->bytes);
             }
             struct core_store kept = hit != NULL ? *hit : (struct core_store){0};
-            if (pass == WARM_PASSES - 1 && hit != NULL) {
+            /* What was stored earlier still was stored once, or is met every so many passes: no chain from a
+             * pass to the next. */
+            if (pass == WARM_PASSES - 1 && hit != NULL && hit->serial >= before) {
                 uint32_t from = writer[hit->serial % CORE_STORES_KEPT];
                 if (memory->node[from] == NONE && nodes < NODES_MAX) {
                     memory->node[from] = nodes++;
                 }
                 memory->from[i] = memory->node[from];
                 memory->before[i] = hit->serial < begun;
-                memory->cycles[i] = core_forward_cycles(&chains->forwarding, instruction, hit);
+                memory->cycles[i] =
+                    core_forward_cycles(&chains->forwarding, values, instruction, address, hit);
             }
             if (located && instruction->stores) {
                 writer[values->store_count % CORE_STORES_KEPT] = (uint32_t)i;
@@ -343,7 +347,7 @@ enum ip_status core_chain_bound(const struct core_costs *costs, const struct cor
     chains->costs = costs;
     chains->block = &prediction->block;
     chains->load = isnan(prediction->block.load_cycles) ? 0.0 : prediction->block.load_cycles;
-    core_forwarding_read(&chains->forwarding, costs, prediction->block.load_cycles);
+    core_forwarding_read(&chains->forwarding, costs, prediction->block.load_cycles, options->loop);
     enum ip_status status = memory_read(chains, options, prediction, err);
     prediction->bounds[CORE_BOUND_CHAIN] = 0.0;
     if (status == IP_OK) {

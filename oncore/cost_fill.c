@@ -11,6 +11,8 @@
 
 /* A link of a chain that takes less than this is not executed: it is done at rename. */
 static const double RENAMED = 0.5;
+/* What a store and a load pass on in less than two cycles, they do at rename. */
+static const double PASSED_ON = 1.5;
 /* Throughputs of one operation in two widths, relative. */
 static const double NEARLY = 0.1;
 /* A form is slower than its ports when it takes so much longer: noise is below. */
@@ -83,21 +85,23 @@ static int operand_by_name(const struct isa_form *form, const char *name) {
 }
 
 /* The way of stored data through the load, without the operation behind it, which the way from the address
- * tells. */
+ * tells. The store measures each half of a round as if the other took a cycle, but where a value is passed on
+ * at rename (docs/latency.md, "Memory"): in a round, which is what a chain in a block is, that cycle counts.
+ */
 static void forwarded_fill(struct core_cost *cost, const struct res_form *known, double load_cycles) {
     for (size_t i = 0; i < known->pair_count; i++) {
         const struct res_pair *through = &known->pairs[i];
-        if (strcmp(through->path, "content") != 0 || strcmp(through->src, through->dst) == 0) {
+        int src = operand_by_name(&cost->form, through->src),
+            dst = operand_by_name(&cost->form, through->dst);
+        if (strcmp(through->path, "content") != 0 || src == dst || isnan(through->value.cycles)) {
             continue;
         }
-        for (size_t k = 0; k < known->pair_count; k++) {
-            const struct res_pair *address = &known->pairs[k];
-            bool same = strcmp(address->path, "address") == 0 && strcmp(address->src, through->src) == 0 &&
-                        strcmp(address->dst, through->dst) == 0;
-            double cycles = through->value.cycles - (address->value.cycles - load_cycles);
-            if (same && !isnan(cycles)) {
-                cost->forwarded =
-                    isnan(cost->forwarded) ? fmax(0.0, cycles) : fmin(cost->forwarded, fmax(0.0, cycles));
+        double content = through->value.cycles + (through->value.cycles > PASSED_ON ? 1.0 : 0.0);
+        for (unsigned k = 0; k < cost->latency_count; k++) {
+            const struct core_latency *address = &cost->latencies[k];
+            if (address->address && address->src == src && address->dst == dst) {
+                double cycles = fmax(0.0, content - ((double)address->cycles - load_cycles));
+                cost->forwarded = isnan(cost->forwarded) ? cycles : fmin(cost->forwarded, cycles);
             }
         }
     }

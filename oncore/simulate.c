@@ -153,7 +153,7 @@ static double forwarded_at(const struct sim *sim, struct flight *flight, double 
     const struct core_instruction *instruction = flight->instruction;
     bool inside = store->address.number <= flight->where.number &&
                   flight->where.number + instruction->bytes <= store->address.number + store->bytes;
-    double cycles = core_forward_cycles(&sim->forwarding, instruction, store);
+    double cycles = core_forward_cycles(&sim->forwarding, &sim->values, instruction, flight->where, store);
     bool foretold = inside && core_forward_foretold(&sim->forwarding, cycles);
     if (store->commit < flight->address && !foretold) {
         return normally;
@@ -185,7 +185,9 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     flight->loaded = exec + sim->load;
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, flight->loaded);
-        core_commits_read(&sim->commits, flight->forwarded->address);
+        if (!instruction->stores) {
+            core_commits_read(&sim->commits, flight->forwarded->address);
+        }
     }
 }
 
@@ -383,7 +385,8 @@ static void sim_fini(struct sim *sim) {
 }
 
 static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
-                               const struct core_block *block, double width, struct ip_error *err) {
+                               const struct core_block *block, double width, bool loop,
+                               struct ip_error *err) {
     const double rob = probe_core_get(&costs->core, PROBE_CORE_ROB_SLOTS);
     const double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
     sim->block = block;
@@ -397,11 +400,13 @@ static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
     if (sim->plans == NULL || sim->retire_ring == NULL || sim->units == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     }
+    unsigned stores = 0;
     for (size_t i = 0; i < block->count; i++) {
         plan_make(costs, &block->items[i], &sim->plans[i]);
+        stores += block->items[i].stores ? 1 : 0;
     }
-    core_forwarding_read(&sim->forwarding, costs, block->load_cycles);
-    core_commits_init(&sim->commits, costs);
+    core_forwarding_read(&sim->forwarding, costs, block->load_cycles, loop);
+    core_commits_init(&sim->commits, costs, stores);
     return core_binding_open(&sim->binding, costs, err);
 }
 
@@ -419,7 +424,7 @@ enum ip_status core_simulate(const struct core_costs *costs, const struct core_b
     if (sim == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for the simulation of a block");
     }
-    enum ip_status status = sim_open(sim, costs, block, width, err);
+    enum ip_status status = sim_open(sim, costs, block, width, options->loop, err);
     struct core_timeline timeline = {0};
     if (status == IP_OK) {
         core_values_init(&sim->values, options->filled, options->fill);

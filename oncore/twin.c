@@ -29,7 +29,7 @@ bool core_twin_syntax(const struct isa_form *form, char *syntax) {
     if (memory < 0 || form->operands[memory].implicit || strcmp(form->prefix, "lock") == 0) {
         return false;
     }
-    bool vector = false;
+    bool vector = form->floating; /* CVTSD2SI from memory has no vector register, its twin has */
     for (unsigned i = 0; i < form->operand_count; i++) {
         enum isa_reg_class reg_class = form->operands[i].reg_class;
         vector = vector || isa_reg_is_vector(reg_class);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RSP = 4 };
+enum { RSP = 4, RENAMED_BYTES = 4 };
 
 /* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
 static const uint64_t MIDDLE = UINT64_C(1) << 46;
@@ -49,6 +49,23 @@ static bool address_sum(const struct core_values *values, const struct core_inst
     }
     *address = sum;
     return true;
+}
+
+static struct core_name name_of(const struct core_values *values,
+                                const struct core_instruction *instruction) {
+    const struct isa_address *from = &instruction->binding.address;
+    struct core_name name = {.base = RSP, .index = -1};
+    if (!instruction->stack) {
+        name = (struct core_name){.base = from->base, .index = from->index, .scale = from->scale};
+    }
+    name.base_writes = name.base >= 0 ? values->writes[name.base & 15] : 0;
+    name.index_writes = name.index >= 0 ? values->writes[name.index & 15] : 0;
+    return name;
+}
+
+static bool name_same(struct core_name a, struct core_name b) {
+    return a.base == b.base && a.base_writes == b.base_writes && a.index == b.index &&
+           (a.index < 0 || (a.index_writes == b.index_writes && a.scale == b.scale));
 }
 
 bool core_values_address(const struct core_values *values, const struct core_instruction *instruction,
@@ -143,6 +160,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     *store =
         (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
     store->value = unknown(values);
+    store->name = name_of(values, instruction);
     store->general = isa_form_vector_bits(form) == 0;
     store->indexed = !instruction->stack && from->index >= 0;
     for (unsigned i = 0; i < form->explicit_count; i++) {
@@ -298,6 +316,8 @@ void core_values_step(struct core_values *values, const struct core_instruction 
     for (unsigned t = 0; t < instruction->target_count; t++) {
         if (instruction->targets[t] < 16) {
             values->gprs[instruction->targets[t]] = unknown(values);
+            values->writes[instruction->targets[t]] +=
+                instruction->stack && instruction->targets[t] == RSP ? 0 : 1;
         }
     }
     if (action == CORE_ACTION_PUSH || action == CORE_ACTION_POP) {
@@ -315,25 +335,31 @@ void core_values_step(struct core_values *values, const struct core_instruction 
 }
 
 void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
-                          double load_cycles) {
+                          double load_cycles, bool loop) {
     const struct probe_core *core = &costs->core;
     double near = probe_core_get(core, PROBE_CORE_STORE_FORWARD),
            far = probe_core_get(core, PROBE_CORE_STORE_FORWARD_FAR);
     double vector = probe_core_get(core, PROBE_CORE_STORE_FORWARD_VECTOR);
     double blocked = probe_core_get(core, PROBE_CORE_STORE_FORWARD_BLOCKED);
+    double other = probe_core_get(core, PROBE_CORE_STORE_FORWARD_OTHER);
+    double fresh = probe_core_get(core, PROBE_CORE_STORE_FORWARD_LONG);
     double load = isnan(load_cycles) ? 0.0 : load_cycles;
     forwarding->load = load;
     forwarding->renamed = isnan(near) ? load : near;
+    forwarding->other = isnan(other) ? 0.0 : other;
+    forwarding->part = isnan(fresh) ? 0.0 : fresh;
+    forwarding->other = loop ? forwarding->other : fmax(forwarding->other, forwarding->part);
     forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
     forwarding->vector = isnan(vector) ? forwarding->far : vector;
     forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
 }
 
-/* Seen: a value goes through the register file when store and load are of general registers and not indexed,
- * and neither extends its sign. An instruction that loads, modifies and stores takes part when it has no
- * register beside the memory operand: INC alone was seen at both speeds, and in other code at the fast one.
- */
-double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
+/* By what the form is and where its data lies, whatever names the place. Seen: a value goes through the
+ * register file when store and load are of general registers and not indexed, and neither extends its sign.
+ * An instruction that loads, modifies and stores takes part when it has no register beside the memory
+ * operand: INC alone was seen at both speeds, and in other code at the fast one. One of 8 or 16 bits does
+ * not. */
+static double plain_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
                            const struct core_store *store) {
     const struct isa_form *form = &load->cost->form;
     bool general = isa_form_vector_bits(form) == 0;
@@ -343,10 +369,11 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
      */
     bool alone =
         form->explicit_count == 1 || (form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM);
+    alone = alone && load->bytes >= RENAMED_BYTES;
     if (modify && !alone && !isnan(load->cost->modifies) && !indexed) {
         return fmax(0.0, load->cost->modifies - (double)load->to_store);
     }
-    if (!modify && !isnan(load->cost->forwarded) && !indexed && store->general == general) {
+    if (!modify && !isnan(load->cost->forwarded) && !indexed && (store->general || !general)) {
         return load->cost->forwarded;
     }
     if (!store->general || !general) {
@@ -355,6 +382,21 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     bool modifies = modify && !alone;
     bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
     return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
+}
+
+/* What takes less than a load came through the register file: rename compares names of places, or has learned
+ * which store a load meets. */
+double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_values *values,
+                           const struct core_instruction *load, struct core_word where,
+                           const struct core_store *store) {
+    double cycles = plain_cycles(forwarding, load, store);
+    if (cycles >= forwarding->load) {
+        return cycles;
+    }
+    if (where.number != store->address.number) {
+        return fmax(cycles, forwarding->part);
+    }
+    return name_same(store->name, name_of(values, load)) ? cycles : fmax(cycles, forwarding->other);
 }
 
 bool core_forward_foretold(const struct core_forwarding *forwarding, double cycles) {

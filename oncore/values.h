@@ -16,8 +16,17 @@ struct core_word {
 
 enum { CORE_STORES_KEPT = 64, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
 
+/* The registers that name a place, and how often each was written before: the same name is the same place
+ * without looking at what the registers hold. */
+struct core_name {
+    int8_t base, index; /* -1: none */
+    uint8_t scale;
+    uint32_t base_writes, index_writes;
+};
+
 struct core_store {
     struct core_word address, value;
+    struct core_name name;
     uint16_t bytes;
     bool general; /* from a general register or an immediate */
     bool indexed;
@@ -27,8 +36,9 @@ struct core_store {
 
 struct core_values {
     struct core_word gprs[16];
-    uint32_t symbols; /* given out so far */
-    bool filled;      /* memory that nobody wrote holds `fill` in each quadword */
+    uint32_t writes[16]; /* of each register; PUSH and POP do not count, which decode follows */
+    uint32_t symbols;    /* given out so far */
+    bool filled;         /* memory that nobody wrote holds `fill` in each quadword */
     uint64_t fill;
     struct core_store stores[CORE_STORES_KEPT]; /* a ring */
     uint64_t store_count;
@@ -51,14 +61,19 @@ struct core_store *core_values_store(struct core_values *values, const struct co
 /* Cycles from the store's data to the load's, when the store is still on its way. */
 struct core_forwarding {
     double renamed; /* through the register file: general registers, a plain address on both sides */
-    double far;     /* through the store buffer */
+    double other; /* ... at least, where another register names the place, or the same one with a new value */
+    double part;  /* ... at least, where the load begins behind the store */
+    double far;   /* through the store buffer */
     double vector;
     double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */
     double load; /* from the address; what takes less did not wait for the address: the store was foretold */
 };
+/* `loop`: the block is the body of a loop, so that the core may learn which load meets which store. */
 void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
-                          double load_cycles);
-double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
+                          double load_cycles, bool loop);
+/* To the load of `where`, to which `values` have come. */
+double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_values *values,
+                           const struct core_instruction *load, struct core_word where,
                            const struct core_store *store);
 
 /* Is what takes so many cycles forwarded without the load's address? On a core whose store buffer passes data

@@ -22,6 +22,8 @@ static const struct {
     {"fuse", "pairs with a conditional jump that fuse", "fuse", core_fuse_measure},
     {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate stack_sync",
      core_memory_measure},
+    {"forward", "stores loaded through another register",
+     "store_forward_other store_forward_long store_forward_pairs", core_forward_measure},
     {"commit", "how stores enter the first-level cache", "store_pair_bytes store_row store_read",
      core_commit_measure},
     {"branch", "taken branches and small loops", "taken_branch loop_buffer uop_cache_width branch",

@@ -13,6 +13,7 @@ IP_CHECK enum ip_status core_idiom_measure(struct core_session *session, struct 
 IP_CHECK enum ip_status core_micro_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_fuse_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_memory_measure(struct core_session *session, struct ip_error *err);
+IP_CHECK enum ip_status core_forward_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_commit_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_front_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_branch_measure(struct core_session *session, struct ip_error *err);

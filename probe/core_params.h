@@ -58,6 +58,9 @@ enum probe_core_key {
     PROBE_CORE_STORE_FORWARD_FAR, /* ... when the address is computed anew, so that it is not predicted */
     PROBE_CORE_STORE_FORWARD_VECTOR,
     PROBE_CORE_STORE_FORWARD_BLOCKED, /* a load wider than the store before it */
+    PROBE_CORE_STORE_FORWARD_OTHER,   /* ... named by another register, in a loop of few such pairs */
+    PROBE_CORE_STORE_FORWARD_LONG,    /* ... and of more than the core remembers */
+    PROBE_CORE_STORE_FORWARD_PAIRS,   /* how many it remembers */
     PROBE_CORE_ROB_SLOTS,             /* reorder buffer */
     PROBE_CORE_SCHEDULER_UOPS,        /* µops that wait for their operands */
     PROBE_CORE_LOAD_BUFFER,

@@ -25,6 +25,21 @@ struct probe_commit {
 /* `cycles` of each kernel; NaN: not measured. */
 struct probe_commit probe_commit_read(const double cycles[PROBE_COMMITS]);
 
+/* Store and load of one place that different registers name. Kernels: loops of so many such pairs, each with
+ * an addition of one cycle. */
+enum { PROBE_FORWARDS = 10 };
+extern const unsigned probe_forward_pairs[PROBE_FORWARDS];
+
+/* NaN: cannot be told. */
+struct probe_forward {
+    double other;     /* cycles of a pair in the smallest loop */
+    double long_code; /* and in the largest */
+    double pairs;     /* the most that are as fast as in the smallest, where the largest is slower */
+};
+
+/* `cycles` of each kernel for a pair and its addition; NaN: not measured. */
+struct probe_forward probe_forward_read(const double cycles[PROBE_FORWARDS]);
+
 /* Are ports given to µops in turn, or by what waits for each? Kernels: four independent LEA; a chain of one
  * cycle a link, and two operations one behind the other that each link feeds; three operations, two of them
  * behind the first. On four ports that are given in turn the second of two has the port of the chain in the

@@ -34,6 +34,14 @@
 #define LOAD_SP      "\x48\x8b\x44\x24\x08"     /* mov rax, [rsp+8] */
 #define LEA_SP       "\x48\x8d\x44\x24\x08"     /* lea rax, [rsp+8] */
 #define NOP_4        "\x0f\x1f\x40\x00"         /* nop dword [rax] */
+#define LOAD_AX_BX   "\x48\x8b\x03"             /* mov rax, [rbx] */
+#define LOAD_AX_BX_4 "\x8b\x43\x04"             /* mov eax, [rbx+4] */
+#define MOV_BX_BX    "\x48\x89\xdb"             /* mov rbx, rbx */
+#define ADD_BX_16    "\x48\x83\xc3\x10"         /* add rbx, 16 */
+#define OR_8_3       "\x80\x0b\x03"             /* or byte [rbx], 3 */
+#define POP_BP       "\x5d"                     /* pop rbp */
+#define PUSH_AX      "\x50"                     /* push rax */
+#define POP_AX       "\x58"                     /* pop rax */
 #define CMP_AX_1     "\x83\xf8\x01"             /* cmp eax, 1 */
 #define JNZ_ON       "\x75\x00"                 /* jnz to what follows */
 #define JNZ_BACK     "\x75\xef"                 /* jnz to the first byte of 17 */
@@ -70,6 +78,17 @@ static void machine_make(struct core_costs *costs) {
     costs->load_ports = terms[0].ports;
     must(core_ports_parse(costs, "1*p57", terms, &count, &err), &err);
     costs->store_ports = terms[0].ports;
+}
+
+/* All registers and memory begin with one number, as in `validate`. */
+static double filled(struct core_costs *costs, struct bytes code, bool loop, enum core_bound which) {
+    struct core_prediction prediction = {0};
+    struct ip_error err = {0};
+    const struct core_options options = {.loop = loop, .filled = true, .fill = 0x12345600};
+    must(core_predict(costs, (const uint8_t *)code.data, code.length, &options, &prediction, &err), &err);
+    double cycles = prediction.bounds[which];
+    core_prediction_fini(&prediction);
+    return cycles;
 }
 
 static double simulated(struct core_costs *costs, struct bytes code) {
@@ -277,6 +296,10 @@ static void test_commits(void **state) {
     assert_about(simulated(&costs, BYTES(STORE_0 STORE_8 LOAD_DX)), 2.0);
     /* Another block ends the row of which one was read. */
     assert_about(simulated(&costs, BYTES(STORE_0 STORE_8 LOAD_DX STORE_32)), 2.0);
+    /* Read once, by the first pass; and by what changes it in memory. */
+    assert_about(filled(&costs, BYTES(STORE_0 STORE_8 POP_BP), false, CORE_BOUND_SIMULATION), 1.0);
+    form_add(&costs, BYTES(ADD_M_1), "1*p456+1*p0123+1*p57", 2, 1);
+    assert_about(simulated(&costs, BYTES(STORE_16 ADD_M_1)), 1.0);
     core_costs_fini(&costs);
 }
 
@@ -291,6 +314,60 @@ static void test_foretold(void **state) {
     assert_near(bound(&costs, chase, CORE_BOUND_CHAIN), 8.0);
     parameter(&costs, "store_forward_far", 1);
     assert_near(bound(&costs, chase, CORE_BOUND_CHAIN), 0.0);
+    core_costs_fini(&costs);
+}
+
+/* Rename knows a place by the registers that name it, and learns of others in a loop; a part of what was
+ * stored comes through the store buffer. */
+static void test_names_of_places(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(LOAD_AX_BX_4), "1*p456", 1, 0);
+    form_add(&costs, BYTES(ADD_BX_16), "1*p0123", 1, 1);
+    struct bytes same = BYTES(LOAD_AX_BX ADD_AX_CX STORE_0), other = BYTES(LOAD_AX ADD_AX_CX STORE_0);
+    struct bytes anew = BYTES(LOAD_AX_BX ADD_AX_CX STORE_0 MOV_BX_BX);
+    struct bytes part = BYTES(LOAD_AX_BX_4 ADD_AX_CX STORE_0);
+    assert_near(filled(&costs, other, false, CORE_BOUND_CHAIN), 1.0); /* as long as nothing is known */
+    parameter(&costs, "store_forward_other", 2);
+    parameter(&costs, "store_forward_long", 6);
+    for (unsigned loop = 0; loop < 2; loop++) {
+        assert_near(filled(&costs, same, loop != 0, CORE_BOUND_CHAIN), 1.0);
+        assert_about(filled(&costs, same, loop != 0, CORE_BOUND_SIMULATION), 1.0);
+        assert_near(filled(&costs, other, loop != 0, CORE_BOUND_CHAIN), loop != 0 ? 3.0 : 7.0);
+        assert_about(filled(&costs, other, loop != 0, CORE_BOUND_SIMULATION), loop != 0 ? 3.0 : 7.0);
+        assert_near(filled(&costs, anew, loop != 0, CORE_BOUND_CHAIN), loop != 0 ? 3.0 : 7.0);
+        assert_near(filled(&costs, part, loop != 0, CORE_BOUND_CHAIN), 7.0);
+    }
+    /* PUSH and POP move RSP, and decode knows by how much. */
+    assert_near(filled(&costs, BYTES(PUSH_AX POP_AX ADD_AX_CX), false, CORE_BOUND_CHAIN), 1.0);
+    core_costs_fini(&costs);
+}
+
+/* What was stored by an earlier pass than the one before is no chain from pass to pass. */
+static void test_stored_once(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    parameter(&costs, "store_forward", 4);
+    form_add(&costs, BYTES(ADD_BX_16), "1*p0123", 1, 1);
+    struct bytes away = BYTES(LOAD_AX ADD_AX_CX STORE_0 ADD_BX_16);
+    assert_near(filled(&costs, away, false, CORE_BOUND_CHAIN), 1.0); /* of RBX */
+    assert_near(filled(&costs, BYTES(LOAD_AX ADD_AX_CX STORE_0), false, CORE_BOUND_CHAIN), 5.0);
+    core_costs_fini(&costs);
+}
+
+/* Bytes changed in memory go their own way through it, as they were measured; quadwords with a number beside
+ * them are renamed. */
+static void test_bytes_changed(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(OR_8_3), "1*p456+1*p0123+1*p57", 2, 1);
+    form_add(&costs, BYTES(ADD_M_1), "1*p456+1*p0123+1*p57", 2, 1);
+    cost_of(&costs, BYTES(OR_8_3))->modifies = cost_of(&costs, BYTES(ADD_M_1))->modifies = 6.0;
+    assert_near(bound(&costs, BYTES(OR_8_3), CORE_BOUND_CHAIN), 6.0);
+    assert_near(bound(&costs, BYTES(ADD_M_1), CORE_BOUND_CHAIN), 1.0);
     core_costs_fini(&costs);
 }
 
@@ -311,6 +388,28 @@ static void test_turns(void **state) {
     form_add(&costs, BYTES(POPCNT_DX_SI), "1*p03", 1, 3);
     assert_about(simulated(&costs, BYTES(ADD_AX_CX ADD_8_CX ADD_9_CX ADD_10_CX POPCNT_DX_SI)), 1.25);
     core_costs_fini(&costs);
+}
+
+/* What stands for a memory operand is of the file that its data goes to. */
+static void test_twins(void **state) {
+    (void)state;
+    static const struct {
+        struct bytes code;
+        const char *twin;
+    } cases[] = {{BYTES("\x48\x03\x03"), "add r64, r64"},
+                 {BYTES("\xf2\x0f\x2d\x03"), "cvtsd2si r32, xmm"},
+                 {BYTES("\xc5\xf9\xfe\x03"), "vpaddd xmm, xmm, xmm"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form;
+        size_t length = 0;
+        struct ip_error err = {0};
+        char twin[ISA_SYNTAX_MAX];
+        must(
+            isa_decode((const uint8_t *)cases[i].code.data, cases[i].code.length, &form, NULL, &length, &err),
+            &err);
+        assert_true(core_twin_syntax(&form, twin));
+        assert_string_equal(twin, cases[i].twin);
+    }
 }
 
 static const char *lea_name(const struct core_costs *costs, struct bytes code, struct isa_form *form) {
@@ -361,8 +460,12 @@ int main(void) {
         cmocka_unit_test(test_branch_ports),
         cmocka_unit_test(test_commits),
         cmocka_unit_test(test_foretold),
+        cmocka_unit_test(test_names_of_places),
+        cmocka_unit_test(test_stored_once),
+        cmocka_unit_test(test_bytes_changed),
         cmocka_unit_test(test_reorder_buffer),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_twins),
         cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

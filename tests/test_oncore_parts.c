@@ -96,7 +96,7 @@ static void stores_enter_the_cache_in_order(void **state) {
     const struct core_word first = {1, 64}, beside = {1, 72}, third = {1, 80}, next = {1, 96},
                            other = {2, 64};
     struct core_commits commits;
-    core_commits_init(&commits, &costs);
+    core_commits_init(&commits, &costs, 2);
     assert_near(core_commits_take(&commits, &first, 10.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9); /* the same block */
     assert_near(core_commits_take(&commits, &third, 4.0), 11.0, 1e-9);  /* two of a block */
@@ -107,7 +107,7 @@ static void stores_enter_the_cache_in_order(void **state) {
 
     parameter_set(&costs, PROBE_CORE_STORE_ROW, 1.0);
     parameter_set(&costs, PROBE_CORE_STORE_READ, 1.0);
-    core_commits_init(&commits, &costs);
+    core_commits_init(&commits, &costs, 2);
     assert_near(core_commits_take(&commits, &first, 10.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &third, 4.0), 10.0, 1e-9); /* all of a row */
@@ -115,6 +115,10 @@ static void stores_enter_the_cache_in_order(void **state) {
     assert_near(core_commits_take(&commits, &first, 4.0), 10.0, 1e-9);
     core_commits_read(&commits, beside); /* of the block that is being written */
     assert_near(core_commits_take(&commits, &first, 4.0), 11.0, 1e-9);
+    assert_near(core_commits_take(&commits, &beside, 4.0), 12.0, 1e-9);
+    /* A pass of two stores ago is long enough. */
+    assert_near(core_commits_take(&commits, &first, 4.0), 12.0, 1e-9);
+    assert_near(core_commits_take(&commits, &beside, 4.0), 12.0, 1e-9);
 }
 
 int main(void) {

@@ -44,7 +44,28 @@ static void test_turns(void **state) {
     assert_int_equal(probe_turns_read((const double[]){1.0, NAN, 1.0}), PROBE_TURNS_UNKNOWN);
 }
 
+static void test_forward(void **state) {
+    (void)state;
+    /* 4, 8, 12, 16, 24, 32, 48, 64, 96 and 128 pairs */
+    struct probe_forward found =
+        probe_forward_read((const double[]){1.0, 1.0, 1.0, 1.0, 1.01, 6.6, 7.1, 7.2, 7.4, 7.6});
+    assert_true(found.other == 0 && fabs(found.long_code - 6.6) < 1e-9 && found.pairs == 24);
+    /* Never learned, or learned whatever there is: nothing is remembered that could be counted. */
+    found = probe_forward_read((const double[]){6, 6, 6, 6, 6, 6, 6, 6, 6, 6.1});
+    assert_true(found.other == 5 && isnan(found.pairs));
+    found = probe_forward_read((const double[]){0.98, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+    assert_true(found.other == 0 && found.long_code == 0 && isnan(found.pairs));
+    /* What was not steady says nothing, nor do those behind it of what is remembered. */
+    found = probe_forward_read((const double[]){1, 1, 1, NAN, 1, 6, 7, 7, 7, 7});
+    assert_true(found.pairs == 12);
+    found = probe_forward_read((const double[]){1, 1, 1, 1, 1, 6, 7, 7, 7, NAN});
+    assert_true(found.other == 0 && isnan(found.long_code) && isnan(found.pairs));
+    found = probe_forward_read((const double[]){NAN, 1, 1, 1, 1, 6, 7, 7, 7, 7});
+    assert_true(isnan(found.other) && found.long_code == 6 && isnan(found.pairs));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_commit), cmocka_unit_test(test_turns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_commit), cmocka_unit_test(test_turns),
+                                       cmocka_unit_test(test_forward)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
