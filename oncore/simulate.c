@@ -11,7 +11,7 @@
 #include "oncore/values.h"
 
 enum {
-    SLOTS_AIM = 400, /* so many slots are simulated, where the limits allow it */
+    SLOTS_AIM = 800, /* so many slots are simulated, where the limits allow it */
     ROB_DEFAULT = 512,
     ROB_MOST = 1 << 20
 };
@@ -47,7 +47,8 @@ struct sim {
 
 /* Takes a port for a µop (core_binding_take). */
 static double uop_take(struct sim *sim, enum core_uop_kind kind, uint32_t ports, double from, int bank) {
-    double begin = core_binding_take(&sim->binding, ports, from, bank);
+    /* Not before it is issued: that may have waited for room in a queue. */
+    double begin = core_binding_take(&sim->binding, ports, core_later(from, sim->issued), bank);
     if (sim->timeline != NULL) {
         core_timeline_uop_add(
             sim->timeline,

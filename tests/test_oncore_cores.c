@@ -6,6 +6,7 @@
 #define ADD_AX_CX    "\x48\x01\xc8"             /* add rax, rcx */
 #define ADD_8_CX     "\x49\x01\xc8"             /* add r8, rcx */
 #define ADD_9_CX     "\x49\x01\xc9"             /* add r9, rcx */
+#define ADD_CX_BX    "\x48\x01\xd9"             /* add rcx, rbx */
 #define MOV_8_AX     "\x49\x89\xc0"             /* mov r8, rax */
 #define MOV_9_8      "\x4d\x89\xc1"             /* mov r9, r8 */
 #define MOV_10_8     "\x4d\x89\xc2"             /* mov r10, r8 */
@@ -387,6 +388,9 @@ static void test_turns(void **state) {
     /* What may go to two ports only would overload them: full queues turn others away. */
     form_add(&costs, BYTES(POPCNT_DX_SI), "1*p03", 1, 3);
     assert_about(simulated(&costs, BYTES(ADD_AX_CX ADD_8_CX ADD_9_CX ADD_10_CX POPCNT_DX_SI)), 1.25);
+    /* What is ready, and waits for room among those that wait for a chain, begins when it has come in. */
+    form_add(&costs, BYTES(BT_AX_3), "1*p0", 1, 1);
+    assert_about(simulated(&costs, BYTES(LOAD_BX LOAD_BX ADD_CX_BX BT_AX_3)), 8.0);
     core_costs_fini(&costs);
 }
 
