@@ -69,10 +69,13 @@ static bool bank_take(const struct core_binding *binding, struct core_cycle *cyc
     return true;
 }
 
-double core_binding_take(struct core_binding *binding, uint32_t ports, double from, int bank) {
+double core_binding_take(struct core_binding *binding, uint32_t ports, double from, int bank,
+                         enum core_takes takes) {
     for (size_t number = core_binding_cycle(from); number < CORE_CYCLES_MAX; number++) {
         struct core_cycle *cycle = cycle_at(binding, number);
-        uint32_t free_ports = ports & ~cycle->busy;
+        uint32_t taken = takes == CORE_TAKES_RESULT ? 0 : cycle->busy;
+        taken |= takes == CORE_TAKES_PORT ? 0 : cycle->results;
+        uint32_t free_ports = ports & ~taken;
         if (free_ports == 0 || (bank >= 0 && !bank_take(binding, cycle, bank))) {
             continue;
         }
@@ -81,10 +84,15 @@ double core_binding_take(struct core_binding *binding, uint32_t ports, double fr
             int port = __builtin_ctz(left);
             best = binding->load_of[port] < binding->load_of[best] ? port : best;
         }
-        cycle->busy |= UINT32_C(1) << best;
-        binding->load_of[best]++;
-        binding->waiting[best]++;
         binding->taken = best;
+        if (takes != CORE_TAKES_PORT) {
+            cycle->results |= UINT32_C(1) << best;
+        }
+        if (takes != CORE_TAKES_RESULT) {
+            cycle->busy |= UINT32_C(1) << best;
+            binding->load_of[best]++;
+            binding->waiting[best]++;
+        }
         return (double)number;
     }
     binding->taken = -1;

@@ -14,8 +14,12 @@
 /* Which ports are taken in a cycle, and where its loads begin in their cache line. */
 struct core_cycle {
     uint32_t busy;
+    uint32_t results; /* the way of whose results is taken */
     uint8_t banks[4]; /* 1 + bank */
 };
+
+/* What a µop takes: a port; the way of the port's results to the general registers, too; that way only. */
+enum core_takes { CORE_TAKES_PORT, CORE_TAKES_BOTH, CORE_TAKES_RESULT };
 
 struct core_binding {
     const char *port_names;    /* borrowed */
@@ -47,6 +51,7 @@ size_t core_binding_cycle(double time);
 /* Takes one of the ports in the first cycle, at or after `from`, in which one is free, and returns that
  * cycle. `bank` is where a load begins in its cache line: no more than so many do in a cycle; -1: it does not
  * matter. When simulated time has run out `full` is set and `from` returned. */
-double core_binding_take(struct core_binding *binding, uint32_t ports, double from, int bank);
+double core_binding_take(struct core_binding *binding, uint32_t ports, double from, int bank,
+                         enum core_takes takes);
 
 #endif

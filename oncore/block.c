@@ -219,6 +219,9 @@ static float pair_cycles(const struct core_cost *cost, int s, int d, bool addres
     return cycles_round(to_target >= 0.0f ? to_target : any);
 }
 
+/* Cycles of an operation whose result goes the way that others' results go, too. */
+static const float AT_ONCE = 2.5f;
+
 static float load_cycles(const struct core_block *block) {
     return isnan(block->load_cycles) ? 0.0f : (float)block->load_cycles;
 }
@@ -258,6 +261,15 @@ static void latencies_fill(const struct core_block *block, const struct reading 
     }
     if (to->loads && to->stores && to->target_count == 0) {
         to->to_store = DEFAULT_CYCLES;
+    }
+    to->at_once = false;
+    for (unsigned t = 0; t < to->target_count; t++) {
+        float soonest = INFINITY;
+        for (unsigned s = to->address_count; s < to->source_count; s++) {
+            soonest = to->latency[t][s] >= 0.0f ? fminf(soonest, to->latency[t][s]) : soonest;
+        }
+        bool later = soonest < INFINITY && soonest > AT_ONCE;
+        to->at_once = to->at_once || (to->targets[t] < CORE_RESOURCE_VECTOR && !later);
     }
     /* The stack pointer is moved at decode, by an adder of its own. */
     for (unsigned t = 0; t < to->target_count && to->stack; t++) {

@@ -42,6 +42,7 @@ struct core_instruction {
 
     int8_t memory;      /* position of its memory operand; -1: none */
     bool general;       /* it writes a general register */
+    bool at_once;       /* ... in a cycle or two */
     bool loads, stores; /* explicit or implicit memory */
     bool stack;         /* through RSP: PUSH, POP */
     bool syncs;     /* names RSP after such an instruction moved it: RSP comes stack_sync later, to it and to

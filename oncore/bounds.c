@@ -13,7 +13,9 @@ struct load {
     unsigned count;
 };
 
-static enum ip_status load_gather(struct load *load, const struct core_block *block, struct ip_error *err) {
+/* `results`: what takes the way of results counts as if it took ports. */
+static enum ip_status load_gather(struct load *load, const struct core_block *block, bool results,
+                                  struct ip_error *err) {
     size_t most = 0;
     for (size_t i = 0; i < block->count; i++) {
         most += block->items[i].cost->term_count;
@@ -29,6 +31,9 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
         }
         for (unsigned t = 0; t < instruction->cost->term_count; t++) {
             uint32_t ports = core_term_ports(instruction, t);
+            if (!results && instruction->cost->terms[t].results_of != 0) {
+                continue;
+            }
             unsigned at = 0;
             while (at < load->count && load->sets[at].ports != ports) {
                 at++;
@@ -41,12 +46,48 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
     return IP_OK;
 }
 
+/* Cycles in which the way of results from `ports` is taken, and those that the µops take which write general
+ * registers at once and have to go to these ports or, `any`, could go to all of them. */
+static double results_cycles(const struct core_block *block, uint32_t ports, uint32_t all, bool any) {
+    double cycles = 0.0, uops = 0.0;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_instruction *instruction = &block->items[i];
+        for (unsigned t = 0;
+             t < instruction->cost->term_count && !instruction->renamed && !instruction->fused; t++) {
+            const struct core_term *term = &instruction->cost->terms[t];
+            uint32_t where = core_term_ports(instruction, t);
+            if (term->results_of != 0) {
+                bool same = any ? term->results_of == all : where == ports;
+                cycles += same ? term->uops / __builtin_popcount(where) : 0.0;
+            } else if (instruction->at_once && (any ? where == all : (where & ~ports) == 0)) {
+                uops += term->uops;
+            }
+        }
+    }
+    return uops > 0.0 ? cycles + uops / __builtin_popcount(any ? all : ports) : cycles;
+}
+
+static void results_bound(const struct core_block *block, double *cycles, uint32_t *ports) {
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_cost *cost = block->items[i].cost;
+        for (unsigned t = 0; t < cost->term_count; t++) {
+            const struct core_term *term = &cost->terms[t];
+            for (unsigned any = 0; any < 2 && term->results_of != 0; any++) {
+                double busy = results_cycles(block, term->ports, term->results_of, any != 0);
+                *ports = busy > *cycles ? any != 0 ? term->results_of : term->ports : *ports;
+                *cycles = fmax(*cycles, busy);
+            }
+        }
+    }
+}
+
 enum ip_status core_ports_bound(const struct core_block *block, double *cycles, uint32_t *ports,
                                 struct ip_error *err) {
     struct load load;
-    enum ip_status status = load_gather(&load, block, err);
+    enum ip_status status = load_gather(&load, block, false, err);
     if (status == IP_OK) {
         *cycles = probe_ports_bound(load.sets, load.count, ports);
+        results_bound(block, cycles, ports);
         free(load.sets);
     }
     return status;
@@ -56,7 +97,7 @@ enum ip_status core_ports_bound(const struct core_block *block, double *cycles, 
 enum ip_status core_pressure_spread(const struct core_block *block, double pressure[CORE_PORTS_MAX],
                                     double (*shares)[CORE_PORTS_MAX], struct ip_error *err) {
     struct load load;
-    enum ip_status status = load_gather(&load, block, err);
+    enum ip_status status = load_gather(&load, block, true, err);
     if (status != IP_OK) {
         return status;
     }

@@ -23,6 +23,9 @@ struct core_term {
     uint32_t ports;
     double uops;
     bool open; /* of a usage that is the first of several: the port map leaves open which it is */
+    /* Not the ports, but the way of their results to the general registers is taken: only what writes one at
+     * once waits; of it, what could go to any of these ports waits on all of them. 0: the ports are. */
+    uint32_t results_of;
 };
 
 /* Cycles from operand `src` (its position in the form) to operand `dst`. */

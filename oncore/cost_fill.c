@@ -350,6 +350,32 @@ double core_terms_cycles(const struct core_cost *cost) {
     return most;
 }
 
+/* What a vector unit gives to a general register goes the way of general results. Beside blockers that looks
+ * as if it took the ports of these; and what could go to any port waits, wherever it was to go, so that some
+ * more µops seem to go to all of them (docs/oncore.md, "From bytes to costs"). Only where ports are given in
+ * turn was that seen. */
+static void results_find(const struct core_costs *costs, struct core_cost *cost) {
+    const struct isa_form *form = &cost->form;
+    const struct isa_operand *result = &form->operands[0];
+    bool gives = (isa_form_vector_bits(form) != 0 || form->floating) && form->explicit_count > 0 &&
+                 result->kind == ISA_OPERAND_REG && result->write && isa_reg_is_gpr(result->reg_class);
+    if (!gives || !(probe_core_get(&costs->core, PROBE_CORE_PORTS_IN_TURN) > 0.5)) {
+        return;
+    }
+    for (unsigned s = 0; s < cost->term_count; s++) {
+        for (unsigned t = 0; t < cost->term_count; t++) {
+            struct core_term *few = &cost->terms[s], *all = &cost->terms[t];
+            int few_ports = __builtin_popcount(few->ports), all_ports = __builtin_popcount(all->ports);
+            bool part = (few->ports & ~all->ports) == 0 && few_ports > 1 && all_ports > few_ports;
+            if (part && few->uops == few_ports && all->uops == all_ports - few_ports) {
+                few->results_of = all->ports;
+                cost->terms[t] = cost->terms[--cost->term_count];
+                return;
+            }
+        }
+    }
+}
+
 /* Does it take longer than its ports? */
 static bool slower(const struct core_cost *cost, double cycles, double expected) {
     return cost->stores ? cycles > expected * SLOWER && cycles < expected * STORE_SLOWER_MOST
@@ -382,6 +408,7 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
     if (status != IP_OK) {
         return status;
     }
+    results_find(costs, cost);
     cost->known = usable || composed;
     if (!cost->known && cost->eliminated >= 0.0) {
         cost->known = true; /* renamed: it takes a slot and no port */

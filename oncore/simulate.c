@@ -46,9 +46,10 @@ struct sim {
 };
 
 /* Takes a port for a µop (core_binding_take). */
-static double uop_take(struct sim *sim, enum core_uop_kind kind, uint32_t ports, double from, int bank) {
+static double uop_take(struct sim *sim, enum core_uop_kind kind, uint32_t ports, double from, int bank,
+                       enum core_takes takes) {
     /* Not before it is issued: that may have waited for room in a queue. */
-    double begin = core_binding_take(&sim->binding, ports, core_later(from, sim->issued), bank);
+    double begin = core_binding_take(&sim->binding, ports, core_later(from, sim->issued), bank, takes);
     if (sim->timeline != NULL) {
         core_timeline_uop_add(
             sim->timeline,
@@ -178,8 +179,8 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     for (unsigned i = 0; i < plan->load_count; i++) {
         unsigned t = plan->loads[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            exec = core_later(exec,
-                              uop_take(sim, CORE_UOP_LOAD, plan->ports[t], flight->address, any ? -1 : bank));
+            exec = core_later(exec, uop_take(sim, CORE_UOP_LOAD, plan->ports[t], flight->address,
+                                             any ? -1 : bank, CORE_TAKES_PORT));
             any = true;
         }
     }
@@ -213,8 +214,12 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
     for (unsigned i = 0; i < plan->operation_count; i++) {
         unsigned t = plan->operations[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            uint32_t port = port_choose(sim, plan->ports[t]);
-            double exec = uop_take(sim, CORE_UOP_OPERATION, port, from + flight->delay, -1);
+            enum core_takes takes = instruction->cost->terms[t].results_of != 0 ? CORE_TAKES_RESULT
+                                    : instruction->at_once                      ? CORE_TAKES_BOTH
+                                                                                : CORE_TAKES_PORT;
+            uint32_t ports = plan->ports[t];
+            ports = takes == CORE_TAKES_RESULT ? ports : port_choose(sim, ports);
+            double exec = uop_take(sim, CORE_UOP_OPERATION, ports, from + flight->delay, -1, takes);
             flight->started = core_later(flight->started, exec);
         }
     }
@@ -266,8 +271,8 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
     for (unsigned i = 0; i < plan->store_count; i++) {
         unsigned t = plan->stores[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            last = core_later(
-                last, uop_take(sim, CORE_UOP_STORE, plan->ports[t], i == 0 ? data : flight->address, -1));
+            last = core_later(last, uop_take(sim, CORE_UOP_STORE, plan->ports[t],
+                                             i == 0 ? data : flight->address, -1, CORE_TAKES_PORT));
         }
     }
     double commit = core_commits_take(&sim->commits, flight->located ? &flight->where : NULL, last);

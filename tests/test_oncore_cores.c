@@ -43,6 +43,11 @@
 #define POP_BP       "\x5d"                     /* pop rbp */
 #define PUSH_AX      "\x50"                     /* push rax */
 #define POP_AX       "\x58"                     /* pop rax */
+#define MOVD_AX_0    "\x66\x0f\x7e\xc0"         /* movd eax, xmm0 */
+#define RORX_DX_SI   "\xc4\xe3\xfb\xf0\xd6\x03" /* rorx rdx, rsi, 3 */
+#define RORX_DI_SI   "\xc4\xe3\xfb\xf0\xfe\x03" /* rorx rdi, rsi, 3 */
+#define IMUL_DX_SI   "\x48\x6b\xd6\x03"         /* imul rdx, rsi, 3 */
+#define CMP_DX_SI    "\x48\x39\xf2"             /* cmp rdx, rsi */
 #define CMP_AX_1     "\x83\xf8\x01"             /* cmp eax, 1 */
 #define JNZ_ON       "\x75\x00"                 /* jnz to what follows */
 #define JNZ_BACK     "\x75\xef"                 /* jnz to the first byte of 17 */
@@ -394,6 +399,38 @@ static void test_turns(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A vector unit's result takes the way of general results: of two ports, and of all for what could go to any
+ * of them; not of what has no result in a general register, or one that comes later. */
+static void test_results(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(MOVD_AX_0), "2*p03", 1, 3);
+    form_add(&costs, BYTES(RORX_DX_SI), "1*p03", 1, 1);
+    form_add(&costs, BYTES(IMUL_DX_SI), "1*p0", 1, 3);
+    form_add(&costs, BYTES(CMP_DX_SI), "1*p03", 1, 1);
+    form_add(&costs, BYTES(CMOVZ_AX_CX), "1*p12", 1, 1);
+    struct bytes adds = BYTES(MOVD_AX_0 ADD_8_CX ADD_9_CX ADD_10_CX ADD_8_CX);
+    assert_near(bound(&costs, BYTES(MOVD_AX_0 RORX_DX_SI RORX_DI_SI), CORE_BOUND_PORTS), 2.0);
+    assert_near(bound(&costs, BYTES(MOVD_AX_0 CMP_DX_SI CMP_DX_SI), CORE_BOUND_PORTS), 2.0); /* ports */
+    assert_near(bound(&costs, adds, CORE_BOUND_PORTS), 1.5);
+    struct core_term *term = &cost_of(&costs, BYTES(MOVD_AX_0))->terms[0];
+    struct core_term any[CORE_TERMS_MAX];
+    unsigned count = 0;
+    struct ip_error err = {0};
+    must(core_ports_parse(&costs, "1*p0123", any, &count, &err), &err);
+    term->results_of = any[0].ports;
+    assert_near(bound(&costs, BYTES(MOVD_AX_0 RORX_DX_SI RORX_DI_SI), CORE_BOUND_PORTS), 2.0);
+    assert_about(simulated(&costs, BYTES(MOVD_AX_0 RORX_DX_SI RORX_DI_SI)), 2.0);
+    assert_near(bound(&costs, BYTES(MOVD_AX_0 CMP_DX_SI CMP_DX_SI), CORE_BOUND_PORTS), 1.0);
+    assert_about(simulated(&costs, BYTES(MOVD_AX_0 CMP_DX_SI CMP_DX_SI)), 1.0);
+    assert_near(bound(&costs, BYTES(MOVD_AX_0 IMUL_DX_SI), CORE_BOUND_PORTS), 1.0);
+    assert_about(simulated(&costs, BYTES(MOVD_AX_0 IMUL_DX_SI)), 1.0);
+    assert_near(bound(&costs, BYTES(MOVD_AX_0 CMOVZ_AX_CX CMOVZ_AX_CX), CORE_BOUND_PORTS), 1.0);
+    assert_near(bound(&costs, adds, CORE_BOUND_PORTS), 2.0);
+    core_costs_fini(&costs);
+}
+
 /* What stands for a memory operand is of the file that its data goes to. */
 static void test_twins(void **state) {
     (void)state;
@@ -469,6 +506,7 @@ int main(void) {
         cmocka_unit_test(test_bytes_changed),
         cmocka_unit_test(test_reorder_buffer),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_results),
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_lea),
     };

@@ -41,12 +41,14 @@ static void a_port_is_taken_once_a_cycle(void **state) {
     struct core_costs costs = {.port_names = "01"};
     struct core_binding binding;
     binding_open(&binding, &costs);
-    assert_near(core_binding_take(&binding, P0, 3.0, -1), 3.0, 1e-9);
-    assert_near(core_binding_take(&binding, P01, 3.0, -1), 3.0, 1e-9); /* the other */
-    assert_near(core_binding_take(&binding, P01, 3.0, -1), 4.0, 1e-9);
-    assert_near(core_binding_take(&binding, P01, 7.2, -1), 7.0, 1e-9); /* a part of a cycle early, not late */
+    assert_near(core_binding_take(&binding, P0, 3.0, -1, CORE_TAKES_PORT), 3.0, 1e-9);
+    assert_near(core_binding_take(&binding, P01, 3.0, -1, CORE_TAKES_PORT), 3.0, 1e-9); /* the other */
+    assert_near(core_binding_take(&binding, P01, 3.0, -1, CORE_TAKES_PORT), 4.0, 1e-9);
+    assert_near(core_binding_take(&binding, P01, 7.2, -1, CORE_TAKES_PORT), 7.0,
+                1e-9); /* a part of a cycle early, not late */
     assert_false(binding.full);
-    assert_near(core_binding_take(&binding, P0, CORE_CYCLES_MAX + 5.0, -1), CORE_CYCLES_MAX + 5.0, 1e-9);
+    assert_near(core_binding_take(&binding, P0, CORE_CYCLES_MAX + 5.0, -1, CORE_TAKES_PORT),
+                CORE_CYCLES_MAX + 5.0, 1e-9);
     assert_true(binding.full);
     core_binding_fini(&binding);
 }
@@ -57,9 +59,25 @@ static void so_many_loads_begin_in_a_bank(void **state) {
     parameter_set(&costs, PROBE_CORE_LOAD_RATE_STRIDE, 1.0);
     struct core_binding binding;
     binding_open(&binding, &costs);
-    assert_near(core_binding_take(&binding, P01, 1.0, 8), 1.0, 1e-9);
-    assert_near(core_binding_take(&binding, P01, 1.0, 8), 2.0, 1e-9);
-    assert_near(core_binding_take(&binding, P01, 1.0, 16), 1.0, 1e-9); /* another bank */
+    assert_near(core_binding_take(&binding, P01, 1.0, 8, CORE_TAKES_PORT), 1.0, 1e-9);
+    assert_near(core_binding_take(&binding, P01, 1.0, 8, CORE_TAKES_PORT), 2.0, 1e-9);
+    assert_near(core_binding_take(&binding, P01, 1.0, 16, CORE_TAKES_PORT), 1.0, 1e-9); /* another bank */
+    core_binding_fini(&binding);
+}
+
+/* What is only a result waits for results, not for ports; what writes one at once waits for both. */
+static void results_have_a_way_of_their_own(void **state) {
+    (void)state;
+    struct core_costs costs = {.port_names = "01"};
+    struct core_binding binding;
+    binding_open(&binding, &costs);
+    assert_near(core_binding_take(&binding, P0, 1.0, -1, CORE_TAKES_PORT), 1.0, 1e-9);
+    assert_near(core_binding_take(&binding, P0, 1.0, -1, CORE_TAKES_RESULT), 1.0, 1e-9);
+    assert_near(core_binding_take(&binding, P0, 1.0, -1, CORE_TAKES_RESULT), 2.0, 1e-9);
+    assert_near(core_binding_take(&binding, P0, 1.0, -1, CORE_TAKES_PORT), 2.0, 1e-9);
+    assert_near(core_binding_take(&binding, P0, 1.0, -1, CORE_TAKES_BOTH), 3.0, 1e-9);
+    assert_near(core_binding_take(&binding, P0, 1.0, -1, CORE_TAKES_RESULT), 4.0, 1e-9);
+    assert_near(core_binding_take(&binding, P01, 1.0, -1, CORE_TAKES_BOTH), 1.0, 1e-9); /* the other port */
     core_binding_fini(&binding);
 }
 
@@ -68,7 +86,7 @@ static void a_port_is_given_by_what_waits_or_in_turn(void **state) {
     struct core_costs costs = {.port_names = "01"};
     struct core_binding binding;
     binding_open(&binding, &costs);
-    (void)core_binding_take(&binding, P0, 50.0, -1);
+    (void)core_binding_take(&binding, P0, 50.0, -1, CORE_TAKES_PORT);
     assert_int_equal(core_binding_port(&binding, P01, 40.0), P1); /* one waits for the other */
     assert_int_equal(core_binding_port(&binding, P01, 90.0), P0); /* it has begun */
     core_binding_fini(&binding);
@@ -77,10 +95,10 @@ static void a_port_is_given_by_what_waits_or_in_turn(void **state) {
     binding_open(&binding, &costs);
     assert_int_equal(core_binding_port(&binding, P01, 0.0), P0);
     assert_int_equal(core_binding_port(&binding, P01, 0.0), P1);
-    (void)core_binding_take(&binding, P0, 50.0, -1); /* whatever waits */
+    (void)core_binding_take(&binding, P0, 50.0, -1, CORE_TAKES_PORT); /* whatever waits */
     assert_int_equal(core_binding_port(&binding, P01, 0.0), P0);
     for (unsigned i = 1; i < 24; i++) {
-        (void)core_binding_take(&binding, P0, 50.0, -1);
+        (void)core_binding_take(&binding, P0, 50.0, -1, CORE_TAKES_PORT);
     }
     assert_int_equal(core_binding_port(&binding, P01, 40.0), P1);
     assert_int_equal(core_binding_port(&binding, P01, 40.0), P1); /* not its turn, but the other is full */
@@ -126,6 +144,7 @@ int main(void) {
         cmocka_unit_test(a_unit_is_taken_once_at_a_time),
         cmocka_unit_test(a_port_is_taken_once_a_cycle),
         cmocka_unit_test(so_many_loads_begin_in_a_bank),
+        cmocka_unit_test(results_have_a_way_of_their_own),
         cmocka_unit_test(a_port_is_given_by_what_waits_or_in_turn),
         cmocka_unit_test(stores_enter_the_cache_in_order),
     };

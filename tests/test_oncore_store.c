@@ -80,9 +80,60 @@ static void test_nops_of_a_scan(void **state) {
     }
 }
 
+/* Where ports are given in turn, two ports and as many µops more on twice as many are a result that takes the
+ * way of general results; elsewhere, and of other numbers, they are ports. */
+static void test_results_of_vectors(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    static const uint8_t movd[] = {0x66, 0x0f, 0x7e, 0xc0};
+    static const struct {
+        const char *usage;
+        int in_turn;
+        unsigned terms;
+    } cases[] = {{"2*p47+2*p4567", 1, 1},
+                 {"2*p47+2*p4567", 0, 2},
+                 {"1*p47+2*p4567", 1, 2},
+                 {"2*p47+1*p4567", 1, 2},
+                 {"2*p47+1*p12+2*p4567", 1, 2}};
+    struct isa_form form;
+    size_t length = 0;
+    must(isa_decode(movd, sizeof movd, &form, NULL, &length, &err), &err);
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path,
+        "UPDATE forms SET syntax = 'movd r32, xmm', mnemonic = 'movd';"
+        "CREATE TABLE core(key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,"
+        " run_id INTEGER NOT NULL) WITHOUT ROWID;"
+        "INSERT INTO core SELECT 'ports_in_turn', 1, 0, '', run_id FROM forms;"
+        "INSERT INTO ports SELECT id, '', 4, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, run_id FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct res_store *store = NULL;
+        struct core_costs costs = {0};
+        const struct core_cost *cost = NULL;
+        char change[160];
+        (void)snprintf(change, sizeof change, "UPDATE ports SET usage = '%s'; UPDATE core SET value = %d",
+                       cases[i].usage, cases[i].in_turn);
+        sql(place->path, change);
+        must(res_store_open_readonly(&store, place->path, &err), &err);
+        must(core_costs_open(&costs, store, &err), &err);
+        must(core_costs_get(&costs, &form, &cost, &err), &err);
+        assert_int_equal(cost->term_count, cases[i].terms);
+        unsigned results = 0;
+        for (unsigned t = 0; t < cost->term_count; t++) {
+            int all = __builtin_popcount(cost->terms[t].results_of);
+            results += all != 0;
+            assert_true(all == 0 || (all == 4 && __builtin_popcount(cost->terms[t].ports) == 2));
+        }
+        assert_int_equal(results, i == 0 || i == 4 ? 1 : 0);
+        core_costs_fini(&costs);
+        res_store_close(store);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
-        cmocka_unit_test_setup_teardown(test_nops_of_a_scan, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_nops_of_a_scan, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_results_of_vectors, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
