@@ -115,8 +115,24 @@ static void address_read(struct reading *reading, int operand) {
     }
 }
 
-/* Flags without a defined value are not written, as far as anybody may rely on it: BT leaves ZF for a CMOVZ.
- */
+/* Flags without a defined value are not written: BT leaves OF to an ADOX, IMUL leaves ZF to a CMOVZ. But
+ * shifts and rotations by a number write OF whatever the number is (it is defined of 1), and some write all
+ * flags. Seen on a Zen 4 (docs/oncore.md, "From bytes to costs"). */
+static uint32_t flags_changed(const struct isa_form *form) {
+    static const char *const by_number[] = {"shl", "shr", "sar", "rol", "ror", "rcl", "rcr", "shld", "shrd"};
+    static const char *const always[] = {"bsf", "bsr", "bextr"};
+    bool all = false;
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        all = all || strcmp(form->mnemonic, always[i]) == 0;
+    }
+    bool number =
+        form->explicit_count > 0 && form->operands[form->explicit_count - 1].kind == ISA_OPERAND_IMM;
+    for (size_t i = 0; i < sizeof by_number / sizeof by_number[0] && number; i++) {
+        all = all || strcmp(form->mnemonic, by_number[i]) == 0;
+    }
+    return all ? form->flags_written : isa_form_flags_defined(form);
+}
+
 static void flags_read(struct reading *reading, int operand) {
     static const struct {
         uint32_t bits;
@@ -129,7 +145,7 @@ static void flags_read(struct reading *reading, int operand) {
         if ((form->flags_read & groups[i].bits) != 0) {
             source_add(reading, groups[i].resource, operand, false, false);
         }
-        if ((isa_form_flags_defined(form) & groups[i].bits) != 0) {
+        if ((flags_changed(form) & groups[i].bits) != 0) {
             target_add(reading, groups[i].resource, operand);
         }
     }

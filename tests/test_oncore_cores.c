@@ -48,6 +48,14 @@
 #define RORX_DI_SI   "\xc4\xe3\xfb\xf0\xfe\x03" /* rorx rdi, rsi, 3 */
 #define IMUL_DX_SI   "\x48\x6b\xd6\x03"         /* imul rdx, rsi, 3 */
 #define CMP_DX_SI    "\x48\x39\xf2"             /* cmp rdx, rsi */
+#define CMOVO_SI_CX  "\x48\x0f\x40\xf1"         /* cmovo rsi, rcx */
+#define CMOVZ_SI_CX  "\x48\x0f\x44\xf1"         /* cmovz rsi, rcx */
+#define SAR_DI_3     "\x48\xc1\xff\x03"         /* sar rdi, 3 */
+#define SAR_DI_1     "\x48\xd1\xff"             /* sar rdi, 1 */
+#define BT_DI_3      "\x48\x0f\xba\xe7\x03"     /* bt rdi, 3 */
+#define BSF_DI_CX    "\x48\x0f\xbc\xf9"         /* bsf rdi, rcx */
+#define IMUL_DI_CX   "\x48\x6b\xf9\x03"         /* imul rdi, rcx, 3 */
+#define TEST_DX_DX   "\x48\x85\xd2"             /* test rdx, rdx */
 #define CMP_AX_1     "\x83\xf8\x01"             /* cmp eax, 1 */
 #define JNZ_ON       "\x75\x00"                 /* jnz to what follows */
 #define JNZ_BACK     "\x75\xef"                 /* jnz to the first byte of 17 */
@@ -399,6 +407,29 @@ static void test_turns(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A flag that an instruction leaves without a defined value is the one before it, but for shifts by a number
+ * and some others. */
+static void test_undefined_flags(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(IMUL_DX_SI), "1*p0", 1, 3);
+    form_add(&costs, BYTES(CMOVO_SI_CX), "1*p12", 1, 1);
+    form_add(&costs, BYTES(CMOVZ_SI_CX), "1*p12", 1, 1);
+    form_add(&costs, BYTES(SAR_DI_3), "1*p03", 1, 1);
+    form_add(&costs, BYTES(SAR_DI_1), "1*p03", 1, 1);
+    form_add(&costs, BYTES(BT_DI_3), "1*p03", 1, 1);
+    form_add(&costs, BYTES(BSF_DI_CX), "1*p0", 1, 1);
+    form_add(&costs, BYTES(TEST_DX_DX), "1*p0123", 1, 1);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI CMOVO_SI_CX), CORE_BOUND_CHAIN), 4.0);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI BT_DI_3 CMOVO_SI_CX), CORE_BOUND_CHAIN), 4.0);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI SAR_DI_3 CMOVO_SI_CX), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI SAR_DI_1 CMOVO_SI_CX), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI BSF_DI_CX CMOVO_SI_CX), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI TEST_DX_DX IMUL_DI_CX CMOVZ_SI_CX), CORE_BOUND_CHAIN), 5.0);
+    core_costs_fini(&costs);
+}
+
 /* A vector unit's result takes the way of general results: of two ports, and of all for what could go to any
  * of them; not of what has no result in a general register, or one that comes later. */
 static void test_results(void **state) {
@@ -506,6 +537,7 @@ int main(void) {
         cmocka_unit_test(test_bytes_changed),
         cmocka_unit_test(test_reorder_buffer),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_undefined_flags),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_lea),
