@@ -325,9 +325,17 @@ static uint32_t all_ports(const struct core_cost *cost) {
     return ports;
 }
 
-/* A form that loads takes a load port, and one that stores a store's: a usage without them is incomplete. */
+/* A form that loads takes a load port, and one that stores a store's: a usage without them is incomplete, as
+ * one of a single access is of a form that does both. */
 static bool memory_told(const struct core_costs *costs, const struct core_cost *cost) {
-    uint32_t ports = all_ports(cost);
+    uint32_t ports = all_ports(cost), memory = costs->load_ports | costs->store_ports;
+    double accesses = 0.0;
+    for (unsigned t = 0; t < cost->term_count; t++) {
+        accesses += (cost->terms[t].ports & ~memory) == 0 ? cost->terms[t].uops : 0.0;
+    }
+    if (cost->loads && cost->stores && memory != 0 && accesses < 2.0) {
+        return false;
+    }
     return (!cost->loads || costs->load_ports == 0 || (ports & costs->load_ports) != 0) &&
            (!cost->stores || costs->store_ports == 0 || (ports & costs->store_ports) != 0);
 }
