@@ -74,7 +74,7 @@ static void ports_text(const struct core_costs *costs, const struct core_instruc
                        struct ip_text *text) {
     char names[CORE_PORTS_MAX + 1];
     const struct core_cost *cost = instruction->cost;
-    for (unsigned t = 0; t < cost->term_count && !instruction->renamed && !instruction->fused; t++) {
+    for (unsigned t = 0; t < core_term_count(instruction); t++) {
         ip_text_printf(text, "%s%g*p%s", text->length > 0 ? "+" : "", cost->terms[t].uops,
                        core_ports_print(costs, cost->terms[t].ports, names));
     }

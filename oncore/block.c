@@ -115,24 +115,6 @@ static void address_read(struct reading *reading, int operand) {
     }
 }
 
-/* Flags without a defined value are not written: BT leaves OF to an ADOX, IMUL leaves ZF to a CMOVZ. But
- * shifts and rotations by a number write OF whatever the number is (it is defined of 1), and some write all
- * flags. Seen on a Zen 4 (docs/oncore.md, "From bytes to costs"). */
-static uint32_t flags_changed(const struct isa_form *form) {
-    static const char *const by_number[] = {"shl", "shr", "sar", "rol", "ror", "rcl", "rcr", "shld", "shrd"};
-    static const char *const always[] = {"bsf", "bsr", "bextr"};
-    bool all = false;
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-        all = all || strcmp(form->mnemonic, always[i]) == 0;
-    }
-    bool number =
-        form->explicit_count > 0 && form->operands[form->explicit_count - 1].kind == ISA_OPERAND_IMM;
-    for (size_t i = 0; i < sizeof by_number / sizeof by_number[0] && number; i++) {
-        all = all || strcmp(form->mnemonic, by_number[i]) == 0;
-    }
-    return all ? form->flags_written : isa_form_flags_defined(form);
-}
-
 static void flags_read(struct reading *reading, int operand) {
     static const struct {
         uint32_t bits;
@@ -145,7 +127,7 @@ static void flags_read(struct reading *reading, int operand) {
         if ((form->flags_read & groups[i].bits) != 0) {
             source_add(reading, groups[i].resource, operand, false, false);
         }
-        if ((flags_changed(form) & groups[i].bits) != 0) {
+        if ((reading->to->cost->flags_changed & groups[i].bits) != 0) {
             target_add(reading, groups[i].resource, operand);
         }
     }
@@ -235,11 +217,25 @@ static float pair_cycles(const struct core_cost *cost, int s, int d, bool addres
     return cycles_round(to_target >= 0.0f ? to_target : any);
 }
 
-/* Cycles of an operation whose result goes the way that others' results go, too. */
-static const float AT_ONCE = 2.5f;
-
 static float load_cycles(const struct core_block *block) {
     return isnan(block->load_cycles) ? 0.0f : (float)block->load_cycles;
+}
+
+/* Does it write a general register within a cycle or two of its operands? */
+static bool writes_at_once(const struct core_instruction *instruction) {
+    static const float at_once = 2.5f;
+    for (unsigned t = 0; t < instruction->target_count; t++) {
+        float soonest = INFINITY;
+        for (unsigned s = instruction->address_count; s < instruction->source_count; s++) {
+            float cycles = instruction->latency[t][s];
+            soonest = cycles >= 0.0f ? fminf(soonest, cycles) : soonest;
+        }
+        bool later = soonest < INFINITY && soonest > at_once; /* of nothing it is there at once */
+        if (instruction->targets[t] < CORE_RESOURCE_VECTOR && !later) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void latencies_fill(const struct core_block *block, const struct reading *reading) {
@@ -278,15 +274,7 @@ static void latencies_fill(const struct core_block *block, const struct reading 
     if (to->loads && to->stores && to->target_count == 0) {
         to->to_store = DEFAULT_CYCLES;
     }
-    to->at_once = false;
-    for (unsigned t = 0; t < to->target_count; t++) {
-        float soonest = INFINITY;
-        for (unsigned s = to->address_count; s < to->source_count; s++) {
-            soonest = to->latency[t][s] >= 0.0f ? fminf(soonest, to->latency[t][s]) : soonest;
-        }
-        bool later = soonest < INFINITY && soonest > AT_ONCE;
-        to->at_once = to->at_once || (to->targets[t] < CORE_RESOURCE_VECTOR && !later);
-    }
+    to->at_once = writes_at_once(to);
     /* The stack pointer is moved at decode, by an adder of its own. */
     for (unsigned t = 0; t < to->target_count && to->stack; t++) {
         for (unsigned s = 0; s < to->source_count; s++) {
@@ -454,6 +442,10 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
         to[-1].renamed = to[-1].renamed && (!to->fused || to[-1].cost->term_count == 0);
     }
     return IP_OK;
+}
+
+unsigned core_term_count(const struct core_instruction *instruction) {
+    return instruction->renamed || instruction->fused ? 0 : instruction->cost->term_count;
 }
 
 uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t) {

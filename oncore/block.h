@@ -66,6 +66,8 @@ struct core_block {
     double stack_sync;  /* cycles; 0 where it is not known */
 };
 
+/* So many of its cost's terms does it take: none where it is renamed, or fused with the one before. */
+unsigned core_term_count(const struct core_instruction *instruction);
 /* The ports of its cost's t-th term. */
 uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t);
 

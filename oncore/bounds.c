@@ -26,10 +26,7 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
     }
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
-        if (instruction->renamed || instruction->fused) {
-            continue;
-        }
-        for (unsigned t = 0; t < instruction->cost->term_count; t++) {
+        for (unsigned t = 0; t < core_term_count(instruction); t++) {
             uint32_t ports = core_term_ports(instruction, t);
             if (!results && instruction->cost->terms[t].results_of != 0) {
                 continue;
@@ -46,36 +43,39 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
     return IP_OK;
 }
 
-/* Cycles in which the way of results from `ports` is taken, and those that the µops take which write general
- * registers at once and have to go to these ports or, `any`, could go to all of them. */
-static double results_cycles(const struct core_block *block, uint32_t ports, uint32_t all, bool any) {
+/* Cycles in which the way of results is taken from `ports`, and those that the µops take which write general
+ * registers at once and have to go there. `any`: `ports` are all that are held up, and count for what could
+ * go to each of them. */
+static double results_cycles(const struct core_block *block, uint32_t ports, bool any) {
     double cycles = 0.0, uops = 0.0;
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
-        for (unsigned t = 0;
-             t < instruction->cost->term_count && !instruction->renamed && !instruction->fused; t++) {
+        for (unsigned t = 0; t < core_term_count(instruction); t++) {
             const struct core_term *term = &instruction->cost->terms[t];
             uint32_t where = core_term_ports(instruction, t);
             if (term->results_of != 0) {
-                bool same = any ? term->results_of == all : where == ports;
+                bool same = (any ? term->results_of : where) == ports;
                 cycles += same ? term->uops / __builtin_popcount(where) : 0.0;
-            } else if (instruction->at_once && (any ? where == all : (where & ~ports) == 0)) {
+            } else if (instruction->at_once && (any ? where == ports : (where & ~ports) == 0)) {
                 uops += term->uops;
             }
         }
     }
-    return uops > 0.0 ? cycles + uops / __builtin_popcount(any ? all : ports) : cycles;
+    return cycles + uops / __builtin_popcount(ports);
 }
 
 static void results_bound(const struct core_block *block, double *cycles, uint32_t *ports) {
     for (size_t i = 0; i < block->count; i++) {
-        const struct core_cost *cost = block->items[i].cost;
-        for (unsigned t = 0; t < cost->term_count; t++) {
-            const struct core_term *term = &cost->terms[t];
+        const struct core_instruction *instruction = &block->items[i];
+        for (unsigned t = 0; t < core_term_count(instruction); t++) {
+            const struct core_term *term = &instruction->cost->terms[t];
+            const uint32_t held[] = {term->ports, term->results_of};
             for (unsigned any = 0; any < 2 && term->results_of != 0; any++) {
-                double busy = results_cycles(block, term->ports, term->results_of, any != 0);
-                *ports = busy > *cycles ? any != 0 ? term->results_of : term->ports : *ports;
-                *cycles = fmax(*cycles, busy);
+                double busy = results_cycles(block, held[any], any != 0);
+                if (busy > *cycles) {
+                    *cycles = busy;
+                    *ports = held[any];
+                }
             }
         }
     }
@@ -127,8 +127,7 @@ enum ip_status core_pressure_spread(const struct core_block *block, double press
     /* Each instruction's part of the ports of its level, in proportion to what room they have for it. */
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
-        for (unsigned t = 0;
-             t < instruction->cost->term_count && !instruction->renamed && !instruction->fused; t++) {
+        for (unsigned t = 0; t < core_term_count(instruction); t++) {
             uint32_t left = core_term_ports(instruction, t);
             for (unsigned l = 0; l < levels && (left & ~level_ports[l]) != 0; l++) {
                 left &= ~level_ports[l];

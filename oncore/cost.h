@@ -64,8 +64,9 @@ struct core_cost {
     struct isa_form form; /* derived */
     enum core_action action;
     bool loads, stores, branch;
-    bool filled; /* what the store has of it is here */
-    bool known;  /* slots and ports in some way: the form is not left out */
+    uint32_t flags_changed; /* RFLAGS bits */
+    bool filled;            /* what the store has of it is here */
+    bool known;             /* slots and ports in some way: the form is not left out */
     enum core_source source;
 
     double slots;  /* issue slots */

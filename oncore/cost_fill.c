@@ -25,6 +25,26 @@ static const double FASTER = 0.92;
 /* One slot holds a load and an operation, or a store's address and its data. */
 static const double UOPS_OF_A_SLOT = 2.0;
 
+/* Flags without a defined value are not written: BT leaves OF to an ADOX, IMUL leaves ZF to a CMOVZ. But
+ * shifts and rotations by a number write OF whatever the number is (it is defined of 1), and some write all
+ * flags. Seen on a Zen 4 (docs/oncore.md, "From bytes to costs"). */
+static uint32_t flags_changed(const struct isa_form *form) {
+    static const struct {
+        const char *mnemonic;
+        bool by_number; /* only so */
+    } all[] = {{"shl", true},  {"shr", true},  {"sar", true},  {"rol", true},
+               {"ror", true},  {"rcl", true},  {"rcr", true},  {"shld", true},
+               {"shrd", true}, {"bsf", false}, {"bsr", false}, {"bextr", false}};
+    bool number =
+        form->explicit_count > 0 && form->operands[form->explicit_count - 1].kind == ISA_OPERAND_IMM;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(form->mnemonic, all[i].mnemonic) == 0 && (number || !all[i].by_number)) {
+            return form->flags_written;
+        }
+    }
+    return isa_form_flags_defined(form);
+}
+
 void core_cost_describe(struct core_cost *cost) {
     static const struct {
         const char *mnemonic;
@@ -58,6 +78,7 @@ void core_cost_describe(struct core_cost *cost) {
             cost->action = actions[i].action;
         }
     }
+    cost->flags_changed = flags_changed(form);
     cost->slots = cost->cycles = cost->unit_cycles = cost->modifies = cost->forwarded = NAN;
     cost->eliminated = -1.0;
     cost->unit = -1;

@@ -342,13 +342,12 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     double vector = probe_core_get(core, PROBE_CORE_STORE_FORWARD_VECTOR);
     double blocked = probe_core_get(core, PROBE_CORE_STORE_FORWARD_BLOCKED);
     double other = probe_core_get(core, PROBE_CORE_STORE_FORWARD_OTHER);
-    double fresh = probe_core_get(core, PROBE_CORE_STORE_FORWARD_LONG);
+    double straight = probe_core_get(core, PROBE_CORE_STORE_FORWARD_LONG);
     double load = isnan(load_cycles) ? 0.0 : load_cycles;
     forwarding->load = load;
     forwarding->renamed = isnan(near) ? load : near;
-    forwarding->other = isnan(other) ? 0.0 : other;
-    forwarding->part = isnan(fresh) ? 0.0 : fresh;
-    forwarding->other = loop ? forwarding->other : fmax(forwarding->other, forwarding->part);
+    forwarding->part = isnan(straight) ? 0.0 : straight;
+    forwarding->other = fmax(isnan(other) ? 0.0 : other, loop ? 0.0 : forwarding->part);
     forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
     forwarding->vector = isnan(vector) ? forwarding->far : vector;
     forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
@@ -367,9 +366,9 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     bool modify = load->loads && load->stores;
     /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.
      */
-    bool alone =
-        form->explicit_count == 1 || (form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM);
-    alone = alone && load->bytes >= RENAMED_BYTES;
+    bool alone = load->bytes >= RENAMED_BYTES &&
+                 (form->explicit_count == 1 ||
+                  (form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM));
     if (modify && !alone && !isnan(load->cost->modifies) && !indexed) {
         return fmax(0.0, load->cost->modifies - (double)load->to_store);
     }

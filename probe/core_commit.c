@@ -24,12 +24,9 @@ enum ip_status core_commit_measure(struct core_session *session, struct ip_error
         core_lines(&program.unit, units[i], 1);
         status = core_add(session, &program, &slots[i], err);
     }
-    status = status == IP_OK ? core_run(session, err) : status;
+    status = status == IP_OK ? core_run_cycles(session, slots, PROBE_COMMITS, cycles, err) : status;
     if (status != IP_OK) {
         return status;
-    }
-    for (unsigned i = 0; i < PROBE_COMMITS; i++) {
-        cycles[i] = core_cycles(session, slots[i]);
     }
     struct probe_commit commit = probe_commit_read(cycles);
     bool steady =

@@ -2,9 +2,17 @@
 /* probe/core_forward.c - store to load where another register names the place: in loops of few such pairs,
  * which a core may learn, and of more than it remembers. */
 #include <math.h>
+#include <stdio.h>
 
 #include "probe/core_groups.h"
 #include "probe/core_readings.h"
+
+/* The value that a kernel told, or why it told none. */
+static enum ip_status learn_or_why(struct core_session *session, const char *key, double value, size_t slot,
+                                   const char *how, struct ip_error *err) {
+    return isnan(value) ? core_learn_stat(session, key, slot, err, "")
+                        : core_learn(session, key, value, core_stat(session, slot)->spread, err, "%s", how);
+}
 
 enum ip_status core_forward_measure(struct core_session *session, struct ip_error *err) {
     size_t slots[PROBE_FORWARDS];
@@ -22,27 +30,20 @@ enum ip_status core_forward_measure(struct core_session *session, struct ip_erro
         core_lines(&program.unit, "mov [r14], rax; mov rax, [rbx]; add rax, rcx", 1);
         status = core_add(session, &program, &slots[i], err);
     }
-    status = status == IP_OK ? core_run(session, err) : status;
+    status = status == IP_OK ? core_run_cycles(session, slots, PROBE_FORWARDS, cycles, err) : status;
     if (status != IP_OK) {
         return status;
     }
-    for (unsigned i = 0; i < PROBE_FORWARDS; i++) {
-        cycles[i] = core_cycles(session, slots[i]);
-    }
-    struct probe_forward forward = probe_forward_read(cycles);
-    const unsigned few = probe_forward_pairs[0], many = probe_forward_pairs[PROBE_FORWARDS - 1];
-    status =
-        isnan(forward.other)
-            ? core_learn_stat(session, "store_forward_other", slots[0], err, "")
-            : core_learn(session, "store_forward_other", forward.other, core_stat(session, slots[0])->spread,
-                         err, "a loop of %u mov [r14], rax, mov rax, [rbx], the same place, and additions",
-                         few);
+    const struct probe_forward forward = probe_forward_read(cycles);
+    char how[96];
+    (void)snprintf(how, sizeof how,
+                   "a loop of %u mov [r14], rax, mov rax, [rbx], the same place, and additions",
+                   probe_forward_pairs[0]);
+    status = learn_or_why(session, "store_forward_other", forward.other, slots[0], how, err);
     if (status == IP_OK) {
-        status = isnan(forward.long_code)
-                     ? core_learn_stat(session, "store_forward_long", slots[PROBE_FORWARDS - 1], err, "")
-                     : core_learn(session, "store_forward_long", forward.long_code,
-                                  core_stat(session, slots[PROBE_FORWARDS - 1])->spread, err,
-                                  "a loop of %u of them", many);
+        (void)snprintf(how, sizeof how, "a loop of %u of them", probe_forward_pairs[PROBE_FORWARDS - 1]);
+        status = learn_or_why(session, "store_forward_long", forward.long_code, slots[PROBE_FORWARDS - 1],
+                              how, err);
     }
     if (status == IP_OK) {
         const char *none = isnan(forward.other) || isnan(forward.long_code)

@@ -48,16 +48,11 @@ const unsigned probe_forward_pairs[PROBE_FORWARDS] = {4, 8, 12, 16, 24, 32, 48, 
 struct probe_forward probe_forward_read(const double cycles[PROBE_FORWARDS]) {
     static const double addition = 1.0, alike = 0.5, slower = 1.0;
     struct probe_forward forward = {.pairs = NAN};
-    forward.other = fmax(0.0, cycles[0] - addition);
-    forward.long_code = fmax(0.0, cycles[PROBE_FORWARDS - 1] - addition);
-    if (isnan(cycles[0])) {
-        forward.other = NAN;
-    }
-    if (isnan(cycles[PROBE_FORWARDS - 1])) {
-        forward.long_code = NAN;
-    }
+    const double few = cycles[0], many = cycles[PROBE_FORWARDS - 1];
+    forward.other = isnan(few) ? NAN : fmax(0.0, few - addition); /* fmax is deaf to NaN */
+    forward.long_code = isnan(many) ? NAN : fmax(0.0, many - addition);
     if (forward.long_code - forward.other >= slower) { /* not where one of them is NaN */
-        for (unsigned i = 0; i < PROBE_FORWARDS && cycles[i] < cycles[0] + alike; i++) {
+        for (unsigned i = 0; i < PROBE_FORWARDS && cycles[i] < few + alike; i++) {
             forward.pairs = probe_forward_pairs[i];
         }
     }

@@ -102,6 +102,15 @@ double core_cycles(const struct core_session *session, size_t slot) {
     return stat->verdict == HX_VERDICT_OK ? stat->cycles : NAN;
 }
 
+enum ip_status core_run_cycles(struct core_session *session, const size_t *slots, unsigned count,
+                               double *cycles, struct ip_error *err) {
+    enum ip_status status = core_run(session, err);
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        cycles[i] = core_cycles(session, slots[i]);
+    }
+    return status;
+}
+
 enum ip_status core_learn(struct core_session *session, const char *key, double value, double spread,
                           struct ip_error *err, const char *how, ...) {
     char text[sizeof((struct probe_core_value *)0)->how];

@@ -46,6 +46,9 @@ IP_CHECK enum ip_status core_run(struct core_session *session, struct ip_error *
 const struct hx_stat *core_stat(const struct core_session *session, size_t slot);
 /* Its cycles when they are to be trusted, else NaN. */
 double core_cycles(const struct core_session *session, size_t slot);
+/* Measures what was added, and reads the cycles of these kernels. */
+IP_CHECK enum ip_status core_run_cycles(struct core_session *session, const size_t *slots, unsigned count,
+                                        double *cycles, struct ip_error *err);
 
 /* Records a parameter or fact. With a value that is NaN `how` is the reason why it is not known. */
 IP_CHECK enum ip_status core_learn(struct core_session *session, const char *key, double value, double spread,

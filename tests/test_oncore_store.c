@@ -5,6 +5,12 @@
 #include "isa/decode.h"
 #include "oncore/oncore.h"
 
+/* A core of which one parameter is known, and 1. */
+#define CORE_TABLE(key)                                                                                      \
+    "CREATE TABLE core(key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,"                    \
+    " run_id INTEGER NOT NULL) WITHOUT ROWID;"                                                               \
+    "INSERT INTO core SELECT '" key "', 1, 0, '', run_id FROM forms"
+
 /* A process that goes on after the first error (libisaprobe's model) would get a form without ports, and a
  * prediction without a word. */
 static void test_damaged_usage(void **state) {
@@ -53,11 +59,7 @@ static void test_nops_of_a_scan(void **state) {
     } cases[] = {{"UPDATE slots SET slots = 1.04", 4},
                  {"UPDATE slots SET slots = 0.12", 2},
                  {"UPDATE slots SET verdict = 'unstable'", 4},
-                 {"UPDATE slots SET verdict = 'ok';"
-                  "CREATE TABLE core(key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,"
-                  " run_id INTEGER NOT NULL) WITHOUT ROWID;"
-                  "INSERT INTO core SELECT 'nop_slots', 1, 0, '', run_id FROM forms",
-                  4}};
+                 {"UPDATE slots SET verdict = 'ok';" CORE_TABLE("nop_slots"), 4}};
     sample_store_make(place->path, &machine, 1);
     sql(place->path, "UPDATE forms SET syntax = 'nop m32', mnemonic = 'nop';"
                      "INSERT INTO slots SELECT id, 0.12, 0, 'ok', '', NULL, run_id FROM forms");
@@ -100,12 +102,10 @@ static void test_results_of_vectors(void **state) {
     size_t length = 0;
     must(isa_decode(movd, sizeof movd, &form, NULL, &length, &err), &err);
     sample_store_make(place->path, &machine, 1);
-    sql(place->path,
-        "UPDATE forms SET syntax = 'movd r32, xmm', mnemonic = 'movd';"
-        "CREATE TABLE core(key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,"
-        " run_id INTEGER NOT NULL) WITHOUT ROWID;"
-        "INSERT INTO core SELECT 'ports_in_turn', 1, 0, '', run_id FROM forms;"
-        "INSERT INTO ports SELECT id, '', 4, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, run_id FROM forms");
+    sql(place->path, "UPDATE forms SET syntax = 'movd r32, xmm', mnemonic = 'movd';" CORE_TABLE(
+                         "ports_in_turn") ";"
+                                          "INSERT INTO ports SELECT id, '', 4, 1, 1, 1, 0, 'ok', '', NULL, "
+                                          "'', '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct res_store *store = NULL;
         struct core_costs costs = {0};
