@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/sim_front.h"
 #include "harness/sim_ports.h"
 
 enum {
@@ -27,6 +28,7 @@ struct core {
     const struct hx_sim_description *d;
     struct hx_sim_widths widths;
     struct hx_sim_ports ports;
+    struct hx_sim_front front;
     int64_t ready[HX_SIM_FILE_COUNT];
     int64_t unit_free[HX_SIM_UNITS_MAX];
     struct memory_cell *memory; /* owned */
@@ -81,11 +83,17 @@ static void slots_issue(struct core *c, unsigned slots) {
         if (c->slots >= c->d->rob && i < c->d->rob) { /* later ones would wait for the form itself */
             issue_not_before(c, c->rob[c->slots % c->d->rob]);
         }
+        if (c->front.width > 0) {
+            issue_not_before(c, hx_sim_front_slot(&c->front));
+        }
         if (c->issued == c->widths.issue) {
             issue_not_before(c, c->issue_cycle + 1);
         }
         c->issued++;
         c->slots++;
+        if (c->front.width > 0) {
+            hx_sim_front_renamed(&c->front, c->issue_cycle);
+        }
     }
 }
 
@@ -272,7 +280,9 @@ static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool 
     if (op->together && c->issued > 0 && c->issued + slots > c->widths.issue) {
         issue_not_before(c, c->issue_cycle + 1);
     }
+    hx_sim_front_begin(&c->front, op->microcode);
     slots_issue(c, slots);
+    hx_sim_front_end(&c->front, op->microcode);
     if (taken) {
         c->branch_cycle = c->issue_cycle + c->d->taken_branch;
     }
@@ -296,7 +306,7 @@ static uint64_t core_signature(const struct core *c) {
     signature = mix(signature, now + (int64_t)c->issued, now);
     signature = mix(signature, now + (int64_t)c->retired, now);
     signature = mix(mix(signature, c->retire_cycle, now), c->branch_cycle, now);
-    signature = mix(signature, c->wide_until, now);
+    signature = mix(signature, c->wide_until, now) ^ hx_sim_front_signature(&c->front, now);
     for (unsigned i = 0; i < HX_SIM_FILE_COUNT; i++) {
         signature = mix(signature, c->ready[i], now);
     }
@@ -367,6 +377,7 @@ static void loop_run(struct core *c, const struct hx_sim_program *p, struct loop
 
 static void core_fini(struct core *c) {
     hx_sim_ports_fini(&c->ports);
+    hx_sim_front_fini(&c->front);
     free(c->memory);
     free(c->rob);
     free(c->waiting);
@@ -387,7 +398,8 @@ enum ip_status hx_sim_core_run(const struct hx_sim_description *description,
     core.rob = calloc(description->rob, sizeof *core.rob);
     core.waiting = calloc(description->scheduler + 1, sizeof *core.waiting);
     struct loop_history *history = malloc(sizeof *history); /* too large for the stack */
-    if (core.memory == NULL || core.rob == NULL || core.waiting == NULL || history == NULL) {
+    bool front = hx_sim_front_init(&core.front, description->fetch_width, description->fetch_queue);
+    if (core.memory == NULL || core.rob == NULL || core.waiting == NULL || history == NULL || !front) {
         core_fini(&core);
         free(history);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated core");

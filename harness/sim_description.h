@@ -49,8 +49,9 @@ struct hx_sim_row {
     bool latency_given, slots_given;
     uint16_t latency, memory_latency; /* memory_latency: address to result, 0: load latency + latency */
     uint16_t slots;
-    bool eliminated; /* done at rename: a slot, no port, latency 0 */
-    bool together;   /* its slots are of one cycle */
+    bool eliminated;    /* done at rename: a slot, no port, latency 0 */
+    bool together;      /* its slots are of one cycle */
+    uint16_t microcode; /* cycles for which the front end delivers nothing else; 0: none */
     enum hx_sim_same_register same_register;
     uint16_t blocking; /* cycles that the unit `unit` is taken by; 0: none */
     uint8_t unit;
@@ -80,6 +81,9 @@ struct hx_sim_description {
     char name[64];
     /* Core */
     unsigned issue_width, retire_width, rob, scheduler; /* scheduler 0: as large as the ROB */
+    unsigned fetch_width, fetch_queue;                  /* width 0: all that rename asks for is there */
+    unsigned microcode_slots,
+        microcode_cycles; /* forms of more slots, unless they say otherwise; 0 cycles: none */
     unsigned load_latency, forward_latency, taken_branch;
     enum hx_sim_policy policy;
     double uneven;                    /* probability that a µop is bound to a random port of its set */

@@ -328,6 +328,10 @@ void hx_sim_op_make(struct hx_sim_op *op, const struct hx_sim_description *descr
     offsets_fill(op);
     op->together = row != NULL && row->together;
     op->slots = row != NULL && row->slots_given ? row->slots : slots_count(op);
+    op->microcode = row != NULL ? row->microcode : 0;
+    if (row != NULL && op->microcode == 0 && op->slots > description->microcode_slots) {
+        op->microcode = (uint16_t)description->microcode_cycles;
+    }
     uint16_t plain = row != NULL && row->latency_given ? row->latency : computes ? 1 : 0;
     latencies_fill(&m, op->eliminated ? 0 : plain);
     if (op->eliminated) {

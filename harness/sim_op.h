@@ -53,7 +53,7 @@ struct hx_sim_op {
     uint16_t plain_latency; /* of a result without sources */
     struct hx_sim_uop uops[HX_SIM_UOPS_MAX];
     uint8_t sources_count, results_count, uops_count;
-    uint16_t slots, blocking;
+    uint16_t slots, blocking, microcode;
     uint8_t unit;
     bool eliminated, together, loads, stores;
     bool wide;        /* a 512-bit register is among its operands */

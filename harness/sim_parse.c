@@ -29,6 +29,8 @@ static const struct integer_setting integer_settings[] = {
     {"retire-width", SETTING(retire_width), 1, HX_SIM_WIDTH_MAX},
     {"rob", SETTING(rob), 1, HX_SIM_ROB_MAX},
     {"scheduler", SETTING(scheduler), 1, HX_SIM_ROB_MAX},
+    {"fetch-width", SETTING(fetch_width), 1, HX_SIM_WIDTH_MAX},
+    {"fetch-queue", SETTING(fetch_queue), 1, HX_SIM_ROB_MAX},
     {"load-latency", SETTING(load_latency), 1, HX_SIM_LATENCY_MAX},
     {"forward-latency", SETTING(forward_latency), 0, HX_SIM_LATENCY_MAX},
     {"taken-branch", SETTING(taken_branch), 0, HX_SIM_LATENCY_MAX},
@@ -231,6 +233,20 @@ static enum ip_status fuse_line(struct parser *p, struct ip_error *err) {
     return IP_OK;
 }
 
+static enum ip_status microcode_line(struct parser *p, struct ip_error *err) {
+    uint64_t slots, cycles;
+    enum ip_status status = hx_sim_microcode_allowed(p->d, &p->line, err);
+    status =
+        status == IP_OK ? hx_sim_line_integer(&p->line, "slots", 0, HX_SIM_UOPS_MAX, &slots, err) : status;
+    status = status == IP_OK ? hx_sim_line_integer(&p->line, "cycles", 1, HX_SIM_LATENCY_MAX, &cycles, err)
+                             : status;
+    if (status == IP_OK) {
+        p->d->microcode_slots = (unsigned)slots;
+        p->d->microcode_cycles = (unsigned)cycles;
+    }
+    return status;
+}
+
 static enum ip_status counters_line(struct parser *p, struct ip_error *err) {
     (void)err;
     p->d->port_counters = true;
@@ -304,11 +320,12 @@ static enum ip_status directive(struct parser *p, struct ip_error *err) {
         const char *name;
         enum ip_status (*parse)(struct parser *, struct ip_error *);
     } lines[] = {
-        {"ports", ports_line},      {"policy", policy_line},
-        {"drift", drift_line},      {"neighbour", neighbour_line},
-        {"form", form_line},        {"default", default_line},
-        {"fault", fault_line},      {"fuse", fuse_line},
-        {"ports-csv", import_line}, {"port-counters", counters_line},
+        {"ports", ports_line},         {"policy", policy_line},
+        {"drift", drift_line},         {"neighbour", neighbour_line},
+        {"form", form_line},           {"default", default_line},
+        {"fault", fault_line},         {"fuse", fuse_line},
+        {"ports-csv", import_line},    {"port-counters", counters_line},
+        {"microcode", microcode_line},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (hx_sim_line_is(line, lines[i].name)) {
@@ -369,6 +386,7 @@ enum ip_status hx_sim_description_parse(struct hx_sim_description *description, 
     }
     d->issue_width = 4;
     d->rob = 224;
+    d->fetch_queue = 64;
     d->load_latency = 5;
     d->forward_latency = 4;
     d->taken_branch = 1;

@@ -113,6 +113,24 @@ static enum ip_status blocking_parse(struct hx_sim_description *description, str
     return IP_OK;
 }
 
+enum ip_status hx_sim_microcode_allowed(const struct hx_sim_description *description,
+                                        const struct hx_sim_line *line, struct ip_error *err) {
+    return description->fetch_width > 0
+               ? IP_OK
+               : hx_sim_line_fail(line, 0, err, "the `fetch-width` line must come before microcode");
+}
+
+static enum ip_status microcode_parse(const struct hx_sim_description *description, struct hx_sim_row *row,
+                                      struct hx_sim_line *line, struct ip_error *err) {
+    uint64_t cycles = 0;
+    enum ip_status status = hx_sim_microcode_allowed(description, line, err);
+    if (status == IP_OK) {
+        status = hx_sim_line_integer(line, "microcode", 1, HX_SIM_LATENCY_MAX, &cycles, err);
+    }
+    row->microcode = (uint16_t)cycles;
+    return status;
+}
+
 static enum ip_status same_register_parse(struct hx_sim_row *row, struct hx_sim_line *line,
                                           struct ip_error *err) {
     bool any = hx_sim_line_next(line);
@@ -160,6 +178,8 @@ enum ip_status hx_sim_row_parse(struct hx_sim_description *description, struct h
             row->eliminated = true;
         } else if (hx_sim_line_is(line, "together")) {
             row->together = true;
+        } else if (hx_sim_line_is(line, "microcode")) {
+            status = microcode_parse(description, row, line, err);
         } else if (hx_sim_line_is(line, "same-register")) {
             status = same_register_parse(row, line, err);
         } else if (hx_sim_line_is(line, "blocking")) {
@@ -171,8 +191,8 @@ enum ip_status hx_sim_row_parse(struct hx_sim_description *description, struct h
             status = pair_parse(row, line, err);
         } else {
             status = hx_sim_line_fail(line, 0, err,
-                                      "expected ports, latency, slots, together, eliminated, same-register, "
-                                      "blocking, reads or a pair such as op2->op1");
+                                      "expected ports, latency, slots, together, microcode, eliminated, "
+                                      "same-register, blocking, reads or a pair such as op2->op1");
         }
         if (status != IP_OK) {
             return status;

@@ -11,6 +11,10 @@
 IP_CHECK enum ip_status hx_sim_row_parse(struct hx_sim_description *description, struct hx_sim_row *row,
                                          struct hx_sim_line *line, struct ip_error *err);
 
+/* Microcode keeps a front end busy: the description must have one. */
+IP_CHECK enum ip_status hx_sim_microcode_allowed(const struct hx_sim_description *description,
+                                                 const struct hx_sim_line *line, struct ip_error *err);
+
 /* "illegal", "timeout" ... -> the outcome; false: no such word. */
 bool hx_sim_fault_parse(const struct hx_sim_line *line, enum hx_outcome *outcome);
 

@@ -22,6 +22,9 @@ enum {
     MANY = 8,        /* instances among the NOPs; fewer where that would take more than NOPS_SMALL */
     MANY_MMX = 4,    /* with 12 they cost 1.8 slots and not 1 */
     MANY_ENOUGH = 4, /* with fewer a hundredth of the time is a good part of a slot */
+    SPARSE = 2,      /* instances, each among so many NOPs that the front end can run ahead again: */
+    NOPS_SPARSE = 288,
+    SPARSE_ATTEMPTS = 2,
     GLANCES = 2,
     ATTEMPTS = 3,
     SEEN_MOST = MIXES * (GLANCES + ATTEMPTS),
@@ -46,6 +49,9 @@ static const double MOST_MORE = 1.0;
 static const double CLEAR_SLOTS = 0.3;
 /* So near to an integer the issue width is one. */
 static const double WIDTH_TOLERANCE = 0.2;
+
+/* Forms of more slots may be microcode, which holds up the front end: among more NOPs it does not show. */
+static const double SLOTS_DECODED = 4.5;
 
 /* What one mix said. */
 struct reading {
@@ -73,6 +79,7 @@ struct session {
     double width;
     const char *filler; /* of the meter */
     bool glance;        /* one batch of each mix, before the attempts */
+    bool sparse;        /* few instances, behind the attempts */
 };
 
 static void slots_none(struct probe_slots *result, const char *why) {
@@ -175,11 +182,12 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
         mixes->fine = true;
         return mixes->nops <= NOPS_MOST;
     }
-    unsigned count = isa_form_vector_bits(form) == mmx_bits ? MANY_MMX : MANY;
-    while (count > 1 && nops_for(session, cycles, count) > NOPS_SMALL) {
+    unsigned count = session->sparse ? SPARSE : isa_form_vector_bits(form) == mmx_bits ? MANY_MMX : MANY;
+    while (count > 1 && nops_for(session, cycles, count) > (session->sparse ? NOPS_SPARSE : NOPS_SMALL)) {
         count /= 2;
     }
-    double nops = nops_for(session, cycles, count);
+    double step = step_of(session, count), least = session->sparse ? ceil(NOPS_SPARSE / step) * step : 0;
+    double nops = fmax(nops_for(session, cycles, count), least);
     nops += session->glance ? mixes->seen_count * step_of(session, count) : 0; /* others than disagreed */
     if (!(nops <= NOPS_MOST)) {
         return false;
@@ -187,7 +195,7 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
     unsigned within = count * slots_within(form);
     mixes->nops = (unsigned)nops - (within < NOPS_LEAST ? within : 0);
     mixes->count = count;
-    mixes->fine = count < MANY_ENOUGH;
+    mixes->fine = count < MANY_ENOUGH && !(session->sparse && session->glance);
     return true;
 }
 
@@ -412,6 +420,48 @@ static enum ip_status glance_run(struct session *session, const struct hx_meter 
     return status;
 }
 
+/* Is it worth looking at fewer instances? */
+static bool sparse_wanted(const struct probe_slots *found) {
+    return found->verdict == HX_VERDICT_OK &&
+           (found->measured ? found->slots > SLOTS_DECODED : found->stat.batches > 0);
+}
+
+/* Less is nearer to the truth, for all obstacles only add. */
+static bool sparse_is_better(const struct probe_slots *sparse, const struct probe_slots *found) {
+    return sparse->measured && (!found->measured || sparse->slots < found->slots - SAME_SLOTS);
+}
+
+/* The front end is faster than the issue, and what it has ahead hides where it is held up, if there is time
+ * between two instances to run ahead again. */
+static enum ip_status sparse_run(struct session *session, const struct hx_meter *meter,
+                                 struct gen_encoder *encoder, struct isa_form *const *forms,
+                                 const struct probe_throughput *throughputs, size_t count,
+                                 struct probe_slots *found, struct ip_error *err) {
+    struct probe_slots *sparse = calloc(count + 1, sizeof *sparse);
+    if (sparse == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        session->mixes[i] = (struct mixes){.wanted = sparse_wanted(&found[i])};
+    }
+    session->sparse = true;
+    enum ip_status status = glance_run(session, meter, encoder, forms, throughputs, count, sparse, err);
+    for (size_t i = 0; i < count; i++) { /* that is much for a glance to say */
+        session->mixes[i].wanted = sparse_wanted(&found[i]) && (sparse[i].verdict != HX_VERDICT_OK ||
+                                                                sparse_is_better(&sparse[i], &found[i]));
+    }
+    for (unsigned attempt = 0; attempt < SPARSE_ATTEMPTS && status == IP_OK; attempt++) {
+        status = attempt_run(session, meter, encoder, forms, throughputs, count, sparse, err);
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (sparse[i].verdict == HX_VERDICT_OK && sparse_is_better(&sparse[i], &found[i])) {
+            found[i] = sparse[i];
+        }
+    }
+    free(sparse);
+    return status;
+}
+
 enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                    struct isa_form *const *forms, const struct probe_throughput *throughputs,
                                    size_t count, struct probe_slots *results, struct ip_error *err) {
@@ -442,6 +492,9 @@ enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_enco
     }
     for (unsigned attempt = 0; attempt < ATTEMPTS && status == IP_OK && any; attempt++) {
         status = attempt_run(&session, meter, encoder, forms, throughputs, count, found, err);
+    }
+    if (status == IP_OK && any) {
+        status = sparse_run(&session, meter, encoder, forms, throughputs, count, found, err);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -345,6 +345,34 @@ static void slots_of_one_cycle(void **state) {
     machine_fini(&together);
 }
 
+/* Microcode keeps the front end busy. What it has delivered ahead of rename hides that, if there is time for
+ * it between two of them, and a place. */
+static void the_front_end_runs_ahead(void **state) {
+    (void)state;
+#define MICROCODE "form \"nop\" ports none\nform \"crc32 r32, r8\" ports none slots 4 microcode 5\n"
+#define NOPS_12   NOP NOP NOP NOP NOP NOP NOP NOP NOP NOP NOP NOP
+    struct machine narrow, wide, shallow, by_slots;
+    machine_init(&narrow, CORE "fetch-width 3\nform \"nop\" ports none\n");
+    machine_init(&wide, CORE "fetch-width 6\nfetch-queue 24\n" MICROCODE);
+    machine_init(&shallow, CORE "fetch-width 6\nfetch-queue 8\n" MICROCODE);
+    machine_init(&by_slots, CORE "fetch-width 6\nmicrocode 3 7\nform \"nop\" ports none slots 3\n"
+                                 "form \"crc32 r32, r8\" ports none slots 4\n");
+    assert_cycles(&by_slots, CRC32, 8, 56);
+    assert_cycles(&by_slots, NOP NOP NOP NOP, 8, 8 * 3);
+    assert_cycles(&narrow, NOPS_12, 8, 32);
+    assert_cycles(&wide, NOPS_12, 8, 24);
+    assert_cycles(&wide, CRC32, 8, 40);
+    assert_cycles(&wide, CRC32 NOPS_12, 8, 8 * (5 + 2));
+    assert_cycles(&wide, CRC32 NOPS_12 NOPS_12 NOPS_12, 8, 8 * (5 + 6));
+    assert_near(BODY(&wide, CRC32 NOPS_12 NOPS_12 NOPS_12 NOPS_12 NOPS_12, 8), 8 * 16,
+                0.1); /* 64 slots of 4 */
+    assert_true(BODY(&shallow, CRC32 NOPS_12 NOPS_12 NOPS_12 NOPS_12 NOPS_12, 8) > 8 * 17);
+    machine_fini(&narrow);
+    machine_fini(&wide);
+    machine_fini(&shallow);
+    machine_fini(&by_slots);
+}
+
 /* An independent 20-cycle operation: a window of 16 slots holds so many in flight and no more. */
 static void the_window_is_finite(void **state) {
     (void)state;
@@ -518,6 +546,7 @@ int main(void) {
         cmocka_unit_test(unpipelined_units),
         cmocka_unit_test(wide_vectors_close_ports),
         cmocka_unit_test(slots_of_one_cycle),
+        cmocka_unit_test(the_front_end_runs_ahead),
         cmocka_unit_test(the_window_is_finite),
         cmocka_unit_test(pairs_can_fuse),
         cmocka_unit_test(what_does_not_run_says_why),

@@ -64,6 +64,10 @@ static void errors_have_a_place(void **state) {
         {HEAD "form \"add\" ports 1*p0 op1->op2\n", "t:3:31", "latency of the pair"},
         {HEAD "form \"add\" ports 1*p0 blocking 4\n", "t:3:33", "name of the blocked unit"},
         {HEAD "form \"add\" ports 1*p0 same-register maybe\n", "t:3:37", "breaks"},
+        {HEAD "form \"add\" ports 1*p0 microcode 4\n", "t:3:23", "`fetch-width` line must come before"},
+        {HEAD "microcode 5 4\n", "t:3:1", "`fetch-width` line must come before"},
+        {HEAD "fetch-width 8\nmicrocode 5\n", "t:4:12", "cycles: an integer from 1 to 1000"},
+        {HEAD "fetch-width 8\nform \"add\" ports 1*p0 microcode 0\n", "t:4:33", "from 1 to 1000"},
         {HEAD "form \"add\" ports 1*p0 reads rax\n", "t:3:29", "op1 to op9"},
         {HEAD "form \"add\" ports 1*p0 speed 4\n", "t:3:23", "expected ports, latency"},
         {HEAD "form \"nop\" ports none\nform \"nop\" ports none\n", "t:4:6", "described already"},
@@ -90,19 +94,19 @@ static void errors_have_a_place(void **state) {
 
 static void all_settings_arrive(void **state) {
     (void)state;
-    static const char text[] =
-        HEAD "name \"A core\" # with a comment\r\n"
-             "issue-width 6\n\tretire-width 8\nrob 512\nscheduler 97\n"
-             "load-latency 4\nforward-latency 3\ntaken-branch 2\n"
-             "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
-             "wide-closes p1\npolicy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
-             "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
-             "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
-             "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
-             "form \"vp2intersectd k, xmm, xmm\" ports 2*p0 op2->k+1 7\n"
-             "form \"div *\" ports 3*p0+2*p15 blocking 6 divider slots 4\n"
-             "fault \"ud2\" illegal\nfuse \"cmp *\" \"j*\"\n"
-             "default ports 1*p5 latency 2";
+    static const char text[] = HEAD
+        "name \"A core\" # with a comment\r\n"
+        "issue-width 6\n\tretire-width 8\nrob 512\nscheduler 97\n"
+        "fetch-width 8\nfetch-queue 144\nmicrocode 5 4\nload-latency 4\nforward-latency 3\ntaken-branch 2\n"
+        "load-ports p23\nstore-address-ports p237\nstore-data-ports p4\n"
+        "wide-closes p1\npolicy uneven 0.25\nticks-per-cycle 0.66\noverhead 35\nresolution 26\n"
+        "noise 1e-3\njitter 4\ndrift sine 0.04 500\nspikes 0.01 3000\n"
+        "neighbour window 10 20 0.5\nneighbour random 0.001 200 0.75\nseed 42\n"
+        "form \"add r64, r64\" ports 1*p0156 latency 1 op2->op1 2 flags->op1 3\n"
+        "form \"vp2intersectd k, xmm, xmm\" ports 2*p0 op2->k+1 7\n"
+        "form \"div *\" ports 3*p0+2*p15 blocking 6 divider slots 4 microcode 3\n"
+        "fault \"ud2\" illegal\nfuse \"cmp *\" \"j*\"\n"
+        "default ports 1*p5 latency 2";
     struct hx_sim_description d;
     struct ip_error err;
     if (hx_sim_description_parse(&d, "t", text, strlen(text), NULL, &err) != IP_OK) {
@@ -113,6 +117,10 @@ static void all_settings_arrive(void **state) {
     assert_int_equal(d.retire_width, 8);
     assert_int_equal(d.rob, 512);
     assert_int_equal(d.scheduler, 97);
+    assert_int_equal(d.fetch_width, 8);
+    assert_int_equal(d.fetch_queue, 144);
+    assert_int_equal(d.microcode_slots, 5);
+    assert_int_equal(d.microcode_cycles, 4);
     assert_int_equal(d.load_latency, 4);
     assert_int_equal(d.forward_latency, 3);
     assert_int_equal(d.taken_branch, 2);
@@ -141,6 +149,7 @@ static void all_settings_arrive(void **state) {
     assert_int_equal(row->uops_count, 2);
     assert_int_equal(row->uops[0].count, 3);
     assert_int_equal(row->slots, 4);
+    assert_int_equal(row->microcode, 3);
     assert_string_equal(d.units[row->unit], "divider");
     row = hx_sim_row_find(&d, &(struct isa_form){.syntax = "ud2"}, NULL);
     assert_int_equal(row->fault, HX_OUTCOME_ILLEGAL);

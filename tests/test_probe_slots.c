@@ -38,21 +38,20 @@ static const struct cast CAST[] = {
 };
 static const double SLOTS[] = {1, 3, 2, 3, 2, 4, 1, NAN, 1, 1, 1, 1, 1, NAN, NAN, 2};
 
-static void slots_of(const char *core, struct probe_slots *slots, struct isa_form **forms, size_t *count,
-                     struct machine *machine) {
-    machine_open(machine, core, CAST);
+static void slots_of(const char *core, const struct cast *cast, struct probe_slots *slots,
+                     struct isa_form **forms, size_t *count, struct machine *machine) {
+    machine_open(machine, core, cast);
     struct ip_error err = {0};
     struct hx_meter meter = hx_bench_meter(&machine->bench);
     struct probe_throughput throughputs[FORMS_MAX] = {0};
     *count = 0;
-    for (const struct cast *cast = CAST; cast->form[0] != '\0'; cast++) {
+    for (; cast->form[0] != '\0'; cast++) {
         for (size_t i = 0; i < machine->table.count; i++) {
             if (strcmp(machine->table.forms[i].syntax, cast->form) == 0) {
                 forms[(*count)++] = &machine->table.forms[i];
             }
         }
     }
-    assert_int_equal(*count, sizeof SLOTS / sizeof SLOTS[0]);
     assert_int_equal(isa_forms_derive(forms, *count, &err), IP_OK);
     assert_int_equal(
         probe_throughput_measure(&meter, &machine->bench.encoder, forms, *count, throughputs, &err), IP_OK);
@@ -68,7 +67,8 @@ static void slots_are_what_the_description_says(const char *core, double off) {
     struct probe_slots slots[FORMS_MAX];
     struct isa_form *forms[FORMS_MAX];
     size_t count = 0;
-    slots_of(core, slots, forms, &count, &machine);
+    slots_of(core, CAST, slots, forms, &count, &machine);
+    assert_int_equal(count, sizeof SLOTS / sizeof SLOTS[0]);
     for (size_t i = 0; i < count; i++) {
         bool known = !isnan(SLOTS[i]);
         if (slots[i].measured != known || (known && fabs(slots[i].slots - SLOTS[i]) > off)) {
@@ -141,6 +141,38 @@ static void four_wide_with_noise(void **state) {
                                         0.45);
 }
 
+/* A front end of eight slots that microcode keeps busy for four cycles: what waits ahead of rename hides that
+ * among many NOPs, as on a Golden Cove, whose shifts of memory by CL take 4 slots, 11 of them among 40 NOPs
+ * each. */
+static void microcode_is_hidden(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"crc32 r32, r8", "3*p1+1*p015 microcode 4"},
+                                       {"add m64, r64", "1*p89+2*p015+1*pA+1*pB slots 4 microcode 3"},
+                                       {"vhaddpd ymm, ymm, ymm", "1*p1+2*p5 slots 6 microcode 4"},
+                                       {"pcmpestri xmm, xmm, imm8", "3*p0+1*p1+1*p5+3*p015 microcode 4"},
+                                       {"imul r64, r64", "1*p1"},
+                                       {"", ""}};
+    static const double known[] = {4, 4, 6, 8, 1};
+    static const char *const noises[] = {"", "noise 0.001\nseed 3\n"};
+    for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++) {
+        struct machine machine;
+        struct probe_slots slots[FORMS_MAX];
+        struct isa_form *forms[FORMS_MAX];
+        size_t count = 0;
+        char core[2048];
+        (void)snprintf(core, sizeof core, "%s%s",
+                       CORE("6", "0156") "rob 512\nfetch-width 8\nfetch-queue 144\n", noises[i]);
+        slots_of(core, cast, slots, forms, &count, &machine);
+        assert_int_equal(count, sizeof known / sizeof known[0]);
+        for (size_t k = 0; k < count; k++) {
+            if (!slots[k].measured || fabs(slots[k].slots - known[k]) > 0.4) {
+                fail_msg("%s: %g slots, not %g %s", forms[k]->syntax, slots[k].slots, known[k], slots[k].why);
+            }
+        }
+        machine_close(&machine);
+    }
+}
+
 /* Eight instances: one batch of each mix says a whole number. One instance: more are needed. */
 static void a_glance_will_do_where_many_instances_fit(void **state) {
     (void)state;
@@ -148,7 +180,7 @@ static void a_glance_will_do_where_many_instances_fit(void **state) {
     struct probe_slots slots[FORMS_MAX];
     struct isa_form *forms[FORMS_MAX];
     size_t count = 0;
-    slots_of(CORE("6", "0156") "rob 512\n", slots, forms, &count, &machine);
+    slots_of(CORE("6", "0156") "rob 512\n", CAST, slots, forms, &count, &machine);
     assert_true(slots[0].stat.batches < slots[6].stat.batches);
     assert_int_equal(slots[0].stat.batches, slots[9].stat.batches);
     machine_close(&machine);
@@ -179,15 +211,15 @@ static enum ip_status disputer_measure(void *self, const struct gen_kernel *cons
     return status;
 }
 
-/* Two glances and two attempts; a third attempt where noise spoiled them. Two glances will do where of mixes
- * that disagree the least two say the same. */
+/* Two glances, two attempts and a glance at fewer instances; a third attempt where noise spoiled them. Two
+ * glances will do where of mixes that disagree the least two say the same. */
 static void what_is_refused_twice_is_not_attempted_again(void **state) {
     (void)state;
     static const struct {
         bool disturbed, always;
         unsigned mixes;
         bool measured;
-    } known[] = {{false, true, 2 + 2, false}, {true, false, 2 + 3, false}, {false, false, 2, true}};
+    } known[] = {{false, true, 2 + 2 + 1, false}, {true, false, 2 + 3, false}, {false, false, 2, true}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct machine machine;
         machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
@@ -258,7 +290,7 @@ static void what_cannot_be_measured_says_why(void **state) {
     struct probe_slots slots[FORMS_MAX];
     struct isa_form *forms[FORMS_MAX];
     size_t count = 0;
-    slots_of(CORE("4", "015"), slots, forms, &count, &machine);
+    slots_of(CORE("4", "015"), CAST, slots, forms, &count, &machine);
     assert_string_equal(slots[7].why, "takes too long to hide behind NOPs");
     assert_string_equal(slots[13].why, "a branch that is taken also ends the groups of NOPs");
     assert_int_equal(slots[7].verdict, HX_VERDICT_OK);
@@ -273,6 +305,7 @@ int main(void) {
         cmocka_unit_test(the_clock_has_steps),
         cmocka_unit_test(nops_that_share_slots),
         cmocka_unit_test(four_wide_with_noise),
+        cmocka_unit_test(microcode_is_hidden),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_is_refused_twice_is_not_attempted_again),
         cmocka_unit_test(a_neighbour_is_told),
