@@ -53,6 +53,10 @@ static const double WIDTH_TOLERANCE = 0.2;
 /* Forms of more slots may be microcode, which holds up the front end: among more NOPs it does not show. */
 static const double SLOTS_DECODED = 4.5;
 
+/* So many NOPs alone must come from the µop cache: from the decoders they take 6 % longer, now in one kernel
+ * and now in another, which is more than a form's slots. */
+static const double SPARSE_BASE = 1.03;
+
 /* What one mix said. */
 struct reading {
     unsigned nops;
@@ -276,6 +280,9 @@ static double mix_read(const struct session *session, const struct isa_form *for
     size_t first = session->bases[mixes->fine][mix_nops(session, mixes, m)];
     const struct hx_stat *base = kernels_median(&stats[first], kernels_of(mixes, NULL));
     const struct hx_stat *stat = kernels_median(&stats[mixes->slots[m]], kernels_of(mixes, form));
+    if (session->sparse && base->cycles * session->width > SPARSE_BASE * mix_nops(session, mixes, m)) {
+        return NAN;
+    }
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
     if (result->verdict == HX_VERDICT_OK) {
         result->stat = *worse;
