@@ -10,7 +10,9 @@ enum {
     NAMES = 128,          /* a port's name is a character */
     CYCLES_CLEARED = 512, /* so many more at a time */
     DISPATCH = 5,         /* cycles from issue to the first in which a µop may begin, as in uiCA */
-    QUEUE = 24 /* µops that wait for a port, where ports are given in turn: as AMD says of Zen 3 and 4 */
+    QUEUE = 24,  /* µops that wait for a port, where ports are given in turn: as AMD says of Zen 3 and 4 */
+    BALANCE = 6, /* and so many more than for another port are too many: fitted to measured loops
+                    (docs/oncore.md) */
 };
 
 /* Fractions of a cycle come from latencies that vary; a µop starts so much early rather than a cycle late. */
@@ -122,12 +124,17 @@ static uint32_t port_by_count(const struct core_binding *binding, uint32_t ports
     return UINT32_C(1) << best;
 }
 
-/* The one that was given to another µop longest ago, of those whose queue is not full. */
+/* The one that was given to another µop longest ago, of those whose queue is not full, nor much longer than
+ * another's. */
 static uint32_t port_in_turn(struct core_binding *binding, uint32_t ports) {
-    int best = -1, least = INT_MAX;
+    int best = -1, least = INT_MAX, shortest = QUEUE;
     for (uint32_t left = ports; left != 0; left &= left - 1) {
-        int port = __builtin_ctz(left);
-        if (binding->waiting[port] < QUEUE && binding->given[port] < least) {
+        int waiting = binding->waiting[__builtin_ctz(left)];
+        shortest = waiting < shortest ? waiting : shortest;
+    }
+    for (uint32_t left = ports; left != 0; left &= left - 1) {
+        int port = __builtin_ctz(left), waiting = binding->waiting[port];
+        if (waiting < QUEUE && waiting <= shortest + BALANCE && binding->given[port] < least) {
             best = port;
             least = binding->given[port];
         }

@@ -8,24 +8,27 @@
 #include "oncore/values.h"
 
 struct core_commits {
-    double last;    /* the cycle in which the last store entered */
-    uint64_t bytes; /* stores into one aligned block of so many bytes may share a cycle ... */
-    unsigned more;  /* ... so many more than the first */
-    bool unread;    /* ... unless a load took its data from one of them ... */
-    unsigned pass;  /* ... not more than so many stores ago: those of a pass */
+    double last;            /* the cycle in which the last store entered */
+    uint64_t bytes;         /* stores into one aligned block of so many bytes may share a cycle ... */
+    unsigned more;          /* ... so many more than the first */
+    unsigned pass;          /* stores of a pass */
+    double reads_most;      /* ... unless more loads of a pass take their data from stores */
+    unsigned stores, reads; /* of this pass, so far */
+    bool apart;             /* there were more in the last one */
     struct {
-        bool open, read; /* there was a store; a load took its data from one */
-        unsigned since;  /* stores since that load */
-        unsigned more;   /* stores that share the last one's cycle with it */
+        bool open;     /* there was a store */
+        unsigned more; /* stores that share the last one's cycle with it */
         uint64_t block;
         uint32_t symbol;
     } run; /* of stores into one block */
 };
 
-/* None has entered yet; the parameters are the core's (probe/core.h). `stores` are those of a pass. */
-void core_commits_init(struct core_commits *commits, const struct core_costs *costs, unsigned stores);
-/* A load took its data from a store to this address. */
-void core_commits_read(struct core_commits *commits, struct core_word address);
+/* None has entered yet; the parameters are the core's (probe/core.h). `stores` are those of a pass, of the
+ * body of a loop or of copies in a row. */
+void core_commits_init(struct core_commits *commits, const struct core_costs *costs, unsigned stores,
+                       bool loop);
+/* A load took its data from a store. */
+void core_commits_read(struct core_commits *commits);
 /* A store whose address and data are there at `done`; `where` NULL: to where is not known. Returns the cycle
  * in which it enters. */
 double core_commits_take(struct core_commits *commits, const struct core_word *where, double done);

@@ -188,7 +188,7 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, flight->loaded);
         if (!instruction->stores) {
-            core_commits_read(&sim->commits, flight->forwarded->address);
+            core_commits_read(&sim->commits);
         }
     }
 }
@@ -412,7 +412,7 @@ static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
         stores += block->items[i].stores ? 1 : 0;
     }
     core_forwarding_read(&sim->forwarding, costs, block->load_cycles, loop);
-    core_commits_init(&sim->commits, costs, stores);
+    core_commits_init(&sim->commits, costs, stores, loop);
     return core_binding_open(&sim->binding, costs, err);
 }
 

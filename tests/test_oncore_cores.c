@@ -308,8 +308,17 @@ static void test_commits(void **state) {
     assert_about(simulated(&costs, BYTES(STORE_0 STORE_8 LOAD_DX)), 1.0);
     parameter(&costs, "store_read", 1);
     assert_about(simulated(&costs, BYTES(STORE_0 STORE_8 LOAD_DX)), 2.0);
-    /* Another block ends the row of which one was read. */
-    assert_about(simulated(&costs, BYTES(STORE_0 STORE_8 LOAD_DX STORE_32)), 2.0);
+    /* One load that takes its data from one of four stores is no obstacle, two are for all of them; of one
+     * for three it depends on whether it is a loop. */
+    struct bytes third = BYTES(STORE_0 STORE_8 LOAD_DX STORE_32);
+    struct bytes fourth = BYTES(STORE_0 STORE_8 STORE_16 STORE_32 LOAD_DX);
+    struct bytes half = BYTES(STORE_0 STORE_8 LOAD_DX STORE_16 STORE_32 LOAD_DX);
+    assert_about(filled(&costs, third, false, CORE_BOUND_SIMULATION), 2.0);
+    assert_about(filled(&costs, third, true, CORE_BOUND_SIMULATION), 3.0);
+    assert_about(filled(&costs, fourth, false, CORE_BOUND_SIMULATION), 2.0);
+    assert_about(filled(&costs, fourth, true, CORE_BOUND_SIMULATION), 2.0);
+    assert_about(filled(&costs, half, false, CORE_BOUND_SIMULATION), 4.0);
+    assert_about(filled(&costs, half, true, CORE_BOUND_SIMULATION), 4.0);
     /* Read once, by the first pass; and by what changes it in memory. */
     assert_about(filled(&costs, BYTES(STORE_0 STORE_8 POP_BP), false, CORE_BOUND_SIMULATION), 1.0);
     form_add(&costs, BYTES(ADD_M_1), "1*p456+1*p0123+1*p57", 2, 1);

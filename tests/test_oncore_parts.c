@@ -97,11 +97,18 @@ static void a_port_is_given_by_what_waits_or_in_turn(void **state) {
     assert_int_equal(core_binding_port(&binding, P01, 0.0), P1);
     (void)core_binding_take(&binding, P0, 50.0, -1, CORE_TAKES_PORT); /* whatever waits */
     assert_int_equal(core_binding_port(&binding, P01, 0.0), P0);
-    for (unsigned i = 1; i < 24; i++) {
+    assert_int_equal(core_binding_port(&binding, P01, 0.0), P1);
+    for (unsigned i = 1; i < 6; i++) {
         (void)core_binding_take(&binding, P0, 50.0, -1, CORE_TAKES_PORT);
     }
-    assert_int_equal(core_binding_port(&binding, P01, 40.0), P1);
-    assert_int_equal(core_binding_port(&binding, P01, 40.0), P1); /* not its turn, but the other is full */
+    assert_int_equal(core_binding_port(&binding, P01, 0.0), P0); /* six more than for the other */
+    assert_int_equal(core_binding_port(&binding, P01, 0.0), P1);
+    for (unsigned i = 6; i < 24; i++) {
+        (void)core_binding_take(&binding, P0, 50.0, -1, CORE_TAKES_PORT);
+        assert_int_equal(core_binding_port(&binding, P01, 0.0),
+                         P1); /* not its turn, but they are too many more */
+        assert_int_equal(core_binding_port(&binding, P0, 0.0), i < 23 ? P0 : 0);
+    }
     assert_int_equal(core_binding_port(&binding, P0, 40.0), 0);
     assert_int_equal(core_binding_port(&binding, P0, 90.0), P0);
     core_binding_fini(&binding);
@@ -114,7 +121,7 @@ static void stores_enter_the_cache_in_order(void **state) {
     const struct core_word first = {1, 64}, beside = {1, 72}, third = {1, 80}, next = {1, 96},
                            other = {2, 64};
     struct core_commits commits;
-    core_commits_init(&commits, &costs, 2);
+    core_commits_init(&commits, &costs, 2, true);
     assert_near(core_commits_take(&commits, &first, 10.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9); /* the same block */
     assert_near(core_commits_take(&commits, &third, 4.0), 11.0, 1e-9);  /* two of a block */
@@ -125,18 +132,28 @@ static void stores_enter_the_cache_in_order(void **state) {
 
     parameter_set(&costs, PROBE_CORE_STORE_ROW, 1.0);
     parameter_set(&costs, PROBE_CORE_STORE_READ, 1.0);
-    core_commits_init(&commits, &costs, 2);
+    core_commits_init(&commits, &costs, 2, true);
     assert_near(core_commits_take(&commits, &first, 10.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &third, 4.0), 10.0, 1e-9); /* all of a row */
-    core_commits_read(&commits, next);
     assert_near(core_commits_take(&commits, &first, 4.0), 10.0, 1e-9);
-    core_commits_read(&commits, beside); /* of the block that is being written */
+    core_commits_read(&commits);
+    assert_near(core_commits_take(&commits, &first, 4.0), 10.0,
+                1e-9); /* of a pass of two stores, one is read: */
+    assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9);
     assert_near(core_commits_take(&commits, &first, 4.0), 11.0, 1e-9);
     assert_near(core_commits_take(&commits, &beside, 4.0), 12.0, 1e-9);
-    /* A pass of two stores ago is long enough. */
-    assert_near(core_commits_take(&commits, &first, 4.0), 12.0, 1e-9);
-    assert_near(core_commits_take(&commits, &beside, 4.0), 12.0, 1e-9);
+    assert_near(core_commits_take(&commits, &third, 4.0), 12.0, 1e-9); /* none was, in the last one */
+
+    static const bool loops[] = {true, false};
+    for (unsigned l = 0; l < 2; l++) { /* one of three */
+        core_commits_init(&commits, &costs, 3, loops[l]);
+        assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
+        core_commits_read(&commits);
+        assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
+        assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
+        assert_near(core_commits_take(&commits, &first, 4.0), loops[l] ? 5.0 : 4.0, 1e-9);
+    }
 }
 
 int main(void) {
