@@ -417,6 +417,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
                        reason.text);
     }
     core_lea_name(costs, &form, &to->binding);
+    core_stack_name(costs, &form, &to->binding);
     status = core_costs_get(costs, &form, &to->cost, err);
     status = status == IP_OK ? core_zero_get(costs, &to->binding, &to->cost, err) : status;
     if (status != IP_OK) {
@@ -561,29 +562,6 @@ static void nops_place(struct core_block *block, double slots) {
     }
 }
 
-static bool uses(const uint8_t *resources, unsigned count, uint8_t resource) {
-    return memchr(resources, resource, count) != NULL;
-}
-
-/* PUSH and POP move RSP by an adder at decode; what names RSP then needs the sum, which takes a µop. Not so
- * MOV and LEA between registers: seen on a Zen 4, where PUSH and `lea rax, [rsp+8]` in turns form no chain.
- */
-static void stack_syncs_find(struct core_block *block) {
-    bool moved = false;
-    for (size_t pass = 0; pass < 2; pass++) { /* the first finds out how the block ends */
-        for (size_t i = 0; i < block->count; i++) {
-            struct core_instruction *to = &block->items[i];
-            enum core_action action = to->cost->action;
-            bool copies =
-                (action == CORE_ACTION_MOVE || action == CORE_ACTION_LEA) && !to->loads && !to->stores;
-            to->syncs =
-                moved && !to->stack && !copies && uses(to->sources, to->source_count, CORE_RESOURCE_RSP);
-            moved =
-                to->stack || (moved && !to->syncs && !uses(to->targets, to->target_count, CORE_RESOURCE_RSP));
-        }
-    }
-}
-
 enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, size_t code_bytes,
                                  struct core_costs *costs, struct ip_error *err) {
     struct core_block made = {.code = code, .code_bytes = code_bytes};
@@ -608,9 +586,7 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
     }
     neighbours_fill(&made);
     branches_place(&made, costs);
-    double sync = probe_core_get(&costs->core, PROBE_CORE_STACK_SYNC);
-    made.stack_sync = isnan(sync) ? 0.0 : round(sync);
-    stack_syncs_find(&made);
+    core_stack_syncs_find(&made, costs);
     double nop = probe_core_get(&costs->core, PROBE_CORE_NOP_SLOTS);
     if (nop < 1.0) { /* not where it is not known */
         nops_place(&made, nop);

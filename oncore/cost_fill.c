@@ -566,10 +566,11 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (costs->store == NULL) {
         return IP_OK;
     }
-    bool lea = false;
+    bool done = false;
     enum ip_status status = core_zero_fill(costs, cost, err);
-    status = status == IP_OK ? core_lea_fill(costs, cost, &lea, err) : status;
-    if (status != IP_OK || lea) {
+    status = status == IP_OK ? core_lea_fill(costs, cost, &done, err) : status;
+    status = status == IP_OK && !done ? core_stack_fill(costs, cost, &done, err) : status;
+    if (status != IP_OK || done) {
         return status;
     }
     cost->after = after_find(costs, cost);

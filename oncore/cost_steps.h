@@ -3,6 +3,7 @@
 #ifndef ISAPROBE_ONCORE_COST_STEPS_H
 #define ISAPROBE_ONCORE_COST_STEPS_H
 
+#include "oncore/block.h"
 #include "oncore/cost.h"
 
 /* What follows from the form alone: loads, stores, branch, action; nothing is known of its cost. */
@@ -51,5 +52,16 @@ void core_lea_name(const struct core_costs *costs, struct isa_form *form, const 
 /* The cost of such a name; false when it is none. */
 IP_CHECK enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                                       struct ip_error *err);
+/* The terms of an addition between registers, where the cost has none yet and the store knows some. */
+IP_CHECK enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *cost,
+                                            struct ip_error *err);
+
+/* oncore/stack.c: a move from RSP has a name and a cost of its own, where the core executes it. */
+void core_stack_name(const struct core_costs *costs, struct isa_form *form,
+                     const struct isa_binding *binding);
+IP_CHECK enum ip_status core_stack_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
+                                        struct ip_error *err);
+/* What names RSP after PUSH, POP or their like moved it: `syncs`, and the slot that this takes. */
+void core_stack_syncs_find(struct core_block *block, const struct core_costs *costs);
 
 #endif

@@ -40,8 +40,7 @@ static bool ends(const char *text, const char *end) {
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* The ports of an addition between registers of that width. */
-static enum ip_status addition_ports(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
+enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
     static const char *const likely[] = {"add r64, r64", "add r32, r32", "cmp r64, r64", "and r64, r64"};
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < sizeof likely / sizeof likely[0] && cost->term_count == 0 && status == IP_OK;
@@ -85,7 +84,7 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
         status = core_ports_parse(costs, ports, cost->terms, &cost->term_count, err);
     }
     if (status == IP_OK && cost->term_count == 0) {
-        status = addition_ports(costs, cost, err);
+        status = core_addition_ports(costs, cost, err);
     }
     if (status != IP_OK) {
         return status;

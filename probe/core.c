@@ -20,7 +20,7 @@ static const struct {
     {"micro", "issue slots of memory operands, by address", "micro micro_index apart_slots",
      core_micro_measure},
     {"fuse", "pairs with a conditional jump that fuse", "fuse", core_fuse_measure},
-    {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate stack_sync",
+    {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate stack_",
      core_memory_measure},
     {"forward", "stores loaded through another register",
      "store_forward_other store_forward_long store_forward_pairs", core_forward_measure},

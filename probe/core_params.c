@@ -69,6 +69,8 @@ static const struct {
     [PROBE_CORE_LEA_THREE] = {"lea_three", "cycles"},
     [PROBE_CORE_LEA_THREE_RATE] = {"lea_three_rate", "LEAs a cycle"},
     [PROBE_CORE_STACK_SYNC] = {"stack_sync", "cycles more"},
+    [PROBE_CORE_STACK_SYNC_ADDRESS] = {"stack_sync_address", "cycles more"},
+    [PROBE_CORE_STACK_MOVE] = {"stack_move", "cycles more"},
 };
 
 static const char *const kinds[] = {"fuse ",        "eliminate ", "idiom ",  "micro ",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What differs from core to core in the on-core model: parameters that `isaprobe core` measures. */
+#include <stdio.h>
+
 #include "oncore/cost_steps.h"
 #include "tests/oncore_table.h"
 
@@ -34,6 +36,7 @@
 #define SUB_SP_8     "\x48\x83\xec\x08"         /* sub rsp, 8 */
 #define LOAD_SP      "\x48\x8b\x44\x24\x08"     /* mov rax, [rsp+8] */
 #define LEA_SP       "\x48\x8d\x44\x24\x08"     /* lea rax, [rsp+8] */
+#define LEA_SP_AX    "\x48\x8d\x0c\xc4"         /* lea rcx, [rsp+rax*8] */
 #define NOP_4        "\x0f\x1f\x40\x00"         /* nop dword [rax] */
 #define LOAD_AX_BX   "\x48\x8b\x03"             /* mov rax, [rbx] */
 #define LOAD_AX_BX_4 "\x8b\x43\x04"             /* mov eax, [rbx+4] */
@@ -160,6 +163,15 @@ static void test_units(void **state) {
     core_costs_fini(&costs);
 }
 
+/* As decoded, with the name that its address gives it. */
+static const struct isa_form *lea_of(struct bytes code, const char *name, struct isa_form *form) {
+    size_t length = 0;
+    struct ip_error err = {0};
+    must(isa_decode((const uint8_t *)code.data, code.length, form, NULL, &length, &err), &err);
+    (void)snprintf(form->syntax, sizeof form->syntax, "%s", name);
+    return form;
+}
+
 /* What names RSP after PUSH moved it waits for that; LEA and MOV between registers do not. */
 static void test_stack_sync(void **state) {
     (void)state;
@@ -186,7 +198,22 @@ static void test_stack_sync(void **state) {
     assert_near(sum, 1.0); /* and the chain says where */
     core_prediction_fini(&p);
     assert_near(bound(&costs, BYTES(PUSH_BP LEA_SP), CORE_BOUND_CHAIN), 0.0);
-    assert_near(bound(&costs, BYTES(SUB_SP_8 LOAD_SP), CORE_BOUND_CHAIN), 1.0); /* nothing moved it */
+    struct isa_form scaled;
+    struct ip_error err = {0};
+    must(core_costs_add(&costs, lea_of(BYTES(LEA_SP_AX), "lea r64, agen [scaled]", &scaled), "1*p0123", 1, 1,
+                        &err),
+         &err);
+    assert_near(bound(&costs, BYTES(PUSH_BP LEA_SP_AX), CORE_BOUND_CHAIN), 1.0); /* it has an index */
+    assert_near(bound(&costs, BYTES(SUB_SP_8 LOAD_SP), CORE_BOUND_CHAIN), 1.0);  /* nothing moved it */
+    /* The sum takes a slot. */
+    assert_near(bound(&costs, BYTES(PUSH_BP SUB_SP_8 PUSH_BP), CORE_BOUND_ISSUE), 4.0 / 6);
+    assert_near(bound(&costs, BYTES(PUSH_BP LEA_SP PUSH_BP), CORE_BOUND_ISSUE), 3.0 / 6);
+    /* Addresses do without, where the core says so. */
+    parameter(&costs, "stack_sync_address", 0.6);
+    assert_near(bound(&costs, BYTES(PUSH_BP LOAD_SP), CORE_BOUND_CHAIN), 1.0);
+    parameter(&costs, "stack_sync_address", 0.04);
+    assert_near(bound(&costs, BYTES(PUSH_BP LOAD_SP), CORE_BOUND_CHAIN), 0.0);
+    assert_near(bound(&costs, BYTES(PUSH_BP LOAD_SP SUB_SP_8), CORE_BOUND_CHAIN), 2.0);
     core_costs_fini(&costs);
 }
 

@@ -82,6 +82,44 @@ static void test_nops_of_a_scan(void **state) {
     }
 }
 
+/* A move from RSP is an addition where the core executes it, and what the store says of moves elsewhere. */
+static void test_moves_from_the_stack(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    static const uint8_t from[] = {0x48, 0x89, 0xe5}, to[] = {0x48, 0x89, 0xec}, narrow[] = {0x89, 0xe5};
+    static const struct {
+        const char *sql;
+        const uint8_t *code;
+        size_t bytes;
+        bool adds;
+    } cases[] = {{"", from, sizeof from, false},
+                 {CORE_TABLE("stack_move"), from, sizeof from, true},
+                 {"", narrow, sizeof narrow, true},
+                 {"", to, sizeof to, false},
+                 {"UPDATE core SET value = 0.01", from, sizeof from, false}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path, "UPDATE forms SET syntax = 'add r64, r64', mnemonic = 'add';"
+                     "INSERT INTO ports SELECT id, '1*p0156', 1, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, "
+                     "run_id FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct res_store *store = NULL;
+        struct core_costs costs = {0};
+        struct core_block block = {0};
+        sql(place->path, cases[i].sql);
+        must(res_store_open_readonly(&store, place->path, &err), &err);
+        must(core_costs_open(&costs, store, &err), &err);
+        must(core_block_decode(&block, cases[i].code, cases[i].bytes, &costs, &err), &err);
+        const struct core_cost *cost = block.items[0].cost;
+        assert_int_equal(cost->known, cases[i].adds);
+        assert_int_equal(core_term_count(&block.items[0]), cases[i].adds ? 1 : 0);
+        assert_true(!cases[i].adds || (cost->latency_count == 1 && cost->latencies[0].cycles == 1.0f));
+        core_block_fini(&block);
+        core_costs_fini(&costs);
+        res_store_close(store);
+    }
+}
+
 /* Where ports are given in turn, two ports and as many µops more on twice as many are a result that takes the
  * way of general results; elsewhere, and of other numbers, they are ports. */
 static void test_results_of_vectors(void **state) {
@@ -134,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_nops_of_a_scan, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_moves_from_the_stack, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_results_of_vectors, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
