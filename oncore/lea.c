@@ -11,6 +11,8 @@
 static const char scaled[] = " [scaled]", indexed[] = " [index]", based[] = " [number]",
                   displaced[] = " [displaced]", three[] = " [three]";
 
+enum { RBP = 5, R13 = 13 };
+
 static bool known(const struct core_costs *costs, enum probe_core_key key) {
     return !isnan(probe_core_get(&costs->core, key));
 }
@@ -21,7 +23,9 @@ void core_lea_name(const struct core_costs *costs, struct isa_form *form, const 
         return;
     }
     const struct isa_address *address = &binding->address;
-    bool all = address->index >= 0 && address->disp != 0 && (address->base >= 0 || address->scale > 1);
+    /* RBP and R13 are no base without a number: it is encoded, if zero. */
+    bool all = address->index >= 0 && address->base >= 0 &&
+               (address->disp != 0 || address->base == RBP || address->base == R13);
     bool number = address->index < 0 && address->disp != 0;
     const char *kind = all && known(costs, PROBE_CORE_LEA_THREE) ? three
                        : address->index >= 0                     ? address->scale > 1 ? scaled : indexed
@@ -30,6 +34,13 @@ void core_lea_name(const struct core_costs *costs, struct isa_form *form, const 
                                                                              : "";
     size_t length = strlen(form->syntax);
     (void)snprintf(form->syntax + length, sizeof form->syntax - length, "%s", kind);
+}
+
+/* Issue slots of an address of base, index and number: each is a µop. */
+static double three_slots(const struct core_costs *costs) {
+    const struct probe_core_value *slots =
+        probe_core_fact_get(&costs->core, "micro_index", "lea r64, agen", NULL);
+    return slots != NULL && slots->known ? fmax(1.0, round(slots->value)) : 1.0;
 }
 
 /* A link of a chain that takes less was not executed. */
@@ -71,7 +82,7 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     if (!*done) {
         return IP_OK;
     }
-    cost->slots = 1.0;
+    cost->slots = all ? three_slots(costs) : 1.0;
     cost->known = true;
     if (number && cycles < AT_RENAME) {
         cost->source = CORE_SOURCE_MEASURED;
@@ -88,6 +99,9 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     }
     if (status != IP_OK) {
         return status;
+    }
+    for (unsigned t = 0; t < cost->term_count; t++) {
+        cost->terms[t].uops *= cost->slots;
     }
     cost->source = CORE_SOURCE_COMPOSED;
     (void)snprintf(cost->why, sizeof cost->why, "ports of %s",
