@@ -238,11 +238,26 @@ static bool writes_at_once(const struct core_instruction *instruction) {
     return false;
 }
 
-static void latencies_fill(const struct core_block *block, const struct reading *reading) {
+/* What a load takes longer from an address with an index: less, or nothing, where that is two registers
+ * alone. */
+static float index_more(const struct core_costs *costs, const struct core_instruction *to) {
+    const struct isa_address *address = &to->binding.address;
+    if (!to->loads || to->memory < 0 || address->index < 0) {
+        return 0.0f;
+    }
+    bool sum = address->scale == 1 && !core_address_has_number(address);
+    double more = probe_core_get(&costs->core, sum ? PROBE_CORE_LOAD_INDEX_UNSCALED : PROBE_CORE_LOAD_INDEX) -
+                  probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
+    return isnan(more) ? 0.0f : (float)fmax(0.0, round(more));
+}
+
+static void latencies_fill(const struct core_costs *costs, const struct core_block *block,
+                           const struct reading *reading) {
     struct core_instruction *to = reading->to;
     const struct core_cost *cost = to->cost;
     float load = load_cycles(block);
     to->to_store = 0.0f;
+    to->index_more = index_more(costs, to);
     for (unsigned t = 0; t < to->target_count; t++) {
         int d = reading->target_operand[t];
         to->through_load[t] = load;
@@ -256,6 +271,7 @@ static void latencies_fill(const struct core_block *block, const struct reading 
             if (address && to->loads) {
                 cycles = cycles >= 0.0f ? cycles : load + (to->stores ? DEFAULT_CYCLES : 0.0f);
                 to->through_load[t] = fmaxf(to->through_load[t], cycles);
+                cycles += to->index_more;
             } else if (cycles < 0.0f) {
                 cycles = address || !to->loads ? DEFAULT_CYCLES
                                                : fmaxf(DEFAULT_CYCLES, to->through_load[t] - load);
@@ -427,7 +443,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     to->length = (uint8_t)length;
     struct reading reading = {.to = to};
     operands_read(&reading);
-    latencies_fill(block, &reading);
+    latencies_fill(costs, block, &reading);
     to->idiom = idiom_check(to);
     if (to->idiom) {
         idiom_cut(to);

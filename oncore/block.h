@@ -39,6 +39,7 @@ struct core_instruction {
     float latency[CORE_TARGETS_MAX][CORE_SOURCES_MAX];
     float through_load[CORE_TARGETS_MAX]; /* from the address to the target */
     float to_store;                       /* from its slowest source to what it stores */
+    float index_more;                     /* cycles that its load takes longer for the index of its address */
 
     int8_t memory;      /* position of its memory operand; -1: none */
     bool general;       /* it writes a general register */

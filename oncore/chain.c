@@ -185,7 +185,7 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
                     continue;
                 }
                 double cycles =
-                    store ? instruction->to_store + (s < instruction->address_count ? chains->load : 0.0)
+                    store ? instruction->to_store + (address ? chains->load + instruction->index_more : 0.0)
                           : instruction->latency[t][s];
                 cycles += instruction->syncs && instruction->sources[s] == CORE_RESOURCE_RSP
                               ? block->stack_sync

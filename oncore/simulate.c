@@ -184,7 +184,7 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
             any = true;
         }
     }
-    flight->loaded = exec + sim->load;
+    flight->loaded = exec + sim->load + instruction->index_more;
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, flight->loaded);
         if (!instruction->stores) {

@@ -39,6 +39,8 @@ static const struct experiment experiments[] = {
          "chain of mov rax, [rax+0x1000]"),
     LINK("load_index", "mov rax, r14; xor ebx, ebx", "mov rax, [rax+rbx*8]", 0, READ_CYCLES, true,
          "chain of mov rax, [rax+rbx*8]"),
+    LINK("load_index_unscaled", "mov rax, r14; xor ebx, ebx", "mov rax, [rax+rbx]", 0, READ_CYCLES, true,
+         "chain of mov rax, [rax+rbx]"),
     LINK("load_vector", "mov rax, r14", "movups xmm0, [rax]; movq rax, xmm0", GEN_USES_XMM, READ_LESS_ONE,
          true, "at most: chain with movq, less one cycle for that"),
     LINK("load_ymm", "mov rax, r14", "vmovups ymm0, [rax]; vmovq rax, xmm0", GEN_USES_YMM, READ_LESS_ONE,

@@ -23,6 +23,7 @@ static const struct {
     [PROBE_CORE_LOAD_BASE] = {"load_base", "cycles"},
     [PROBE_CORE_LOAD_DISPLACEMENT] = {"load_displacement", "cycles"},
     [PROBE_CORE_LOAD_INDEX] = {"load_index", "cycles"},
+    [PROBE_CORE_LOAD_INDEX_UNSCALED] = {"load_index_unscaled", "cycles"},
     [PROBE_CORE_LOAD_VECTOR] = {"load_vector", "cycles"},
     [PROBE_CORE_LEA_INDEX] = {"lea_index", "cycles"},
     [PROBE_CORE_LEA_SCALED] = {"lea_scaled", "cycles"},

@@ -42,17 +42,18 @@ enum probe_core_key {
     PROBE_CORE_UOP_CACHE_WIDTH, /* slots a cycle from the µop cache */
     PROBE_CORE_UOP_CACHE_SLOTS, /* its capacity */
     PROBE_CORE_UOP_CACHE_BYTES, /* bytes of code beyond which a loop leaves it */
-    PROBE_CORE_LOOP_BUFFER_SLOTS, /* capacity of the loop buffer; 0: there is none, or it gains nothing */
-    PROBE_CORE_TAKEN_BRANCH,      /* cycles between two taken branches, at best: of the smallest loop */
-    PROBE_CORE_LOAD_BASE,         /* L1 load to use, general-purpose register, [base] */
-    PROBE_CORE_LOAD_DISPLACEMENT, /* [base + large displacement] */
-    PROBE_CORE_LOAD_INDEX,        /* [base + index * scale] */
-    PROBE_CORE_LOAD_VECTOR,       /* to a vector register */
-    PROBE_CORE_LEA_INDEX,         /* address computed, not accessed: base + index */
-    PROBE_CORE_LEA_SCALED,        /* base + index * scale */
-    PROBE_CORE_LEA_DISPLACEMENT,  /* base + number */
-    PROBE_CORE_LEA_THREE,         /* base + index + number */
-    PROBE_CORE_LEA_THREE_RATE,    /* such LEAs a cycle */
+    PROBE_CORE_LOOP_BUFFER_SLOTS,   /* capacity of the loop buffer; 0: there is none, or it gains nothing */
+    PROBE_CORE_TAKEN_BRANCH,        /* cycles between two taken branches, at best: of the smallest loop */
+    PROBE_CORE_LOAD_BASE,           /* L1 load to use, general-purpose register, [base] */
+    PROBE_CORE_LOAD_DISPLACEMENT,   /* [base + large displacement] */
+    PROBE_CORE_LOAD_INDEX,          /* [base + index * scale] */
+    PROBE_CORE_LOAD_INDEX_UNSCALED, /* [base + index] */
+    PROBE_CORE_LOAD_VECTOR,         /* to a vector register */
+    PROBE_CORE_LEA_INDEX,           /* address computed, not accessed: base + index */
+    PROBE_CORE_LEA_SCALED,          /* base + index * scale */
+    PROBE_CORE_LEA_DISPLACEMENT,    /* base + number */
+    PROBE_CORE_LEA_THREE,           /* base + index + number */
+    PROBE_CORE_LEA_THREE_RATE,      /* such LEAs a cycle */
     PROBE_CORE_STACK_SYNC, /* cycles that RSP comes later to what names it, after PUSH or POP moved it */
     PROBE_CORE_STACK_SYNC_ADDRESS, /* cycles more of two loads at [rsp], of which each follows a PUSH or a POP
                                     */

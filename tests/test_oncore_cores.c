@@ -520,6 +520,31 @@ static void test_twins(void **state) {
     }
 }
 
+/* An index makes a load longer, where the core was asked: of two registers alone by less. */
+static void test_index(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct bytes plain = BYTES("\x48\x8b\x1b"),
+                 scaled = BYTES("\x48\x8b\x1c\xc3");           /* rbx, [rbx], [rbx+rax*8] */
+    struct bytes sum = BYTES("\x48\x8b\x1c\x03");              /* [rbx+rax] */
+    struct bytes three = BYTES("\x48\x8b\x5c\x03\x08");        /* [rbx+rax+8] */
+    struct bytes encoded = BYTES("\x48\x8b\x6c\x05\x00");      /* rbp, [rbp+rax] */
+    assert_near(bound(&costs, scaled, CORE_BOUND_CHAIN), 4.0); /* not known */
+    parameter(&costs, "load_index", 4.996);
+    parameter(&costs, "load_index_unscaled", 4.004);
+    assert_near(bound(&costs, plain, CORE_BOUND_CHAIN), 4.0);
+    assert_near(bound(&costs, scaled, CORE_BOUND_CHAIN), 5.0);
+    assert_about(simulated(&costs, scaled), 5.0);
+    assert_near(bound(&costs, sum, CORE_BOUND_CHAIN), 4.0);
+    assert_about(simulated(&costs, sum), 4.0);
+    assert_near(bound(&costs, three, CORE_BOUND_CHAIN), 5.0);
+    assert_near(bound(&costs, encoded, CORE_BOUND_CHAIN), 5.0);
+    parameter(&costs, "load_index_unscaled", 5);
+    assert_near(bound(&costs, sum, CORE_BOUND_CHAIN), 5.0);
+    core_costs_fini(&costs);
+}
+
 /* Kinds of LEA are told apart where the core was asked about them. */
 static void test_lea(void **state) {
     (void)state;
@@ -571,6 +596,7 @@ int main(void) {
         cmocka_unit_test(test_undefined_flags),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_twins),
+        cmocka_unit_test(test_index),
         cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
