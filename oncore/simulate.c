@@ -16,6 +16,9 @@ enum {
     ROB_MOST = 1 << 20
 };
 
+/* So much of a measured number of cycles is noise. */
+static const double NOISE = 0.05;
+
 /* An instruction's terms by what their µops do, and what is the same in each pass. */
 struct plan {
     uint8_t loads[CORE_TERMS_MAX], operations[CORE_TERMS_MAX], stores[CORE_TERMS_MAX];
@@ -23,6 +26,7 @@ struct plan {
     uint32_t ports[CORE_TERMS_MAX];
     unsigned whole[CORE_TERMS_MAX]; /* µops of a pass; 0: not a whole number, see `credits` */
     double credits[CORE_TERMS_MAX]; /* fractions of µops that are due */
+    double forwarded;               /* fractions of a cycle that forwarding has taken too few */
 };
 
 struct sim {
@@ -150,7 +154,7 @@ struct flight {
 };
 
 /* Data that comes from a store which is still on its way. */
-static double forwarded_at(const struct sim *sim, struct flight *flight, double normally) {
+static double forwarded_at(const struct sim *sim, struct flight *flight, struct plan *plan, double normally) {
     const struct core_store *store = flight->forwarded;
     const struct core_instruction *instruction = flight->instruction;
     bool inside = store->address.number <= flight->where.number &&
@@ -164,7 +168,12 @@ static double forwarded_at(const struct sim *sim, struct flight *flight, double 
     if (!inside) { /* it waits until the store is in the cache */
         return core_later(normally, core_later(store->commit, store->data) + sim->forwarding.blocked);
     }
-    return core_later(flight->issued, store->data) + cycles;
+    /* What takes no whole number takes the one below and the one above, in turns. */
+    double whole = floor(cycles + NOISE);
+    plan->forwarded += fmax(0.0, cycles - whole);
+    double more = plan->forwarded >= 1.0 ? 1.0 : 0.0;
+    plan->forwarded -= more;
+    return core_later(flight->issued, store->data) + whole + more;
 }
 
 static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) {
@@ -186,7 +195,7 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     }
     flight->loaded = exec + sim->load + instruction->index_more;
     if (flight->forwarded != NULL) {
-        flight->loaded = forwarded_at(sim, flight, flight->loaded);
+        flight->loaded = forwarded_at(sim, flight, plan, flight->loaded);
         if (!instruction->stores) {
             core_commits_read(&sim->commits);
         }

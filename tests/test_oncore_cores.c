@@ -389,6 +389,11 @@ static void test_names_of_places(void **state) {
         assert_near(filled(&costs, anew, loop != 0, CORE_BOUND_CHAIN), loop != 0 ? 3.0 : 7.0);
         assert_near(filled(&costs, part, loop != 0, CORE_BOUND_CHAIN), 7.0);
     }
+    parameter(&costs, "store_forward_long", 6.6); /* six or seven */
+    assert_near(filled(&costs, other, false, CORE_BOUND_CHAIN), 7.6);
+    assert_about(filled(&costs, other, false, CORE_BOUND_SIMULATION), 7.6);
+    parameter(&costs, "store_forward_long", 6.04); /* six */
+    assert_about(filled(&costs, other, false, CORE_BOUND_SIMULATION), 7.0);
     /* PUSH and POP move RSP, and decode knows by how much. */
     assert_near(filled(&costs, BYTES(PUSH_AX POP_AX ADD_AX_CX), false, CORE_BOUND_CHAIN), 1.0);
     core_costs_fini(&costs);
