@@ -176,6 +176,11 @@ static double forwarded_at(const struct sim *sim, struct flight *flight, struct 
     return core_later(flight->issued, store->data) + whole + more;
 }
 
+/* Of an access: in turn, too; elsewhere the port that is free first. */
+static uint32_t access_port(struct sim *sim, uint32_t ports) {
+    return sim->binding.in_turn ? port_choose(sim, ports) : ports;
+}
+
 static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) {
     const struct core_instruction *instruction = flight->instruction;
     double exec = flight->address;
@@ -188,8 +193,8 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     for (unsigned i = 0; i < plan->load_count; i++) {
         unsigned t = plan->loads[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            exec = core_later(exec, uop_take(sim, CORE_UOP_LOAD, plan->ports[t], flight->address,
-                                             any ? -1 : bank, CORE_TAKES_PORT));
+            exec = core_later(exec, uop_take(sim, CORE_UOP_LOAD, access_port(sim, plan->ports[t]),
+                                             flight->address, any ? -1 : bank, CORE_TAKES_PORT));
             any = true;
         }
     }
@@ -280,7 +285,7 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
     for (unsigned i = 0; i < plan->store_count; i++) {
         unsigned t = plan->stores[i];
         for (unsigned n = due(plan, instruction, t); n > 0; n--) {
-            last = core_later(last, uop_take(sim, CORE_UOP_STORE, plan->ports[t],
+            last = core_later(last, uop_take(sim, CORE_UOP_STORE, access_port(sim, plan->ports[t]),
                                              i == 0 ? data : flight->address, -1, CORE_TAKES_PORT));
         }
     }

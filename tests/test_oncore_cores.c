@@ -435,7 +435,11 @@ static void test_turns(void **state) {
     struct bytes two = BYTES(ADD_AX_CX MOV_8_AX ADD_8_CX MOV_9_8 ADD_9_CX);
     struct bytes three = BYTES(ADD_AX_CX MOV_8_AX ADD_8_CX MOV_9_8 MOV_10_8 ADD_9_CX ADD_10_CX);
     double counted = simulated(&costs, three);
+    /* Accesses, too: a chain of loads waits for stores that were given its port. */
+    struct bytes accesses = BYTES(LOAD_BX LOAD_CX LOAD_CX PUSH_BP PUSH_BP PUSH_BP PUSH_BP);
+    assert_about(simulated(&costs, accesses), 4.0);
     parameter(&costs, "ports_in_turn", 1);
+    assert_true(simulated(&costs, accesses) > 4.3);
     assert_true(simulated(&costs, two) > 1.2);
     assert_true(simulated(&costs, three) < 1.2);
     assert_true(counted > simulated(&costs, three) + 0.1);
