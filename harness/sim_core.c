@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/sim_front.h"
+#include "harness/sim_hash.h"
 #include "harness/sim_ports.h"
 
 enum {
@@ -293,35 +294,30 @@ static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool 
     slots_retire(c, slots, done);
 }
 
-static uint64_t mix(uint64_t signature, int64_t cycle, int64_t now) {
-    uint64_t value = cycle > now ? (uint64_t)(cycle - now) : 0; /* what is over does not matter */
-    return (signature ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (signature >> 29);
-}
-
 /* All that decides about what comes, relative to the current cycle, as a hash: when it is the same as some
  * iterations ago, the loop has become periodic. */
 static uint64_t core_signature(const struct core *c) {
     int64_t now = c->issue_cycle;
     uint64_t signature = hx_sim_ports_signature(&c->ports, now);
-    signature = mix(signature, now + (int64_t)c->issued, now);
-    signature = mix(signature, now + (int64_t)c->retired, now);
-    signature = mix(mix(signature, c->retire_cycle, now), c->branch_cycle, now);
-    signature = mix(signature, c->wide_until, now) ^ hx_sim_front_signature(&c->front, now);
+    signature = hx_sim_hash(signature, now + (int64_t)c->issued, now);
+    signature = hx_sim_hash(signature, now + (int64_t)c->retired, now);
+    signature = hx_sim_hash(hx_sim_hash(signature, c->retire_cycle, now), c->branch_cycle, now);
+    signature = hx_sim_hash(signature, c->wide_until, now) ^ hx_sim_front_signature(&c->front, now);
     for (unsigned i = 0; i < HX_SIM_FILE_COUNT; i++) {
-        signature = mix(signature, c->ready[i], now);
+        signature = hx_sim_hash(signature, c->ready[i], now);
     }
     for (unsigned i = 0; i < c->d->units_count; i++) {
-        signature = mix(signature, c->unit_free[i], now);
+        signature = hx_sim_hash(signature, c->unit_free[i], now);
     }
     for (size_t i = 0; i < c->memory_size; i++) {
-        signature = mix(signature, c->memory[i].ready, now);
+        signature = hx_sim_hash(signature, c->memory[i].ready, now);
     }
     for (unsigned i = 0; i < c->d->rob; i++) {
-        signature = mix(signature, c->rob[(c->slots + i) % c->d->rob], now);
+        signature = hx_sim_hash(signature, c->rob[(c->slots + i) % c->d->rob], now);
     }
     uint64_t waiting = 0; /* a heap: the order of its items does not matter */
     for (unsigned i = 0; i < c->waiting_count; i++) {
-        waiting += mix(1, c->waiting[i], now - 1);
+        waiting += hx_sim_hash(1, c->waiting[i], now - 1);
     }
     return signature ^ waiting;
 }

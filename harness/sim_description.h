@@ -82,8 +82,8 @@ struct hx_sim_description {
     /* Core */
     unsigned issue_width, retire_width, rob, scheduler; /* scheduler 0: as large as the ROB */
     unsigned fetch_width, fetch_queue;                  /* width 0: all that rename asks for is there */
-    unsigned microcode_slots,
-        microcode_cycles; /* forms of more slots, unless they say otherwise; 0 cycles: none */
+    /* Forms of more slots keep the front end busy so long, unless they say otherwise; 0 cycles: none. */
+    unsigned microcode_slots, microcode_cycles;
     unsigned load_latency, forward_latency, taken_branch;
     enum hx_sim_policy policy;
     double uneven;                    /* probability that a µop is bound to a random port of its set */

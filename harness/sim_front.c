@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/sim_hash.h"
+
 bool hx_sim_front_init(struct hx_sim_front *front, unsigned width, unsigned queue) {
     *front = (struct hx_sim_front){.width = width, .queue = queue};
     front->renamed = width > 0 ? calloc(queue, sizeof *front->renamed) : NULL;
@@ -21,13 +23,13 @@ static void cycle_next(struct hx_sim_front *front, unsigned cycles) {
 }
 
 void hx_sim_front_begin(struct hx_sim_front *front, unsigned cycles) {
-    if (front->width > 0 && cycles > 0) { /* its slots are there at the end of them */
+    if (cycles > 0) { /* its slots are there at the end of them */
         cycle_next(front, cycles - (front->delivered > 0 ? 0 : 1));
     }
 }
 
 void hx_sim_front_end(struct hx_sim_front *front, unsigned cycles) {
-    if (front->width > 0 && cycles > 0) {
+    if (cycles > 0) {
         cycle_next(front, 1);
     }
 }
@@ -50,17 +52,15 @@ void hx_sim_front_renamed(struct hx_sim_front *front, int64_t cycle) {
 }
 
 uint64_t hx_sim_front_signature(const struct hx_sim_front *front, int64_t now) {
-    uint64_t signature = front->width;
+    uint64_t signature = front->delivered;
     if (front->width == 0) {
         return signature;
     }
-    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-    signature = (signature ^ (uint64_t)(now - front->cycle)) * factor + front->delivered;
-    for (unsigned i = 0; i < front->queue; i++) {
+    signature = hx_sim_hash(signature, now, front->cycle); /* how far it is ahead, */
+    signature = hx_sim_hash(signature, front->cycle, now); /* or busy */
+    for (unsigned i = 0; i < front->queue; i++) {          /* places that are not free yet */
         int64_t renamed = front->renamed[(front->slots + i) % front->queue];
-        uint64_t ahead =
-            renamed > front->cycle ? (uint64_t)(renamed - front->cycle) : 0; /* else it is free */
-        signature = (signature ^ ahead) * factor + (signature >> 29);
+        signature = hx_sim_hash(signature, renamed, front->cycle);
     }
     return signature;
 }

@@ -21,7 +21,7 @@ bool hx_sim_front_init(struct hx_sim_front *front, unsigned width, unsigned queu
 void hx_sim_front_fini(struct hx_sim_front *front);
 
 /* The next slots are those of an instruction that takes the front end `cycles` cycles, 0: no more than their
- * number asks for. */
+ * number asks for, or there is no front end. */
 void hx_sim_front_begin(struct hx_sim_front *front, unsigned cycles);
 void hx_sim_front_end(struct hx_sim_front *front, unsigned cycles);
 /* The cycle in which the next slot is there. */

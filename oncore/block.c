@@ -8,6 +8,7 @@
 
 #include "isa/decode.h"
 #include "oncore/cost_steps.h"
+#include "oncore/stack.h"
 
 /* Cycles where the tables know none: what most operations take. */
 static const float DEFAULT_CYCLES = 1.0f;

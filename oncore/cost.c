@@ -15,6 +15,16 @@ double core_issue_width(const struct core_costs *costs) {
     return probe_core_get(&costs->core, PROBE_CORE_ISSUE_WIDTH);
 }
 
+void core_syntax_add(struct isa_form *form, const char *end) {
+    size_t length = strlen(form->syntax);
+    (void)snprintf(form->syntax + length, sizeof form->syntax - length, "%s", end);
+}
+
+bool core_syntax_ends(const char *syntax, const char *end) {
+    size_t length = strlen(syntax), tail = strlen(end);
+    return length > tail && strcmp(syntax + length - tail, end) == 0;
+}
+
 static size_t slot_find(const struct core_costs *costs, const char *syntax) {
     size_t at = ip_text_hash(syntax) & (costs->index_size - 1);
     while (costs->index[at] != 0 && strcmp(costs->items[costs->index[at] - 1]->form.syntax, syntax) != 0) {

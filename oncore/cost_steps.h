@@ -3,7 +3,6 @@
 #ifndef ISAPROBE_ONCORE_COST_STEPS_H
 #define ISAPROBE_ONCORE_COST_STEPS_H
 
-#include "oncore/block.h"
 #include "oncore/cost.h"
 
 /* What follows from the form alone: loads, stores, branch, action; nothing is known of its cost. */
@@ -46,6 +45,10 @@ IP_CHECK enum ip_status core_zero_get(struct core_costs *costs, const struct isa
 /* Has the table a cost of that syntax? */
 bool core_costs_has(const struct core_costs *costs, const char *syntax);
 
+/* What an instance costs may hang on its operands: then its form has a name of its own, with such an end. */
+void core_syntax_add(struct isa_form *form, const char *end);
+bool core_syntax_ends(const char *syntax, const char *end);
+
 /* oncore/lea.c: an address computation costs what its address is made of: other than "base + number" it gets
  * a name of its own, such as "lea r64, agen [scaled]". */
 void core_lea_name(const struct core_costs *costs, struct isa_form *form, const struct isa_binding *binding);
@@ -63,7 +66,5 @@ void core_stack_name(const struct core_costs *costs, struct isa_form *form,
                      const struct isa_binding *binding);
 IP_CHECK enum ip_status core_stack_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                                         struct ip_error *err);
-/* What names RSP after PUSH, POP or their like moved it: `syncs`, and the slot that this takes. */
-void core_stack_syncs_find(struct core_block *block, const struct core_costs *costs);
 
 #endif

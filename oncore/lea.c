@@ -35,8 +35,7 @@ void core_lea_name(const struct core_costs *costs, struct isa_form *form, const 
                        : address->base < 0                       ? based
                        : number && known(costs, PROBE_CORE_LEA_DISPLACEMENT) ? displaced
                                                                              : "";
-    size_t length = strlen(form->syntax);
-    (void)snprintf(form->syntax + length, sizeof form->syntax - length, "%s", kind);
+    core_syntax_add(form, kind);
 }
 
 /* Issue slots of an address of base, index and number: each is a µop. */
@@ -48,11 +47,6 @@ static double three_slots(const struct core_costs *costs) {
 
 /* A link of a chain that takes less was not executed. */
 static const double AT_RENAME = 0.9;
-
-static bool ends(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
 
 enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
     static const char *const likely[] = {"add r64, r64", "add r32, r32", "cmp r64, r64", "and r64, r64"};
@@ -76,12 +70,13 @@ enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *c
 enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                              struct ip_error *err) {
     const char *syntax = cost->form.syntax;
-    bool scales = ends(syntax, scaled), all = ends(syntax, three), number = ends(syntax, displaced);
+    bool scales = core_syntax_ends(syntax, scaled), all = core_syntax_ends(syntax, three),
+         number = core_syntax_ends(syntax, displaced);
     double cycles = probe_core_get(&costs->core, scales   ? PROBE_CORE_LEA_SCALED
                                                  : all    ? PROBE_CORE_LEA_THREE
                                                  : number ? PROBE_CORE_LEA_DISPLACEMENT
                                                           : PROBE_CORE_LEA_INDEX);
-    *done = scales || all || number || ends(syntax, indexed) || ends(syntax, based);
+    *done = scales || all || number || core_syntax_ends(syntax, indexed) || core_syntax_ends(syntax, based);
     if (!*done) {
         return IP_OK;
     }

@@ -7,24 +7,24 @@
 #include <string.h>
 
 #include "oncore/cost_steps.h"
+#include "oncore/stack.h"
 
 static const char from_stack[] = " [rsp]";
-static const uint8_t RSP = 4;
 /* So much later one more addition is in the way. */
 static const double ADDITION = 0.5;
 
 void core_stack_name(const struct core_costs *costs, struct isa_form *form,
                      const struct isa_binding *binding) {
-    bool move = strcmp(form->syntax, "mov r64, r64") == 0 || strcmp(form->syntax, "mov r32, r32") == 0;
-    if (move && binding->reg[1] == RSP && probe_core_get(&costs->core, PROBE_CORE_STACK_MOVE) > ADDITION) {
-        (void)strcat(form->syntax, from_stack);
+    bool move = binding->reg[1] == CORE_RESOURCE_RSP &&
+                (strcmp(form->syntax, "mov r64, r64") == 0 || strcmp(form->syntax, "mov r32, r32") == 0);
+    if (move && probe_core_get(&costs->core, PROBE_CORE_STACK_MOVE) > ADDITION) {
+        core_syntax_add(form, from_stack);
     }
 }
 
 enum ip_status core_stack_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                                struct ip_error *err) {
-    const char *end = strchr(cost->form.syntax, '[');
-    *done = end != NULL && strcmp(end - 1, from_stack) == 0;
+    *done = core_syntax_ends(cost->form.syntax, from_stack);
     if (!*done) {
         return IP_OK;
     }

@@ -55,8 +55,7 @@ enum probe_core_key {
     PROBE_CORE_LEA_THREE,           /* base + index + number */
     PROBE_CORE_LEA_THREE_RATE,      /* such LEAs a cycle */
     PROBE_CORE_STACK_SYNC, /* cycles that RSP comes later to what names it, after PUSH or POP moved it */
-    PROBE_CORE_STACK_SYNC_ADDRESS, /* cycles more of two loads at [rsp], of which each follows a PUSH or a POP
-                                    */
+    PROBE_CORE_STACK_SYNC_ADDRESS, /* cycles more of loads at [rsp] behind a PUSH and a POP */
     PROBE_CORE_STACK_MOVE,         /* cycles that a move from RSP and one back take */
     PROBE_CORE_STORE_FORWARD,      /* store and load of one address by the same registers: data to data */
     PROBE_CORE_STORE_FORWARD_FAR,  /* ... when the address is computed anew, so that it is not predicted */

@@ -2,6 +2,7 @@
 /* What the renamer does: how wide it is, what it executes by itself, and what it takes apart. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "probe/core_groups.h"
 #include "probe/core_readings.h"
@@ -355,32 +356,31 @@ struct micro {
     const char *form, *line;
     const char *const *registers;
     unsigned uses;
-    bool address; /* of an address alone: no load or store that an index takes apart */
 };
 
 static const struct micro micros[] = {
-    {"lea r64, agen", "lea R, [A]", gpr64, 0, true},
-    {"mov r64, m64", "mov R, [A]", gpr64, 0, false},
-    {"movzx r32, m8", "movzx R, byte [A]", gpr32, 0, false},
-    {"add r64, m64", "add R, [A]", gpr64, 0, false},
-    {"cmp r64, m64", "cmp R, [A]", gpr64, 0, false},
-    {"cmp m64, imm8", "cmp qword [A], 1", gpr64, 0, false},
-    {"imul r64, m64", "imul R, [A]", gpr64, 0, false},
-    {"add m64, r64", "add [A], R", gpr64, 0, false},
-    {"inc m64", "inc qword [A]", gpr64, 0, false},
-    {"mov m64, r64", "mov [A], R", gpr64, 0, false},
-    {"mov m64, imm32", "mov qword [A], 1000", gpr64, 0, false},
-    {"movaps xmm, m128", "movaps R, [A]", xmms, GEN_USES_XMM, false},
-    {"addps xmm, m128", "addps R, [A]", xmms, GEN_USES_XMM, false},
-    {"paddd xmm, m128", "paddd R, [A]", xmms, GEN_USES_XMM, false},
-    {"movaps m128, xmm", "movaps [A], R", xmms, GEN_USES_XMM, false},
-    {"vmovdqa ymm, m256", "vmovdqa R, [A]", ymms, GEN_USES_YMM, false},
-    {"vaddps ymm, ymm, m256", "vaddps R, ymm9, [A]", ymms, GEN_USES_YMM, false},
-    {"vpaddd ymm, ymm, m256", "vpaddd R, ymm9, [A]", ymms, GEN_USES_YMM, false},
-    {"vfmadd231ps ymm, ymm, m256", "vfmadd231ps R, ymm9, [A]", ymms, GEN_USES_YMM, false},
-    {"vmovdqa m256, ymm", "vmovdqa [A], R", ymms, GEN_USES_YMM, false},
-    {"vpaddd zmm, zmm, m512", "vpaddd R, zmm9, [A]", zmms, GEN_USES_EVEX, false},
-    {"vmovdqa64 m512, zmm", "vmovdqa64 [A], R", zmms, GEN_USES_EVEX, false},
+    {"lea r64, agen", "lea R, [A]", gpr64, 0},
+    {"mov r64, m64", "mov R, [A]", gpr64, 0},
+    {"movzx r32, m8", "movzx R, byte [A]", gpr32, 0},
+    {"add r64, m64", "add R, [A]", gpr64, 0},
+    {"cmp r64, m64", "cmp R, [A]", gpr64, 0},
+    {"cmp m64, imm8", "cmp qword [A], 1", gpr64, 0},
+    {"imul r64, m64", "imul R, [A]", gpr64, 0},
+    {"add m64, r64", "add [A], R", gpr64, 0},
+    {"inc m64", "inc qword [A]", gpr64, 0},
+    {"mov m64, r64", "mov [A], R", gpr64, 0},
+    {"mov m64, imm32", "mov qword [A], 1000", gpr64, 0},
+    {"movaps xmm, m128", "movaps R, [A]", xmms, GEN_USES_XMM},
+    {"addps xmm, m128", "addps R, [A]", xmms, GEN_USES_XMM},
+    {"paddd xmm, m128", "paddd R, [A]", xmms, GEN_USES_XMM},
+    {"movaps m128, xmm", "movaps [A], R", xmms, GEN_USES_XMM},
+    {"vmovdqa ymm, m256", "vmovdqa R, [A]", ymms, GEN_USES_YMM},
+    {"vaddps ymm, ymm, m256", "vaddps R, ymm9, [A]", ymms, GEN_USES_YMM},
+    {"vpaddd ymm, ymm, m256", "vpaddd R, ymm9, [A]", ymms, GEN_USES_YMM},
+    {"vfmadd231ps ymm, ymm, m256", "vfmadd231ps R, ymm9, [A]", ymms, GEN_USES_YMM},
+    {"vmovdqa m256, ymm", "vmovdqa [A], R", ymms, GEN_USES_YMM},
+    {"vpaddd zmm, zmm, m512", "vpaddd R, zmm9, [A]", zmms, GEN_USES_EVEX},
+    {"vmovdqa64 m512, zmm", "vmovdqa64 [A], R", zmms, GEN_USES_EVEX},
 };
 /* So many of them in a kernel, each with a register and a cache line of its own, so that none waits for
  * another. What is taken apart can leave slots of its cycle empty, as the number of NOPs before it will have
@@ -472,8 +472,8 @@ static enum ip_status apart_learn(struct core_session *session, size_t slots[2 *
                 probe_core_fact_get(session->core, "micro", micros[i].form, NULL);
             const struct probe_core_value *index =
                 probe_core_fact_get(session->core, "micro_index", micros[i].form, NULL);
-            bool apart = !micros[i].address && plain != NULL && index != NULL && plain->value == 1 &&
-                         index->value == 2;
+            bool accesses = strstr(micros[i].form, "agen") == NULL;
+            bool apart = accesses && plain != NULL && index != NULL && plain->value == 1 && index->value == 2;
             for (unsigned v = 0; v < MICRO_VARIANTS && apart; v++) {
                 double cycles = core_cycles(session, slots[2 * i + 1][v]);
                 if (!isnan(cycles)) {

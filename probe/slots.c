@@ -156,11 +156,16 @@ static unsigned mix_nops(const struct session *session, const struct mixes *mixe
     return mixes->nops + m * step_of(session, mixes->count);
 }
 
+/* So many NOPs, or as many more as make whole cycles. */
+static double whole_steps(const struct session *session, double nops, unsigned count) {
+    double step = step_of(session, count);
+    return ceil(nops / step) * step;
+}
+
 /* How many NOPs hide `count` instances. */
 static double nops_for(const struct session *session, double cycles, unsigned count) {
-    double step = step_of(session, count);
     double nops = fmax(session->width * (SPARE_CYCLES + SPARE * count * cycles), NOPS_LEAST);
-    return ceil(nops / step) * step;
+    return whole_steps(session, nops, count);
 }
 
 /* Slots of an instance that belong to the whole cycles, too: on a Zen 4 what has to do with the registers
@@ -187,11 +192,12 @@ static bool form_mixes_size(const struct session *session, const struct isa_form
         return mixes->nops <= NOPS_MOST;
     }
     unsigned count = session->sparse ? SPARSE : isa_form_vector_bits(form) == mmx_bits ? MANY_MMX : MANY;
-    while (count > 1 && nops_for(session, cycles, count) > (session->sparse ? NOPS_SPARSE : NOPS_SMALL)) {
+    const unsigned room = session->sparse ? NOPS_SPARSE : NOPS_SMALL;
+    while (count > 1 && nops_for(session, cycles, count) > room) {
         count /= 2;
     }
-    double step = step_of(session, count), least = session->sparse ? ceil(NOPS_SPARSE / step) * step : 0;
-    double nops = fmax(nops_for(session, cycles, count), least);
+    double nops = nops_for(session, cycles, count);
+    nops = session->sparse ? fmax(nops, whole_steps(session, NOPS_SPARSE, count)) : nops;
     nops += session->glance ? mixes->seen_count * step_of(session, count) : 0; /* others than disagreed */
     if (!(nops <= NOPS_MOST)) {
         return false;

@@ -11,14 +11,31 @@
     " run_id INTEGER NOT NULL) WITHOUT ROWID;"                                                               \
     "INSERT INTO core SELECT '" key "', 1, 0, '', run_id FROM forms"
 
+/* The store at a place, and costs out of it. */
+struct opened {
+    struct res_store *store;
+    struct core_costs costs;
+};
+
+static void costs_open(struct opened *opened, const struct place *place) {
+    struct ip_error err = {0};
+    memset(opened, 0, sizeof *opened);
+    must(res_store_open_readonly(&opened->store, place->path, &err), &err);
+    must(core_costs_open(&opened->costs, opened->store, &err), &err);
+}
+
+static void costs_close(struct opened *opened) {
+    core_costs_fini(&opened->costs);
+    res_store_close(opened->store);
+}
+
 /* A process that goes on after the first error (libisaprobe's model) would get a form without ports, and a
  * prediction without a word. */
 static void test_damaged_usage(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
     struct ip_error err = {0};
-    struct res_store *store = NULL;
-    struct core_costs costs = {0};
+    struct opened opened;
     struct isa_form form;
     const struct core_cost *cost = NULL;
     size_t length = 0;
@@ -28,22 +45,18 @@ static void test_damaged_usage(void **state) {
     sql(place->path,
         "UPDATE forms SET syntax = 'imul r64, r64', mnemonic = 'imul';"
         "INSERT INTO ports SELECT id, 'x', 1, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, run_id FROM forms");
-    must(res_store_open_readonly(&store, place->path, &err), &err);
-    must(core_costs_open(&costs, store, &err), &err);
+    costs_open(&opened, place);
     for (unsigned twice = 0; twice < 2; twice++) {
-        assert_int_not_equal(core_costs_get(&costs, &form, &cost, &err), IP_OK);
+        assert_int_not_equal(core_costs_get(&opened.costs, &form, &cost, &err), IP_OK);
         assert_null(cost);
     }
-    core_costs_fini(&costs);
-    res_store_close(store);
+    costs_close(&opened);
 
     sql(place->path, "UPDATE ports SET usage = '1*p1'");
-    must(res_store_open_readonly(&store, place->path, &err), &err);
-    must(core_costs_open(&costs, store, &err), &err);
-    must(core_costs_get(&costs, &form, &cost, &err), &err);
+    costs_open(&opened, place);
+    must(core_costs_get(&opened.costs, &form, &cost, &err), &err);
     assert_true(cost->known);
-    core_costs_fini(&costs);
-    res_store_close(store);
+    costs_close(&opened);
 }
 
 /* Where a scan found a NOP that takes no issue slot NOPs share them, `core` or not: two additions and two
@@ -64,21 +77,18 @@ static void test_nops_of_a_scan(void **state) {
     sql(place->path, "UPDATE forms SET syntax = 'nop m32', mnemonic = 'nop';"
                      "INSERT INTO slots SELECT id, 0.12, 0, 'ok', '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct res_store *store = NULL;
-        struct core_costs costs = {0};
+        struct opened opened;
         struct core_block decoded = {0};
         sql(place->path, cases[i].sql);
-        must(res_store_open_readonly(&store, place->path, &err), &err);
-        must(core_costs_open(&costs, store, &err), &err);
-        must(core_block_decode(&decoded, block, sizeof block, &costs, &err), &err);
+        costs_open(&opened, place);
+        must(core_block_decode(&decoded, block, sizeof block, &opened.costs, &err), &err);
         double slots = 0;
         for (size_t k = 0; k < decoded.count; k++) {
             slots += decoded.items[k].slots;
         }
         assert_float_equal(slots, cases[i].slots, 0);
         core_block_fini(&decoded);
-        core_costs_fini(&costs);
-        res_store_close(store);
+        costs_close(&opened);
     }
 }
 
@@ -103,20 +113,17 @@ static void test_moves_from_the_stack(void **state) {
                      "INSERT INTO ports SELECT id, '1*p0156', 1, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, "
                      "run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct res_store *store = NULL;
-        struct core_costs costs = {0};
+        struct opened opened;
         struct core_block block = {0};
         sql(place->path, cases[i].sql);
-        must(res_store_open_readonly(&store, place->path, &err), &err);
-        must(core_costs_open(&costs, store, &err), &err);
-        must(core_block_decode(&block, cases[i].code, cases[i].bytes, &costs, &err), &err);
+        costs_open(&opened, place);
+        must(core_block_decode(&block, cases[i].code, cases[i].bytes, &opened.costs, &err), &err);
         const struct core_cost *cost = block.items[0].cost;
         assert_int_equal(cost->known, cases[i].adds);
         assert_int_equal(core_term_count(&block.items[0]), cases[i].adds ? 1 : 0);
         assert_true(!cases[i].adds || (cost->latency_count == 1 && cost->latencies[0].cycles == 1.0f));
         core_block_fini(&block);
-        core_costs_fini(&costs);
-        res_store_close(store);
+        costs_close(&opened);
     }
 }
 
@@ -145,16 +152,14 @@ static void test_results_of_vectors(void **state) {
                                           "INSERT INTO ports SELECT id, '', 4, 1, 1, 1, 0, 'ok', '', NULL, "
                                           "'', '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct res_store *store = NULL;
-        struct core_costs costs = {0};
+        struct opened opened;
         const struct core_cost *cost = NULL;
         char change[160];
         (void)snprintf(change, sizeof change, "UPDATE ports SET usage = '%s'; UPDATE core SET value = %d",
                        cases[i].usage, cases[i].in_turn);
         sql(place->path, change);
-        must(res_store_open_readonly(&store, place->path, &err), &err);
-        must(core_costs_open(&costs, store, &err), &err);
-        must(core_costs_get(&costs, &form, &cost, &err), &err);
+        costs_open(&opened, place);
+        must(core_costs_get(&opened.costs, &form, &cost, &err), &err);
         assert_int_equal(cost->term_count, cases[i].terms);
         unsigned results = 0;
         for (unsigned t = 0; t < cost->term_count; t++) {
@@ -163,8 +168,7 @@ static void test_results_of_vectors(void **state) {
             assert_true(all == 0 || (all == 4 && __builtin_popcount(cost->terms[t].ports) == 2));
         }
         assert_int_equal(results, i == 0 || i == 4 ? 1 : 0);
-        core_costs_fini(&costs);
-        res_store_close(store);
+        costs_close(&opened);
     }
 }
 

@@ -173,6 +173,19 @@ static void microcode_is_hidden(void **state) {
     }
 }
 
+/* The slots of one form of the machine's table by another meter; alone an instance takes so many cycles. */
+static struct probe_slots slots_by(const struct hx_meter *meter, struct machine *machine, size_t number,
+                                   double cycles) {
+    struct ip_error err = {0};
+    struct isa_form *form = &machine->table.forms[number];
+    struct probe_throughput throughput = {.measured = true, .cycles = cycles, .plain_cycles = cycles};
+    struct probe_slots slots;
+    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
+    assert_int_equal(probe_slots_measure(meter, &machine->bench.encoder, &form, &throughput, 1, &slots, &err),
+                     IP_OK);
+    return slots;
+}
+
 /* A meter by which long loops of NOPs alone come from the decoders, 6 % slower: with the bases in front of
  * each mix. */
 static enum ip_status decoders_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
@@ -191,15 +204,9 @@ static void nops_from_the_decoders_hide_nothing(void **state) {
     static const struct cast cast[] = {{"crc32 r32, r8", "3*p1+1*p015 microcode 4"}, {"", ""}};
     struct machine machine;
     machine_open(&machine, CORE("6", "0156") "rob 512\nfetch-width 8\nfetch-queue 144\n", cast);
-    struct ip_error err = {0};
-    struct isa_form *form = &machine.table.forms[2]; /* behind a load and a store */
-    struct probe_throughput throughput = {.measured = true, .cycles = 4, .plain_cycles = 4};
-    struct probe_slots slots;
     struct hx_meter inner = hx_bench_meter(&machine.bench);
     const struct hx_meter meter = {.measure = decoders_measure, .filler = inner.filler, .self = &inner};
-    assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-    assert_int_equal(probe_slots_measure(&meter, &machine.bench.encoder, &form, &throughput, 1, &slots, &err),
-                     IP_OK);
+    struct probe_slots slots = slots_by(&meter, &machine, 2, 4); /* behind a load and a store */
     assert_true(slots.measured);
     assert_near(slots.slots, 12, 0.5); /* as among fewer NOPs */
     machine_close(&machine);
@@ -255,18 +262,12 @@ static void what_is_refused_twice_is_not_attempted_again(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct machine machine;
         machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
-        struct ip_error err = {0};
-        struct isa_form *form = &machine.table.forms[0];
-        struct probe_throughput throughput = {.measured = true, .cycles = 1, .plain_cycles = 1};
-        struct probe_slots slots;
         struct disputer disputer = {.inner = hx_bench_meter(&machine.bench),
                                     .disturbed = known[i].disturbed,
                                     .always = known[i].always};
         const struct hx_meter meter = {
             .measure = disputer_measure, .filler = disputer.inner.filler, .self = &disputer};
-        assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-        assert_int_equal(
-            probe_slots_measure(&meter, &machine.bench.encoder, &form, &throughput, 1, &slots, &err), IP_OK);
+        struct probe_slots slots = slots_by(&meter, &machine, 0, 1);
         assert_int_equal(disputer.mixes, known[i].mixes);
         assert_int_equal(slots.measured && slots.verdict == HX_VERDICT_OK, known[i].measured);
         assert_true(!known[i].measured || fabs(slots.slots - 1) < 0.1);
@@ -301,16 +302,10 @@ static void a_neighbour_is_told(void **state) {
     for (unsigned bases = 0; bases < 2; bases++) {
         struct machine machine;
         machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
-        struct ip_error err = {0};
-        struct isa_form *form = &machine.table.forms[2]; /* imul r64, r64 */
-        struct probe_throughput throughput = {.measured = true, .cycles = 1, .plain_cycles = 1};
-        struct probe_slots slots;
         struct neighbour neighbour = {.inner = hx_bench_meter(&machine.bench), .bases = bases == 1};
         const struct hx_meter meter = {
             .measure = neighbour_measure, .filler = neighbour.inner.filler, .self = &neighbour};
-        assert_int_equal(isa_forms_derive(&form, 1, &err), IP_OK);
-        assert_int_equal(
-            probe_slots_measure(&meter, &machine.bench.encoder, &form, &throughput, 1, &slots, &err), IP_OK);
+        struct probe_slots slots = slots_by(&meter, &machine, 2, 1); /* imul r64, r64 */
         assert_int_equal(slots.verdict, HX_VERDICT_DISTURBED);
         machine_close(&machine);
     }

@@ -53,10 +53,11 @@ sqlite3 "$T/lea.db" "UPDATE core SET value = 2 WHERE key IN ('lea_three', 'lea_t
 isaprobe predict -S "$T/lea.db" 'lea rax, [rax+rbx+8]' | sed -n 1,2p | rounded
 isaprobe predict -S "$T/lea.db" 'lea rcx, [rax+rbx]' | sed -n 1,2p | rounded
 echo "--- and where it is two uops: an addition, and three"
-for block in 'lea rcx, [rax+rbx+8]; add rdx, rax' 'lea rcx, [rax+rbx+8]; add rdx, rax; add rsi, rax; add rdi, rax'; do
-    isaprobe predict -S "$T/lea.db" "$block" | sed -n 2p | rounded
-done
+beside() {
+    for block in 'add rdx, rax' 'add rdx, rax; add rsi, rax; add rdi, rax'; do
+        isaprobe predict -S "$T/lea.db" "lea rcx, [rax+rbx+8]; $block" | sed -n 2p | rounded
+    done
+}
+beside
 sqlite3 "$T/lea.db" "INSERT INTO core SELECT 'micro_index lea r64, agen', 2, 0, '', run_id FROM core LIMIT 1"
-for block in 'lea rcx, [rax+rbx+8]; add rdx, rax' 'lea rcx, [rax+rbx+8]; add rdx, rax; add rsi, rax; add rdi, rax'; do
-    isaprobe predict -S "$T/lea.db" "$block" | sed -n 2p | rounded
-done
+beside
