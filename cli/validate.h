@@ -29,14 +29,18 @@ enum cli_apart {
 };
 const char *cli_apart_name(enum cli_apart apart);
 
+enum { CLI_CASE_READINGS = 5 }; /* a case is measured so many times at most */
+
 struct cli_case {
     double predicted, measured, spread, mca; /* cycles; NaN: none */
     uint64_t fill;
     int bound; /* enum core_bound; -1: none */
     enum cli_apart apart;
-    bool missing, done, broken; /* broken: not one sensible prediction */
-    bool again, confirmed;      /* measured here, rather than read; and twice alike */
-    bool once;                  /* read, and to be confirmed: whoever measured it was interrupted before */
+    bool missing, done, broken;         /* broken: not one sensible prediction */
+    bool again, confirmed;              /* measured here, rather than read; and twice alike */
+    double readings[CLI_CASE_READINGS]; /* cycles, of the first reading_count */
+    unsigned reading_count;
+    bool once; /* read, and to be confirmed: whoever measured it was interrupted before */
     bool splits, walks, x87;
     char why[128];    /* what is missing, by form */
     char status[160]; /* of the measurement */
@@ -68,6 +72,13 @@ IP_CHECK enum ip_status cli_measurements_read(struct cli_samples *samples, const
                                               struct ip_error *err);
 IP_CHECK enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,
                                                size_t *kept, struct ip_error *err);
+
+/* A neighbour on the core makes short blocks slower by tens of per cent, and steadily so while it runs. So
+ * each block is measured again after all others were. The mean of the two least of so many readings of one
+ * case, in cycles, that agree this closely; NaN: no two do. One may be too low by itself, and says nothing
+ * then. */
+#define CLI_READINGS_AGREEMENT 0.02
+double cli_readings_agreed(const double *readings, unsigned count);
 
 /* Does --notion ask for it? */
 bool cli_notion_wanted(const struct cli_settings *settings, enum cli_notion notion);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/validate.h"
 
@@ -53,4 +55,21 @@ struct cli_agreement cli_agreement_find(const double *predicted, const double *m
         result.tau = pairs > 0.0 ? balance / pairs : NAN;
     }
     return result;
+}
+
+static int by_value(const void *a, const void *b) {
+    double one = *(const double *)a, two = *(const double *)b;
+    return (one > two) - (one < two);
+}
+
+double cli_readings_agreed(const double *readings, unsigned count) {
+    double sorted[CLI_CASE_READINGS];
+    memcpy(sorted, readings, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    for (unsigned i = 0; i + 1 < count; i++) {
+        if (sorted[i + 1] - sorted[i] <= CLI_READINGS_AGREEMENT * sorted[i]) {
+            return (sorted[i] + sorted[i + 1]) / 2;
+        }
+    }
+    return NAN;
 }

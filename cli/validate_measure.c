@@ -7,12 +7,7 @@
 #include "cli/validate.h"
 #include "generator/shapes.h"
 
-enum { GROUP = 64, AGAIN = 4 };
-
-/* A neighbour on the core makes short blocks slower by tens of per cent, and steadily so while it runs. So
- * each block is measured again after all others were: the least that two measurements agree on, this closely.
- */
-static const double AGREEMENT = 0.02;
+enum { GROUP = 64, AGAIN = CLI_CASE_READINGS - 1 };
 
 static bool is_ok(const struct cli_case *item) {
     return strncmp(item->status, "ok", 2) == 0;
@@ -23,19 +18,26 @@ static bool worth_another_run(const struct cli_case *item) {
     return item->again && (noise || (is_ok(item) && !item->confirmed));
 }
 
+/* Notes a measurement that is to be confirmed, or confirms those before. */
+static void case_note(struct cli_case *item, double cycles) {
+    item->readings[item->reading_count++] = cycles;
+    double agreed = cli_readings_agreed(item->readings, item->reading_count);
+    item->confirmed = !isnan(agreed);
+    item->measured = item->confirmed ? agreed : fmin(item->measured, cycles);
+}
+
 /* A measurement of a block that ran before. */
 static void case_repeat(struct cli_case *item, const struct hx_stat *stat) {
     if (stat->verdict != HX_VERDICT_OK || isnan(stat->cycles)) {
         return;
     }
-    bool had = is_ok(item);
-    item->confirmed =
-        had && fabs(stat->cycles - item->measured) <= AGREEMENT * fmin(stat->cycles, item->measured);
-    if (!had || stat->cycles < item->measured) {
+    if (!is_ok(item)) {
         item->measured = stat->cycles;
         item->spread = stat->spread;
         (void)snprintf(item->status, sizeof item->status, "ok");
     }
+    item->spread = stat->cycles < item->measured ? stat->spread : item->spread;
+    case_note(item, stat->cycles);
 }
 
 static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_t fill) {
@@ -51,6 +53,9 @@ static void case_fill(struct cli_case *item, const struct hx_stat *stat, uint64_
     const char *status = cli_status_text(measured, stat->verdict, stat->why, buffer);
     (void)snprintf(item->status, sizeof item->status, "%s", status);
     item->done = !cli_fill_failed(stat);
+    if (is_ok(item) && item->again) {
+        case_note(item, item->measured);
+    }
 }
 
 static enum ip_status group_run(struct cli_samples *samples, const size_t *todo, size_t count,
@@ -88,6 +93,9 @@ enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion 
     for (size_t i = 0; i < samples->count; i++) { /* what was read is left as it is */
         struct cli_case *item = &samples->items[i].cases[notion];
         item->again = !item->done || item->once;
+        if (item->again && is_ok(item)) { /* by whoever was interrupted */
+            case_note(item, item->measured);
+        }
     }
     for (unsigned f = 0; f < CLI_FILLS + AGAIN * CLI_FILLS && status == IP_OK; f++) {
         bool again = f >= CLI_FILLS;
@@ -111,7 +119,7 @@ enum ip_status cli_samples_measure(struct cli_samples *samples, enum cli_notion 
         if (item->again && is_ok(item) && !item->confirmed) {
             (void)snprintf(item->status, sizeof item->status,
                            "unstable: no two of %d measurements agree within %.0f %%", AGAIN + 1,
-                           100 * AGREEMENT);
+                           100 * CLI_READINGS_AGREEMENT);
         }
         item->done = true;
     }

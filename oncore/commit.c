@@ -16,6 +16,7 @@ void core_commits_init(struct core_commits *commits, const struct core_costs *co
     memset(commits, 0, sizeof *commits);
     commits->pass = stores;
     double pair = probe_core_get(&costs->core, PROBE_CORE_STORE_PAIR_BYTES);
+    commits->anywhere = pair == 0.0;
     commits->bytes = pair >= 1.0 ? (uint64_t)pair : CORE_LINE_BYTES;
     commits->more = probe_core_get(&costs->core, PROBE_CORE_STORE_ROW) > 0.5 ? UINT_MAX : 1;
     bool unread = probe_core_get(&costs->core, PROBE_CORE_STORE_READ) > 0.5;
@@ -33,7 +34,7 @@ void core_commits_read(struct core_commits *commits) {
 }
 
 double core_commits_take(struct core_commits *commits, const struct core_word *where, double done) {
-    bool same = where != NULL && in_run(commits, *where);
+    bool same = commits->anywhere || (where != NULL && in_run(commits, *where));
     bool shares = same && !commits->apart && commits->run.more < commits->more && done <= commits->last;
     commits->last = shares ? commits->last : core_later(commits->last + 1.0, done);
     commits->run.more = shares ? commits->run.more + 1 : 0;

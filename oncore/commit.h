@@ -8,11 +8,12 @@
 #include "oncore/values.h"
 
 struct core_commits {
-    double last;            /* the cycle in which the last store entered */
-    uint64_t bytes;         /* stores into one aligned block of so many bytes may share a cycle ... */
-    unsigned more;          /* ... so many more than the first */
-    unsigned pass;          /* stores of a pass */
-    double reads_most;      /* ... unless more loads of a pass take their data from stores */
+    double last;       /* the cycle in which the last store entered */
+    bool anywhere;     /* any two stores share a cycle ... */
+    uint64_t bytes;    /* ... or else stores into one aligned block of so many bytes may share a cycle ... */
+    unsigned more;     /* ... so many more than the first */
+    unsigned pass;     /* stores of a pass */
+    double reads_most; /* ... unless more loads of a pass take their data from stores */
     unsigned stores, reads; /* of this pass, so far */
     bool apart;             /* there were more in the last one */
     struct {

@@ -9,6 +9,7 @@ static const char *const units[PROBE_COMMITS] = {
     [PROBE_COMMIT_8] = "mov [r14], rax; mov [r14+8], rax",
     [PROBE_COMMIT_16] = "mov [r14], rax; mov [r14+16], rax",
     [PROBE_COMMIT_32] = "mov [r14], rax; mov [r14+32], rax",
+    [PROBE_COMMIT_64] = "mov [r14], rax; mov [r14+64], rax",
     [PROBE_COMMIT_ROW] = "mov [r14], rax; mov [r14+8], rax; mov [r14+16], rax; mov [r14+32], rax",
     [PROBE_COMMIT_READ] = "mov [r14], rax; mov [r14+8], rax; mov rcx, [r14]",
 };
@@ -35,6 +36,7 @@ enum ip_status core_commit_measure(struct core_session *session, struct ip_error
         steady ? "not seen: each store takes a cycle of its own" : "not known: the kernels were not steady";
     status = core_learn(session, "store_pair_bytes", commit.pair_bytes, 0, err, "%s",
                         isnan(commit.pair_bytes) ? none
+                        : commit.pair_bytes == 0 ? "any: stores to two lines, in turns, enter together, too"
                                                  : "stores to two places 8, 16 and 32 bytes apart, in turns");
     if (status == IP_OK) {
         status = core_learn(session, "store_row", commit.row, 0, err, "%s",

@@ -88,7 +88,7 @@ enum probe_core_key {
     PROBE_CORE_STORE_RATE_512,
     PROBE_CORE_STORE_RATE_STRIDE, /* ... to different cache lines */
     PROBE_CORE_STORE_PAIR_BYTES,  /* two stores enter the cache in one cycle if both lie in one aligned block
-                                     of so  many bytes ... */
+                                     of so many bytes; 0: any two ... */
     PROBE_CORE_STORE_ROW,         /* ... 1: and all that follow each other into one */
     PROBE_CORE_STORE_READ,        /* ... 1: but not where a load takes its data from one of them */
     PROBE_CORE_GPR_FILE,          /* results that general-purpose registers can hold for unretired µops */

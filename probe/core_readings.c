@@ -16,6 +16,9 @@ struct probe_commit probe_commit_read(const double cycles[PROBE_COMMITS]) {
     for (unsigned i = PROBE_COMMIT_8; i <= PROBE_COMMIT_32 && cycles[i] < shared; i++) {
         commit.pair_bytes = 16u << i; /* 8 bytes apart lie in one block of 16 */
     }
+    if (commit.pair_bytes == 64 && cycles[PROBE_COMMIT_64] < shared) {
+        commit.pair_bytes = 0;
+    }
     if (isnan(commit.pair_bytes)) {
         return commit;
     }

@@ -4,12 +4,13 @@
 #define ISAPROBE_PROBE_CORE_READINGS_H
 
 /* How stores enter the cache. Kernels: stores to two places so many bytes apart, the first at a multiple of
- * 64; three stores to a block of 32 bytes and one to the next; two stores to one such block and a load of the
- * first. */
+ * 64, the last two in lines of their own; three stores to a block of 32 bytes and one to the next; two stores
+ * to one such block and a load of the first. */
 enum probe_commit_kernel {
     PROBE_COMMIT_8,
     PROBE_COMMIT_16,
     PROBE_COMMIT_32,
+    PROBE_COMMIT_64,
     PROBE_COMMIT_ROW,
     PROBE_COMMIT_READ,
     PROBE_COMMITS
@@ -17,7 +18,8 @@ enum probe_commit_kernel {
 
 /* NaN: cannot be told. */
 struct probe_commit {
-    double pair_bytes; /* two stores share a cycle if both lie in one aligned block of so many bytes */
+    double pair_bytes; /* two stores share a cycle if both lie in one aligned block of so many bytes; 0: any
+                        * two do, wherever they go */
     double row;        /* 1: so do all that follow each other into it; 0: not more than two */
     double read;       /* 1: not where a load takes its data from one of them; 0: there, too */
 };

@@ -10,6 +10,11 @@ static bool delays(const struct probe_transfer *transfer, enum probe_file file) 
            probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src);
 }
 
+bool latency_delay_is_steady(const struct probe_transfer *transfer) {
+    const double most = 1.05;
+    return transfer->cycles <= most;
+}
+
 void latency_delays_need(struct latency_session *session) {
     static const enum probe_file FILES[] = {PROBE_FILE_VECTOR, PROBE_FILE_MASK};
     struct probe_transfer *items = session->transfers->items;
@@ -77,6 +82,9 @@ enum ip_status latency_delayed_add(struct latency_session *session, const struct
     struct way way;
     way_find(session, like, file, &way);
     int via[LATENCY_VIA_MAX];
+    if (times > 0 && way.delay >= 0 && !latency_delay_is_steady(&session->transfers->items[way.delay])) {
+        return IP_OK;
+    }
     if (times == 0) {
         times = LATENCY_VIA_MAX - way.count;
     }

@@ -10,6 +10,8 @@
 
 /* Noise makes less than nothing of nothing, and transfers that do not add up more of it. */
 #define BELOW_NOTHING (-0.5)
+/* More cycles than any round takes. */
+#define NEVER_LEAST 1e6
 
 double latency_round_transfers(const struct latency_session *session,
                                const struct latency_experiment *experiment) {
@@ -41,9 +43,25 @@ bool latency_round_is_short(const struct latency_session *session,
     return round_rest_of(session, experiment, cycles, &exact) < BELOW_NOTHING;
 }
 
+/* Does the chain wait for instructions that only take their time, and may take less? They were added before
+ * the transfers were calibrated. */
+static bool is_delayed_unsteadily(const struct latency_session *session,
+                                  const struct latency_experiment *experiment) {
+    enum { MOST = 3 }; /* transfers in turn that are none of these */
+    unsigned row = 0;
+    for (unsigned i = 0; i < experiment->via_count; i++) {
+        row = i > 0 && experiment->via[i] == experiment->via[i - 1] ? row + 1 : 1;
+        if (row > MOST && !latency_delay_is_steady(&session->transfers->items[experiment->via[i]])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool latency_transfers_run(const struct latency_session *session,
                            const struct latency_experiment *experiment) {
-    if (session->batch.stats[experiment->slot].screened || experiment->is_outdone) {
+    if (session->batch.stats[experiment->slot].screened || experiment->is_outdone ||
+        is_delayed_unsteadily(session, experiment)) {
         return false;
     }
     for (unsigned i = 0; i < experiment->via_count; i++) {
@@ -240,6 +258,7 @@ void latency_rivals_set(struct latency_session *session) {
         if (experiment->via_count > 0 && !experiment->slow) {
             rival.set = 2 * pairs + experiment->same_register;
             rival.whole = true;
+            rival.offset -= is_delayed_unsteadily(session, experiment) ? NEVER_LEAST : 0.0;
             rival.anchor = anchor != SIZE_MAX ? (uint32_t)(experiment->slot - anchor) : 0;
         }
         if (session->forms[experiment->form]->operands[pair->dst].kind == ISA_OPERAND_FLAGS) {

@@ -61,7 +61,7 @@ static int delay_find(const struct latency_session *session, const struct probe_
     for (size_t i = first; i < session->transfers->count; i++) {
         const struct probe_transfer *delay = &session->transfers->items[i];
         bool itself = delay->from == delay->to && delay->partner < 0 &&
-                      delay->restore == PROBE_RESTORE_NONE &&
+                      delay->restore == PROBE_RESTORE_NONE && latency_delay_is_steady(delay) &&
                       probe_transfer_fits(delay, &delay->form, delay->dst, delay->src);
         bool stands = memory->to == PROBE_FILE_MEMORY
                           ? probe_transfer_fits(delay, form, pair->dst, -1) &&

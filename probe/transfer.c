@@ -23,6 +23,10 @@ enum { CALIBRATION_RETRIES = 12, CALIBRATION_SECONDS = 10 };
 #define WHOLE_BELOW     0.2
 /* By so much, in cycles, a chain of transfers alone may be slower than they are. */
 #define CONTENDED_CYCLES 0.35
+/* So many NOPs stand in each round of a transfer that chains to itself, once more: of one cycle's worth of
+ * issue on any CPU. By so much longer the round is one of a slower transfer. */
+enum { APART_NOPS = 2 };
+#define APART_CYCLES 0.75
 
 /* One row of the list of transfers. `own`: the source operand through which the instruction can be chained to
  * itself (-1: it cannot). Where `own` differs from `src`, one µop reads both, and a µop is taken to have one
@@ -248,7 +252,7 @@ static void transfer_describe(struct probe_transfer *transfer, const struct tran
     transfer->src = row->src;
     transfer->dst = row->dst;
     transfer->restore = row->restore;
-    transfer->slot = SIZE_MAX;
+    transfer->slot = transfer->apart_slot = SIZE_MAX;
     transfer->partner = -1;
     transfer->cycles = 1.0;
     transfer->usable = form->derived && form->obstacle == ISA_OBSTACLE_NONE &&
@@ -407,6 +411,19 @@ void probe_transfers_need_all(struct probe_transfers *transfers) {
     }
 }
 
+/* Adds a calibrating chain; *slot stays SIZE_MAX where there is none. */
+static enum ip_status chain_add(struct probe_batch *batch, const struct gen_link *links, unsigned count,
+                                unsigned nops, size_t *slot, struct ip_error *err) {
+    struct gen_program program;
+    gen_program_init(&program);
+    enum ip_status status = gen_latency_program(&program, links, count, 0, nops, err);
+    if (status == IP_OK) {
+        return probe_batch_add(batch, &program, slot, err);
+    }
+    gen_program_fini(&program);
+    return status == IP_NO_MEMORY ? status : IP_OK;
+}
+
 /* Adds the calibrating chains of the needed transfers; the others become unusable. */
 static enum ip_status chains_add(struct probe_transfers *transfers, struct probe_batch *batch,
                                  struct ip_error *err) {
@@ -434,18 +451,14 @@ static enum ip_status chains_add(struct probe_transfers *transfers, struct probe
             links[1] = (struct gen_link){.form = &partner->form, .src = partner->src, .dst = partner->dst};
             count = 2;
         }
-        struct gen_program program;
-        gen_program_init(&program);
-        enum ip_status status = gen_latency_program(&program, links, count, 0, 0, err);
-        if (status == IP_OK) {
-            status = probe_batch_add(batch, &program, &transfer->slot, err);
-        } else {
-            gen_program_fini(&program);
+        enum ip_status status = chain_add(batch, links, count, 0, &transfer->slot, err);
+        transfer->usable = transfer->slot != SIZE_MAX;
+        if (status == IP_OK && count == 1 && !through_memory(transfer)) {
+            status = chain_add(batch, links, count, APART_NOPS, &transfer->apart_slot, err);
         }
-        if (status == IP_NO_MEMORY) {
+        if (status != IP_OK) {
             return status;
         }
-        transfer->usable = status == IP_OK;
     }
     return IP_OK;
 }
@@ -477,6 +490,29 @@ static double alone_cycles(const struct probe_transfer *transfer, double cycles)
     bool contended =
         whole == cycles && !through_memory(transfer) && below >= 1.0 && cycles - below <= CONTENDED_CYCLES;
     return contended ? below : whole;
+}
+
+/* Does a transfer that chains to itself take longer as soon as anything stands between its instances? */
+static bool is_unsteady(const struct probe_transfer *transfer, const struct hx_stat *stats) {
+    const struct hx_stat *apart = transfer->apart_slot != SIZE_MAX ? &stats[transfer->apart_slot] : NULL;
+    return transfer->pinned && apart != NULL && stat_good(apart) &&
+           apart->cycles >= transfer->cycles + APART_CYCLES;
+}
+
+/* What takes now one cycle and now two tells nothing of what stands beside it, and all that moves within such
+ * a file is taken for that: alone it takes longer now and then, too. On a Zen 5 KMOVQ and KMOVW take one
+ * cycle behind each other, but two in one process of eight, and behind two NOPs, and beside VPCMPB either. */
+static void unsteady_leave(struct probe_transfers *transfers, const struct hx_stat *stats) {
+    for (size_t i = 0; i < transfers->count; i++) {
+        const struct probe_transfer *unsteady = &transfers->items[i];
+        if (unsteady->from != unsteady->to || !is_unsteady(unsteady, stats)) {
+            continue;
+        }
+        for (size_t j = 0; j < transfers->count; j++) {
+            struct probe_transfer *other = &transfers->items[j];
+            other->usable = other->usable && (other->from != unsteady->from || other->to != unsteady->to);
+        }
+    }
 }
 
 /* Reads what the chains gave. */
@@ -537,6 +573,7 @@ enum ip_status probe_transfers_calibrate(struct probe_transfers *transfers, cons
     }
     if (status == IP_OK) {
         chains_read(transfers, batch.stats);
+        unsteady_leave(transfers, batch.stats);
         transfers->calibrated = true;
     }
     probe_batch_fini(&batch);

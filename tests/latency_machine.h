@@ -156,6 +156,17 @@ static inline const struct probe_latency_pair *pair_find(const struct isa_form *
     return NULL;
 }
 
+/* How often these bytes stand in the unit. */
+static inline unsigned in_unit(const struct gen_kernel *kernel, const uint8_t *bytes, size_t length) {
+    const uint8_t *at = kernel->shorter.bytes + kernel->shorter.loop_offset;
+    const uint8_t *end = at + kernel->unit_bytes;
+    unsigned found = 0;
+    for (; (at = memmem(at, (size_t)(end - at), bytes, length)) != NULL; at++) {
+        found++;
+    }
+    return found;
+}
+
 static inline void check_exact(const struct isa_form *form, const struct probe_latency *latency,
                                const char *src, const char *dst, double cycles) {
     const struct probe_latency_pair *pair = pair_find(form, latency, src, dst);

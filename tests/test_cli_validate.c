@@ -73,8 +73,20 @@ static void test_invariance(void **state) {
     }
 }
 
+static void a_reading_that_is_too_low_alone_does_not_count(void **state) {
+    (void)state;
+    static const double low[] = {0.969, 1.004, 0.999}, apart[] = {1.0, 1.03, 1.06},
+                        slow[] = {1.4, 1.41, 1.0, 1.005};
+    assert_true(fabs(cli_readings_agreed(low, 3) - 1.0015) < 1e-9);
+    assert_true(isnan(cli_readings_agreed(low, 2)));
+    assert_true(isnan(cli_readings_agreed(apart, 3)));
+    assert_true(isnan(cli_readings_agreed(low, 1)) && isnan(cli_readings_agreed(low, 0)));
+    assert_true(fabs(cli_readings_agreed(slow, 4) - 1.0025) < 1e-9); /* a neighbour makes two slower */
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_ties),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_reading_that_is_too_low_alone_does_not_count),
+                                       cmocka_unit_test(test_known), cmocka_unit_test(test_ties),
                                        cmocka_unit_test(test_gaps), cmocka_unit_test(test_invariance)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

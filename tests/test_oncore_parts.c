@@ -145,6 +145,18 @@ static void stores_enter_the_cache_in_order(void **state) {
     assert_near(core_commits_take(&commits, &beside, 4.0), 12.0, 1e-9);
     assert_near(core_commits_take(&commits, &third, 4.0), 12.0, 1e-9); /* none was, in the last one */
 
+    parameter_set(&costs, PROBE_CORE_STORE_READ, 0.0);
+    parameter_set(&costs, PROBE_CORE_STORE_ROW, 0.0);
+    parameter_set(&costs, PROBE_CORE_STORE_PAIR_BYTES, 0.0);
+    core_commits_init(&commits, &costs, 2, true);
+    assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &other, 4.0), 4.0, 1e-9); /* two, wherever they go */
+    assert_near(core_commits_take(&commits, NULL, 4.0), 5.0, 1e-9);
+    assert_near(core_commits_take(&commits, NULL, 4.0), 5.0, 1e-9);
+
+    parameter_set(&costs, PROBE_CORE_STORE_READ, 1.0);
+    parameter_set(&costs, PROBE_CORE_STORE_ROW, 1.0);
+    parameter_set(&costs, PROBE_CORE_STORE_PAIR_BYTES, 32.0);
     static const bool loops[] = {true, false};
     for (unsigned l = 0; l < 2; l++) { /* one of three */
         core_commits_init(&commits, &costs, 3, loops[l]);

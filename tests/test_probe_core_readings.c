@@ -10,25 +10,32 @@
 
 #include <cmocka.h>
 
-static struct probe_commit commit(double at_8, double at_16, double at_32, double row, double read) {
-    return probe_commit_read((const double[]){at_8, at_16, at_32, row, read});
+static struct probe_commit commit(double at_8, double at_16, double at_32, double at_64, double row,
+                                  double read) {
+    return probe_commit_read((const double[]){at_8, at_16, at_32, at_64, row, read});
 }
 
 static void test_commit(void **state) {
     (void)state;
-    struct probe_commit found = commit(1.34, 1.32, 2.0, 2.0, 2.0);
+    struct probe_commit found = commit(1.34, 1.32, 2.0, 2.0, 2.0, 2.0);
     assert_true(found.pair_bytes == 32 && found.row == 1 && found.read == 1);
-    found = commit(1.0, 1.0, 2.0, 3.0, 1.0);
+    found = commit(1.0, 1.0, 2.0, 2.0, 3.0, 1.0);
     assert_true(found.pair_bytes == 32 && found.row == 0 && found.read == 0);
-    found = commit(1.0, 1.0, 1.0, 2.0, 1.0); /* whole lines: a row of 32 bytes says nothing */
+    found = commit(1.0, 1.0, 1.0, 2.0, 2.0, 1.0); /* whole lines: a row of 32 bytes says nothing */
     assert_true(found.pair_bytes == 64 && isnan(found.row) && found.read == 0);
-    found = commit(1.0, 2.0, 2.0, 4.0, 2.0);
+    found = commit(1.0, 1.0, 1.0, 1.0, 2.0, 1.0); /* wherever they go */
+    assert_true(found.pair_bytes == 0 && isnan(found.row) && found.read == 0);
+    found = commit(1.0, 1.0, 1.0, NAN, 2.0, 1.0);
+    assert_true(found.pair_bytes == 64);
+    found = commit(1.0, 1.0, 2.0, 1.0, 3.0, 1.0); /* noise */
+    assert_true(found.pair_bytes == 32);
+    found = commit(1.0, 2.0, 2.0, 2.0, 4.0, 2.0);
     assert_true(found.pair_bytes == 16 && isnan(found.row) && found.read == 1);
-    found = commit(2.0, 2.0, 2.0, 4.0, 2.0); /* one store a cycle */
+    found = commit(2.0, 2.0, 2.0, 2.0, 4.0, 2.0); /* one store a cycle */
     assert_true(isnan(found.pair_bytes) && isnan(found.row) && isnan(found.read));
-    found = commit(1.0, NAN, 2.0, 2.0, 2.0);
+    found = commit(1.0, NAN, 2.0, 2.0, 2.0, 2.0);
     assert_true(isnan(found.pair_bytes));
-    found = commit(1.0, 1.0, 2.0, NAN, NAN);
+    found = commit(1.0, 1.0, 2.0, 2.0, NAN, NAN);
     assert_true(found.pair_bytes == 32 && isnan(found.row) && isnan(found.read));
 }
 

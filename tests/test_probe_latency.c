@@ -293,14 +293,16 @@ static void an_unsteady_chain_is_not_passed_off_as_steady(void **state) {
     gen_encoder_fini(&machine.bench.encoder);
 }
 
-/* A meter by which each instruction of a round takes three cycles, and chains of the form alone, the first of
- * each pair, are disturbed. */
+/* A meter by which each instruction of a round takes three cycles, NOPs none, and chains of the form alone,
+ * the first of each pair, are disturbed. */
 static enum ip_status direct_disturbed_measure(void *self, const struct gen_kernel *const *kernels,
                                                size_t count, struct hx_stat *stats, struct ip_error *err) {
+    static const uint8_t nop[] = {0x0f, 0x1f, 0x40};
     (void)err;
     for (size_t i = 0; i < count; i++) {
         bool disturbed = i == *(const size_t *)self;
-        double cycles = 3.0 * kernels[i]->unit_instructions / kernels[i]->forms_per_unit;
+        const unsigned nops = in_unit(kernels[i], nop, sizeof nop);
+        double cycles = 3.0 * (kernels[i]->unit_instructions - nops) / kernels[i]->forms_per_unit;
         stats[i] = (struct hx_stat){.cycles = disturbed ? NAN : cycles,
                                     .verdict = disturbed ? HX_VERDICT_DISTURBED : HX_VERDICT_OK};
     }

@@ -265,6 +265,65 @@ static void a_transfer_takes_no_part_less_than_a_whole_number(void **state) {
     check_core(*state, hurried, "vaddpd xmm{k}, xmm, xmm", "op2", "op1", 6);
 }
 
+static unsigned mask_moves(const struct gen_kernel *kernel) {
+    static const uint8_t kmovq[] = {0xc4, 0xe1, 0xf8, 0x90}, kmovw[] = {0xc5, 0xf8, 0x90};
+    return (in_unit(kernel, kmovq, sizeof kmovq) + in_unit(kernel, kmovw, sizeof kmovw)) /
+           kernel->forms_per_unit;
+}
+
+/* A core on which moves of masks take one cycle alone, and two as soon as anything stands between them. */
+static double unsteady_masks(const struct gen_kernel *kernel, double cycles) {
+    return links_of(kernel) > 1 ? cycles + mask_moves(kernel) : cycles;
+}
+
+static void what_takes_longer_beside_others_closes_no_chain(void **state) {
+    check_core(*state, unsteady_masks, "vptestmd k{k}, xmm, xmm", "op2", "op1", 3);
+}
+
+/* VORPS, VPSHUFD and VPERMILPS of 128 bits, whatever their registers: VEX prefix and opcode. */
+static unsigned vector_delays(const struct gen_kernel *kernel) {
+    static const uint8_t high[] = {0xe3, 0xc3, 0x63, 0x43}; /* with R or B, or both */
+    unsigned found = 0;
+    for (unsigned vvvv = 0; vvvv < 128; vvvv += 8) {
+        for (unsigned r = 0; r < 2; r++) {
+            const uint8_t vorps[] = {0xc5, (uint8_t)(128 * r | vvvv), 0x56};
+            const uint8_t vorps_far[] = {0xc4, r ? 0xc1 : 0x41, (uint8_t)vvvv, 0x56};
+            found += in_unit(kernel, vorps, sizeof vorps) + in_unit(kernel, vorps_far, sizeof vorps_far);
+        }
+    }
+    for (unsigned r = 0; r < 2; r++) {
+        const uint8_t vpshufd[] = {0xc5, r ? 0xf9 : 0x79, 0x70}, far[] = {0xc4, r ? 0xc1 : 0x41, 0x79, 0x70};
+        found += in_unit(kernel, vpshufd, sizeof vpshufd) + in_unit(kernel, far, sizeof far);
+    }
+    for (unsigned i = 0; i < sizeof high; i++) {
+        const uint8_t vpermilps[] = {0xc4, high[i], 0x79, 0x04};
+        found += in_unit(kernel, vpermilps, sizeof vpermilps);
+    }
+    return found / kernel->forms_per_unit;
+}
+
+/* A core on which they take two cycles, but one of them a single one where there are five and more. Rounds of
+ * few instructions take half a cycle more. */
+static double unsteady_vectors(const struct gen_kernel *kernel, double cycles) {
+    const unsigned delays = vector_delays(kernel);
+    return in_turn(kernel, cycles) + delays - (delays >= 5);
+}
+
+static void what_may_take_less_delays_no_chain(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, unsteady_vectors, "vpaddd xmm, xmm, m128", &form, &latency);
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        assert_true(pair->path == PROBE_PATH_REGISTER || strstr(pair->via, " x v") == NULL);
+        if (pair->path == PROBE_PATH_ADDRESS) {
+            assert_string_equal(pair->via, "vmovd r32, xmm");
+            assert_near(pair->cycles, 8.5, 0.05);
+        }
+    }
+    probe_latency_fini(&latency);
+}
+
 /* A core on which dozens of loads that wait for their data at once get them late: where no NOPs keep rounds
  * through memory apart they take a cycle and a part more. */
 static double crowded(const struct gen_kernel *kernel, double cycles) {
@@ -399,9 +458,15 @@ static void what_is_merged_into_was_just_written(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* Is it a chain of a multiplication and transfers? */
+static bool is_multiplied(const struct gen_kernel *kernel) {
+    static const uint8_t imul[] = {0x0f, 0xaf};
+    return links_of(kernel) > 1 && in_unit(kernel, imul, sizeof imul) > 0;
+}
+
 /* A core on which nothing passes from an instance to the next, which takes two cycles. */
 static double two_a_round(const struct gen_kernel *kernel, double cycles) {
-    return links_of(kernel) > 1 ? 2 : cycles;
+    return is_multiplied(kernel) ? 2 : cycles;
 }
 
 static void a_round_shorter_than_its_transfers_is_no_latency(void **state) {
@@ -420,7 +485,7 @@ static void a_round_shorter_than_its_transfers_is_no_latency(void **state) {
 
 /* A core on which the form passes its source on at rename, but is done no sooner than after five cycles. */
 static double renamed(const struct gen_kernel *kernel, double cycles) {
-    return links_of(kernel) > 1 ? fmax(links_of(kernel) - 1.0, 5.0) : cycles;
+    return is_multiplied(kernel) ? fmax(links_of(kernel) - 1.0, 5.0) : cycles;
 }
 
 static void a_round_of_its_transfers_alone_is_a_latency_of_none(void **state) {
@@ -491,6 +556,8 @@ int main(void) {
         cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
+        cmocka_unit_test(what_takes_longer_beside_others_closes_no_chain),
+        cmocka_unit_test(what_may_take_less_delays_no_chain),
         cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
         cmocka_unit_test(rounds_through_memory_are_longer_and_have_nops),
         cmocka_unit_test(a_whole_number_above_is_no_better_of_512_bits),
