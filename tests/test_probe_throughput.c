@@ -124,26 +124,28 @@ static void chains_that_still_wait_have_all_tried(void **state) {
     }
 }
 
-/* A mask that is only written is the only one in turn once, too; the others hold no physical registers. */
+/* A mask that is only written is the only one in turn, too, given back and not; the others hold no physical
+ * registers. */
 static void few_masks_are_tried(void **state) {
     (void)state;
     struct script script = {.answers = {{0.58, 0.58}, {0.58, 0.58}}};
     (void)throughput_of(&script, "vpcmpeqb k, ymm, m256");
-    assert_int_equal(script.kernels, 6);
+    assert_int_equal(script.kernels, 7);
     script.calls = 0;
     (void)throughput_of(&script, "kmovd k, m32");
-    assert_int_equal(script.kernels, 6);
+    assert_int_equal(script.kernels, 7);
     script.calls = 0;
     (void)throughput_of(&script, "vpmovm2b xmm, k");
     assert_int_equal(script.kernels, 5);
 }
 
-/* One and two masks are given back by an idiom, and more are not. */
+/* One and two masks are given back by an idiom, one is tried without, too, and more are not. */
 static void few_masks_are_freed(void **state) {
     (void)state;
     struct script script = {
         .answers = {{0.58, 0.58}, {0.58, 0.58}}, .odd = true, .odd_call = 1, .odd_cycles = 0.5};
-    static const char *const HOW[] = {"1 register, masks freed", "2 registers, masks freed", "4 registers"};
+    static const char *const HOW[] = {"1 register", "1 register, masks freed", "2 registers, masks freed",
+                                      "4 registers"};
     for (size_t i = 0; i < sizeof HOW / sizeof HOW[0]; i++) {
         script.calls = 0;
         script.odd_kernel = i;
