@@ -81,7 +81,9 @@ struct probe_port_unions {
     struct probe_portset_problem pairs;                    /* over all classes; no triples */
     struct probe_portset_triple tried[PROBE_PORT_TRIPLES]; /* ports 0: measured, but it says nothing */
     unsigned tried_count;
-    bool again[PROBE_PORTSET_CLASSES];   /* pairs with it were measured a second time */
+    bool again[PROBE_PORTSET_CLASSES]; /* pairs with it were measured a second time */
+    /* [a][b]: beside b's blocker a takes more than one uop can. */
+    bool slows[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES];
     bool hinders[PROBE_PORTSET_CLASSES]; /* it takes more of others' ports than one uop can */
     bool clashes[PROBE_PORTSET_CLASSES][PROBE_PORTSET_CLASSES]; /* one of the two does, whichever */
 };
