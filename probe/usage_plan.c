@@ -272,6 +272,21 @@ bool probe_usage_is_vectors_alone(const struct isa_form *form) {
     return vector && !scalar;
 }
 
+/* Does it store what vectors or masks hold, and work with nothing else? On a Zen 5 such data and what VMOVD
+ * takes to general registers go by one pair of pipes, of which the map knows the second alone, as two ALUs'
+ * way: stores took one of these in every third reading (1*pCD+1*p45, 1*pCD). */
+static bool stores_vectors(const struct isa_form *form) {
+    bool vector = false, general = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        const bool of_register = operand->kind == ISA_OPERAND_REG;
+        vector = vector || (of_register && !isa_reg_is_gpr(operand->reg_class));
+        general = general || (of_register && isa_reg_is_gpr(operand->reg_class));
+    }
+    const int memory = isa_form_memory_operand(form);
+    return vector && !general && memory >= 0 && form->operands[memory].write && !form->operands[memory].read;
+}
+
 bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject) {
     return subject->binds_early && probe_usage_is_vectors_alone(subject->form);
 }
@@ -370,7 +385,8 @@ void probe_usage_issue_know(struct probe_usage_subject *subject, const struct pr
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
     const uint32_t vectors = vector_ports(map);
     /* Where readings are no upper bounds what they say counts. */
-    bool alone = vectors != 0 && subject->delays != 0 && probe_usage_is_vectors_alone(subject->form);
+    bool alone = vectors != 0 && subject->delays != 0 &&
+                 (probe_usage_is_vectors_alone(subject->form) || stores_vectors(subject->form));
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];

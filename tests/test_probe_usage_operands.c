@@ -77,8 +77,8 @@ static void test_who_may_store(void **state) {
     }
 }
 
-/* Where some wait for blocked ports a form that names only vectors has nothing on the ports of ALUs; where
- * none do what is read counts. */
+/* Where some wait for blocked ports a form that names only vectors, or stores them, has nothing on the ports
+ * of ALUs; where none do what is read counts. */
 static void test_who_may_compute_on_alus(void **state) {
     (void)state;
     struct core core;
@@ -90,8 +90,13 @@ static void test_who_may_compute_on_alus(void **state) {
                  {"vphaddw xmm, xmm, xmm", false},
                  {"vmovd r32, xmm", true},
                  {"vptest xmm, xmm", true},
-                 {"vmovups m256, ymm", true},
+                 {"vmovups m256, ymm", false},
+                 {"vpextrb m8, xmm, imm8", false},
+                 {"kmovq m64, k", false},
+                 {"mov m64, r64", true},
+                 {"vpinsrb xmm, xmm, r32, imm8", true},
                  {"vpgatherdd xmm, vm32x, xmm", true},
+                 {"vpscatterdd vm32x{k}, xmm", true},
                  {"add r64, r64", true}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         assert_int_equal(is_asked(&core, forms[i].form, ALUS, 1), forms[i].alus);
