@@ -38,7 +38,7 @@ static void fact_split(const char *key, struct fact_name *name) {
 }
 
 static const char *fact_unit(const char *kind) {
-    if (strcmp(kind, "eliminate") == 0) {
+    if (strcmp(kind, "eliminate") == 0 || strcmp(kind, "line") == 0) {
         return "cycles";
     }
     return strncmp(kind, "micro", 5) == 0 ? "slots" : NULL;
@@ -235,10 +235,9 @@ const struct cli_command cli_cmd_core = {
     .arguments = "",
     .description =
         "Finds each parameter by an experiment and keeps it in the store, for 'isaprobe predict'. What time\n"
-        "cannot show here is printed with the reason. Groups: issue eliminate after idiom micro "
-        "fuse\n"
-        "memory forward commit branch front window. CSV and JSON have a row for each pair that was tried for "
-        "fusion.\n",
+        "cannot show here is printed with the reason. Groups: issue eliminate after idiom micro fuse\n"
+        "again move memory forward commit branch line front window. CSV and JSON have a row for each\n"
+        "pair that was tried for fusion.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
     .min_arguments = 0,

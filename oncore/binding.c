@@ -102,6 +102,17 @@ double core_binding_take(struct core_binding *binding, uint32_t ports, double fr
     return from;
 }
 
+void core_binding_waste(struct core_binding *binding, uint32_t ports, double from, double until) {
+    const size_t end = core_binding_cycle(until);
+    size_t number = core_binding_cycle(from);
+    while (number <= end && number < CORE_CYCLES_MAX && (ports & ~cycle_at(binding, number)->busy) == 0) {
+        number++;
+    }
+    if (number <= end) {
+        (void)core_binding_take(binding, ports, (double)number, -1, CORE_TAKES_PORT);
+    }
+}
+
 /* Those that have begun wait no longer. */
 static void begun_take_off(struct core_binding *binding, double issued) {
     double now = issued - DISPATCH;

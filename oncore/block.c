@@ -8,6 +8,7 @@
 
 #include "isa/decode.h"
 #include "oncore/cost_steps.h"
+#include "oncore/move.h"
 #include "oncore/stack.h"
 
 /* Cycles where the tables know none: what most operations take. */
@@ -602,6 +603,7 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
         return status;
     }
     neighbours_fill(&made);
+    core_moves_join(&made, costs);
     branches_place(&made, costs);
     core_stack_syncs_find(&made, costs);
     double nop = probe_core_get(&costs->core, PROBE_CORE_NOP_SLOTS);

@@ -54,6 +54,7 @@ struct core_instruction {
     double slots;   /* issue slots, when it is not fused with the one before */
     bool idiom;     /* same register for both sources: its result waits for nothing */
     bool fused;     /* with the instruction before it: no slot, no port of its own */
+    bool joined;    /* a move that the instruction behind it takes into its slot */
     uint32_t
         ports; /* of its operation, where a branch that is fused with it decides them; 0: as the form's */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oncore/line.h"
 #include "probe/usage.h"
 
 /* The µops of one pass, by set of ports. */
@@ -194,7 +195,8 @@ void core_front_bounds(const struct core_costs *costs, const struct core_block *
         bounds[CORE_BOUND_DECODE] = instructions / decode;
     } else {
         double lines = cached / cache;
-        bounds[CORE_BOUND_UOP_CACHE] = options->loop ? ceil(lines) : lines;
+        bounds[CORE_BOUND_UOP_CACHE] =
+            fmax(options->loop ? ceil(lines) : lines, core_lines_bound(costs, block, options->loop));
     }
     if (options->loop) {
         bounds[CORE_BOUND_LOOP] = isnan(branch) ? 1.0 : branch;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "oncore/cost_steps.h"
+#include "oncore/line.h"
 #include "probe/usage.h"
 #include "results/core.h"
 
@@ -230,6 +231,27 @@ static enum ip_status plain_terms(struct core_costs *costs, const char *syntax, 
     return status;
 }
 
+/* What a store of a general register takes may have ports that are not of stores: on a Zen 5 its data come
+ * through an ALU. A vector's do not, so that the ports which both take are those of stores; where a vector's
+ * are not known, or others, all are. */
+static enum ip_status store_ports_narrow(struct core_costs *costs, struct ip_error *err) {
+    static const char *const vectors[] = {"movups m128, xmm", "movaps m128, xmm", "movdqu m128, xmm"};
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 0;
+    uint32_t ports = 0, both = 0;
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0] && status == IP_OK; i++) {
+        status = plain_terms(costs, vectors[i], terms, &count, &ports, NULL, err);
+    }
+    for (unsigned v = 0; v < count; v++) {
+        for (unsigned s = 0; s < costs->store_term_count; s++) {
+            both |= costs->store_terms[s].ports == terms[v].ports ? terms[v].ports : 0;
+        }
+    }
+    costs->store_ports = both != 0 ? both : costs->store_ports;
+    return status;
+}
+
 /* The narrowest ports of the forms from which a taken branch was seen to take one. */
 static enum ip_status branch_ports_find(struct core_costs *costs, struct ip_error *err) {
     static const char kind[] = "branch ";
@@ -274,6 +296,7 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
         status = plain_terms(&made, stores[i], made.store_terms, &made.store_term_count, &made.store_ports,
                              NULL, err);
     }
+    status = status == IP_OK ? store_ports_narrow(&made, err) : status;
     if (status == IP_OK) {
         status = branch_ports_find(&made, err);
     }
@@ -284,6 +307,7 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
         core_costs_fini(&made);
         return status;
     }
+    core_lines_fill(&made);
     *costs = made;
     return IP_OK;
 }

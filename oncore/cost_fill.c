@@ -299,6 +299,16 @@ static enum ip_status register_ports(struct core_costs *costs, const char *synta
     return status;
 }
 
+/* Is it no general register that the form stores? */
+static bool stores_other(const struct isa_form *form) {
+    bool other = false;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        other = other || (operand->kind == ISA_OPERAND_REG && !isa_reg_is_gpr(operand->reg_class));
+    }
+    return other;
+}
+
 /* From the register twin (which may be missing for a plain move), a load and a store. */
 static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, bool *done,
                               struct ip_error *err) {
@@ -331,7 +341,11 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
         term_add(cost, costs->load_terms[i]);
     }
     for (unsigned i = 0; i < costs->store_term_count && cost->stores; i++) {
-        term_add(cost, costs->store_terms[i]);
+        /* Not the way by which a general register's data come. */
+        bool way = (costs->store_terms[i].ports & ~costs->store_ports) != 0 && stores_other(&cost->form);
+        if (!way) {
+            term_add(cost, costs->store_terms[i]);
+        }
     }
     cost->source = CORE_SOURCE_COMPOSED;
     *done = true;

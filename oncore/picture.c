@@ -105,8 +105,9 @@ static void row_draw(const struct core_costs *costs, const struct core_predictio
     }
     if (instruction->renamed || instruction->fused || !known) {
         label(svg, x + 8, y + 15, "start", faint, false,
-              !known               ? "not in the tables"
-              : instruction->fused ? "fused with the instruction before it"
+              !known                ? "not in the tables"
+              : instruction->fused  ? "fused with the instruction before it"
+              : instruction->joined ? "in the slot of the instruction behind it"
               : instruction->idiom || instruction->cost->eliminated >= 0.0 ? "done at rename"
                                                                            : "no port");
     }

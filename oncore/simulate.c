@@ -27,6 +27,7 @@ struct plan {
     unsigned whole[CORE_TERMS_MAX]; /* µops of a pass; 0: not a whole number, see `credits` */
     double credits[CORE_TERMS_MAX]; /* fractions of µops that are due */
     double forwarded;               /* fractions of a cycle that forwarding has taken too few */
+    bool scalar;                    /* of general registers and flags alone */
 };
 
 struct sim {
@@ -38,11 +39,14 @@ struct sim {
     struct core_commits commits;
     struct core_unit *units; /* owned */
     double ready[CORE_RESOURCES];
-    double issued;       /* cycle in which slots are being issued */
-    double slots;        /* issued in it */
-    double retired;      /* when the youngest instruction so far retires */
-    struct plan *plans;  /* owned: of each instruction */
-    double *retire_ring; /* owned: when what has each entry of the reorder buffer retires */
+    bool again;                  /* what waits for a value that is prompt takes its port twice */
+    bool prompt[CORE_RESOURCES]; /* it comes a cycle after the operation that makes it, which waited for
+                                    nothing */
+    double issued;               /* cycle in which slots are being issued */
+    double slots;                /* issued in it */
+    double retired;              /* when the youngest instruction so far retires */
+    struct plan *plans;          /* owned: of each instruction */
+    double *retire_ring;         /* owned: when what has each entry of the reorder buffer retires */
     size_t ring_size, ring_at;
     struct core_values values;
     struct core_timeline *timeline; /* borrowed; NULL: nobody looks */
@@ -114,6 +118,10 @@ static unsigned due(struct plan *plan, const struct core_instruction *instructio
     return count;
 }
 
+static bool is_scalar(uint8_t resource) {
+    return resource < CORE_RESOURCE_VECTOR || resource >= CORE_RESOURCE_CARRY;
+}
+
 static void plan_make(const struct core_costs *costs, const struct core_instruction *instruction,
                       struct plan *plan) {
     const struct core_cost *cost = instruction->cost;
@@ -135,6 +143,13 @@ static void plan_make(const struct core_costs *costs, const struct core_instruct
         plan->ports[t] = operates ? core_term_ports(instruction, t) : term->ports;
         plan->whole[t] = term->uops == floor(term->uops) ? (unsigned)term->uops : 0;
     }
+    plan->scalar = true;
+    for (unsigned s = 0; s < instruction->source_count; s++) {
+        plan->scalar = plan->scalar && is_scalar(instruction->sources[s]);
+    }
+    for (unsigned t = 0; t < instruction->target_count; t++) {
+        plan->scalar = plan->scalar && is_scalar(instruction->targets[t]);
+    }
 }
 
 struct flight {
@@ -149,6 +164,8 @@ struct flight {
     double cached;   /* when its store is in the cache */
     struct core_store *forwarded;
     bool passed; /* the data did come from there */
+    bool waits;  /* for values that are not there when it is issued ... */
+    bool early;  /* ... and are prompt, all of them */
     struct core_word where;
     bool located;
 };
@@ -232,7 +249,12 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
                                     : instruction->at_once                      ? CORE_TAKES_BOTH
                                                                                 : CORE_TAKES_PORT;
             uint32_t ports = plan->ports[t];
-            ports = takes == CORE_TAKES_RESULT ? ports : port_choose(sim, ports);
+            const bool again = sim->again && plan->scalar;
+            /* Who is issued twice has no port before it begins. */
+            ports = takes == CORE_TAKES_RESULT || again ? ports : port_choose(sim, ports);
+            if (again && flight->waits && flight->early && !instruction->loads) {
+                core_binding_waste(&sim->binding, ports, sim->issued, from + flight->delay);
+            }
             double exec = uop_take(sim, CORE_UOP_OPERATION, ports, from + flight->delay, -1, takes);
             flight->started = core_later(flight->started, exec);
         }
@@ -272,6 +294,9 @@ static double targets_run(struct sim *sim, struct flight *flight) {
     }
     for (unsigned t = 0; t < instruction->target_count; t++) { /* after all are read */
         sim->ready[instruction->targets[t]] = results[t];
+        sim->prompt[instruction->targets[t]] = instruction->renamed ? flight->early
+                                                                    : !flight->waits && !instruction->loads &&
+                                                                          results[t] <= flight->started + 1.0;
     }
     return last;
 }
@@ -327,7 +352,8 @@ static void instruction_run(struct sim *sim, size_t i) {
     flight.loaded = flight.delay = 0.0;
     flight.cached = NAN;
     flight.forwarded = NULL;
-    flight.passed = false;
+    flight.passed = flight.waits = false;
+    flight.early = true;
     if (instruction->syncs) {
         sim->ready[CORE_RESOURCE_RSP] += sim->block->stack_sync;
     }
@@ -336,7 +362,12 @@ static void instruction_run(struct sim *sim, size_t i) {
                              (instruction->stack && instruction->sources[s] == CORE_RESOURCE_RSP)
                          ? &flight.address
                          : &flight.operands;
-        *to = core_later(*to, sim->ready[instruction->sources[s]]);
+        const double ready = sim->ready[instruction->sources[s]];
+        *to = core_later(*to, ready);
+        if (ready > flight.issued) {
+            flight.early = flight.early && sim->prompt[instruction->sources[s]];
+            flight.waits = true;
+        }
     }
     if (!instruction->loads && !instruction->stores) { /* LEA */
         flight.operands = core_later(flight.operands, flight.address);
@@ -410,6 +441,7 @@ static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
     const double rob = probe_core_get(&costs->core, PROBE_CORE_ROB_SLOTS);
     const double apart = probe_core_get(&costs->core, PROBE_CORE_APART_SLOTS);
     sim->block = block;
+    sim->again = probe_core_get(&costs->core, PROBE_CORE_ISSUE_AGAIN) > 0.5;
     sim->width = width;
     sim->apart_slots = isnan(apart) ? width : apart;
     sim->ring_size = rob >= 1.0 && rob <= ROB_MOST ? (size_t)rob : ROB_DEFAULT;

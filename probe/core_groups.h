@@ -16,6 +16,9 @@ IP_CHECK enum ip_status core_memory_measure(struct core_session *session, struct
 IP_CHECK enum ip_status core_forward_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_commit_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_front_measure(struct core_session *session, struct ip_error *err);
+IP_CHECK enum ip_status core_move_measure(struct core_session *session, struct ip_error *err);
+IP_CHECK enum ip_status core_again_measure(struct core_session *session, struct ip_error *err);
+IP_CHECK enum ip_status core_line_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_branch_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_window_measure(struct core_session *session, struct ip_error *err);
 

@@ -72,10 +72,12 @@ static const struct {
     [PROBE_CORE_STACK_SYNC] = {"stack_sync", "cycles more"},
     [PROBE_CORE_STACK_SYNC_ADDRESS] = {"stack_sync_address", "cycles more"},
     [PROBE_CORE_STACK_MOVE] = {"stack_move", "cycles more"},
+    [PROBE_CORE_ISSUE_AGAIN] = {"issue_again", ""},
+    [PROBE_CORE_LINE_CONSTANTS] = {"line_constants", ""},
 };
 
-static const char *const kinds[] = {"fuse ",        "eliminate ", "idiom ",  "micro ",
-                                    "micro_index ", "after ",     "branch ", "output "};
+static const char *const kinds[] = {"fuse ",  "eliminate ", "idiom ",  "micro ", "micro_index ",
+                                    "after ", "branch ",    "output ", "line ",  "move "};
 
 void probe_core_fini(struct probe_core *core) {
     free(core->facts);

@@ -96,6 +96,10 @@ enum probe_core_key {
     PROBE_CORE_BRANCH_BUFFER, /* unretired conditional jumps */
     PROBE_CORE_APART_SLOTS, /* an instruction that is taken apart begins in the first so many slots of a cycle
                              */
+    PROBE_CORE_ISSUE_AGAIN, /* 1: an operation that is issued with one of a cycle that it waits for takes its
+                               port twice */
+    PROBE_CORE_LINE_CONSTANTS, /* 1: of a line's displacements and immediates only as many are taken in a
+                                  cycle as of its instructions ("line N", a fact) */
     PROBE_CORE_KEYS
 };
 

@@ -73,8 +73,8 @@ IP_CHECK enum ip_status latency_filled_add(struct latency_session *session, size
 /* Can the operand be an address? It is read as a whole general-purpose register. */
 bool latency_is_address(const struct isa_operand *operand);
 
-/* Does a transfer take its cycles whatever stands around it? What takes one, for no uop takes less. On a Zen 5
- * the vectors' operations of one cycle take two beside others, and in long rounds now and then one. */
+/* Does a transfer take its cycles whatever stands around it? What takes one, for no uop takes less. On a Zen
+ * 5 the vectors' operations of one cycle take two beside others, and in long rounds now and then one. */
 bool latency_delay_is_steady(const struct probe_transfer *transfer);
 
 /* Marks as needed what latency_delayed_add puts into rounds of vectors and of masks, if a needed transfer

@@ -21,9 +21,11 @@
 #include "probe/core.h"
 
 /* A meter that a neighbour gets past, unseen: in the calls from `from` to before `to`, a share of the kernels
- * takes longer by up to `factor`, and looks as steady as ever. */
+ * takes longer by up to `factor`, and looks as steady as ever. Or that of another core than the simulated
+ * one, on which kernels take so many `cycles`. */
 struct disturbed {
     struct hx_meter inner;
+    double (*cycles)(const struct gen_kernel *kernel, double cycles); /* NULL: as on the simulated one */
     struct ip_random random;
     unsigned calls, from, to;
     double share, factor;
@@ -35,6 +37,9 @@ static inline enum ip_status disturbed_measure(void *self, const struct gen_kern
     enum ip_status status = hx_measure(&disturbed->inner, kernels, count, stats, err);
     bool comes = disturbed->calls >= disturbed->from && disturbed->calls < disturbed->to;
     disturbed->calls++;
+    for (size_t i = 0; i < count && status == IP_OK && disturbed->cycles != NULL; i++) {
+        stats[i].cycles = disturbed->cycles(kernels[i], stats[i].cycles);
+    }
     for (size_t i = 0; i < count && status == IP_OK && comes; i++) {
         if (ip_random_unit(&disturbed->random) < disturbed->share) {
             stats[i].cycles *= 1 + (disturbed->factor - 1) * ip_random_unit(&disturbed->random);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/oncore_table.h - tables of costs made by hand, and predictions from them. Each test that includes it
- * uses all of it. */
+/* tests/oncore_table.h - tables of costs made by hand, and predictions from them. */
 #ifndef ISAPROBE_TESTS_ONCORE_TABLE_H
 #define ISAPROBE_TESTS_ONCORE_TABLE_H
 
@@ -29,8 +28,8 @@ struct bytes {
 };
 #define BYTES(text) ((struct bytes){text, sizeof(text) - 1})
 
-static void form_add(struct core_costs *costs, struct bytes code, const char *ports, double slots,
-                     double latency) {
+static inline void form_add(struct core_costs *costs, struct bytes code, const char *ports, double slots,
+                            double latency) {
     struct isa_form form;
     size_t length = 0;
     struct ip_error err = {0};
@@ -43,7 +42,7 @@ static void parameter(struct core_costs *costs, const char *key, double value) {
     must(probe_core_set(&costs->core, key, value, NAN, "by hand", &err), &err);
 }
 
-static struct core_prediction predict(struct core_costs *costs, struct bytes code, bool loop) {
+static inline struct core_prediction predict(struct core_costs *costs, struct bytes code, bool loop) {
     struct core_prediction prediction = {0};
     struct ip_error err = {0};
     const struct core_options options = {.loop = loop};
@@ -51,7 +50,7 @@ static struct core_prediction predict(struct core_costs *costs, struct bytes cod
     return prediction;
 }
 
-static struct core_cost *cost_of(struct core_costs *costs, struct bytes code) {
+static inline struct core_cost *cost_of(struct core_costs *costs, struct bytes code) {
     struct isa_form form;
     size_t length = 0;
     struct ip_error err = {0};

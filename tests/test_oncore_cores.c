@@ -555,6 +555,35 @@ static void test_index(void **state) {
 }
 
 /* Kinds of LEA are told apart where the core was asked about them. */
+/* An operation that is issued with what it waits for takes its port twice, where the core was seen to do
+ * that; not behind a multiplication of three cycles, nor in a chain, of which all but the second wait for
+ * what waits. */
+static void test_issued_again(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+#define SIGN_DX_SI "\x48\x63\xd6" /* movsxd rdx, esi */
+#define SIGN_CX_DX "\x48\x63\xca" /* movsxd rcx, edx */
+#define SIGN_DI_CX "\x48\x63\xf9" /* movsxd rdi, ecx */
+    form_add(&costs, BYTES(SIGN_DX_SI), "1*p015", 1, 1);
+    static const struct {
+        struct bytes code;
+        double once, again;
+    } cases[] = {{BYTES(SIGN_DX_SI SIGN_CX_DX), 2.0 / 3, 1.0},
+                 {BYTES(SIGN_DX_SI SIGN_CX_DX SIGN_DI_CX), 1.0, 4.0 / 3},
+                 {BYTES(POPCNT_DX_S SIGN_CX_DX), 1.0, 1.0},
+                 {BYTES(SIGN_DX_SI SIGN_DX_SI SIGN_DX_SI), 1.0, 1.0}};
+    for (unsigned again = 0; again < 2; again++) {
+        parameter(&costs, "issue_again", again);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            struct core_prediction prediction = predict(&costs, cases[i].code, false);
+            assert_about(prediction.cycles, again ? cases[i].again : cases[i].once);
+            core_prediction_fini(&prediction);
+        }
+    }
+    core_costs_fini(&costs);
+}
+
 static void test_lea(void **state) {
     (void)state;
     struct core_costs costs;
@@ -606,6 +635,7 @@ int main(void) {
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_index),
+        cmocka_unit_test(test_issued_again),
         cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,11 +172,41 @@ static void test_results_of_vectors(void **state) {
     }
 }
 
+/* A general register's data may come through an ALU: stores' ports are those that a vector's store has, too.
+ */
+static void test_ports_of_stores(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const struct {
+        const char *vector;
+        unsigned ports;
+    } cases[] = {{"1*pCD", 2}, {"1*pCD+1*p456789", 8}, {"1*p12", 8}, {"", 8}};
+    sample_store_make(place->path, &machine, 2);
+    sql(place->path,
+        "UPDATE forms SET syntax = 'mov m64, r64', mnemonic = 'mov' WHERE id = (SELECT min(id) FROM forms);"
+        "UPDATE forms SET syntax = 'movups m128, xmm', mnemonic = 'movups' WHERE id = (SELECT max(id) FROM "
+        "forms);"
+        "INSERT INTO ports SELECT id, '1*pCD+1*p456789', 1, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, run_id "
+        "FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        char change[160];
+        (void)snprintf(change, sizeof change,
+                       "UPDATE ports SET usage = '%s' WHERE form_id = (SELECT max(id) FROM forms)",
+                       cases[i].vector);
+        sql(place->path, cases[i].vector[0] != '\0' ? change : "DELETE FROM ports WHERE usage = '1*p12'");
+        costs_open(&opened, place);
+        assert_int_equal(__builtin_popcount(opened.costs.store_ports), cases[i].ports);
+        costs_close(&opened);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_nops_of_a_scan, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_moves_from_the_stack, place_open, place_close),
-        cmocka_unit_test_setup_teardown(test_results_of_vectors, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_results_of_vectors, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_ports_of_stores, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What cores take in before they issue: lines of code, and moves that stand before operations. */
+#include "tests/core_machine.h"
+
+static const char *const none[] = {NULL};
+static const char *const lines[] = {"line", NULL}, *const moves[] = {"move", NULL};
+
+enum { LINE = 64 };
+
+/* On the simulated core what issues is all: five slots a cycle. */
+static void lines_that_issue(void **state) {
+    (void)state;
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, lines, NULL, &core, &tally);
+    assert_int_equal(tally.untrusted, 0);
+    assert_fact(&core, "line", "10", NULL, 2);
+    assert_fact(&core, "line", "18", NULL, 3.6);
+    assert_fact(&core, "line", "64", NULL, 12.8);
+    assert_value(&core, PROBE_CORE_LINE_CONSTANTS, 0);
+    probe_core_fini(&core);
+}
+
+/* A core that takes up to twelve instructions of a line, or constants, at a time, in six cycles. */
+static double by_twelve(const struct gen_kernel *kernel, double cycles) {
+    static const uint8_t compares[] = {0x41, 0x80, 0xbe};
+    const bool is_line = kernel->unit_bytes == LINE && kernel->forms_per_unit == 1;
+    const bool constants =
+        memmem(kernel->shorter.bytes, kernel->shorter.length, compares, sizeof compares) != NULL;
+    const double items = (double)kernel->unit_instructions * (constants ? 2 : 1);
+    return is_line ? fmax(cycles, 6 * ceil(items / 12)) : cycles;
+}
+
+static void lines_that_do_not(void **state) {
+    (void)state;
+    struct disturbed core_of_twelves = {.cycles = by_twelve};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, lines, &core_of_twelves, &core, &tally);
+    assert_fact(&core, "line", "12", NULL, 6);
+    assert_fact(&core, "line", "13", NULL, 12);
+    assert_fact(&core, "line", "24", NULL, 12);
+    assert_fact(&core, "line", "25", NULL, 18);
+    assert_value(&core, PROBE_CORE_LINE_CONSTANTS, 1);
+    probe_core_fini(&core);
+}
+
+/* MOV there takes a slot before each of them. */
+static void moves_apart(void **state) {
+    (void)state;
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, moves, NULL, &core, &tally);
+    assert_fact(&core, "move", "add r64, r64", NULL, 0);
+    assert_fact(&core, "move", "and r32, imm8", NULL, 0);
+    assert_fact(&core, "move", "cmp r64, r64", NULL, 0);
+    probe_core_fini(&core);
+}
+
+/* A core on which `add rcx, rsi` right behind `mov rcx, rdi` takes its slot along. */
+static double with_the_addition(const struct gen_kernel *kernel, double cycles) {
+    static const uint8_t pair[] = {0x48, 0x89, 0xf9, 0x48, 0x01, 0xf1};
+    const bool together = memmem(kernel->shorter.bytes, kernel->shorter.length, pair, sizeof pair) != NULL;
+    const double slot = 1.0 / 5;
+    return together && kernel->unit_instructions > 2 ? cycles - slot : cycles;
+}
+
+static void moves_together(void **state) {
+    (void)state;
+    struct disturbed core_of_pairs = {.cycles = with_the_addition};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, moves, &core_of_pairs, &core, &tally);
+    assert_fact(&core, "move", "add r64, r64", NULL, 1);
+    assert_fact(&core, "move", "add r32, r32", NULL, 0);
+    assert_fact(&core, "move", "sub r64, r64", NULL, 0);
+    probe_core_fini(&core);
+}
+
+/* A core on which a CMP that waits for a LEA takes its port twice: three uses of ports for two. */
+static double twice(const struct gen_kernel *kernel, double cycles) {
+    static const uint8_t waits[] = {0x4c, 0x39, 0xc1}; /* cmp rcx, r8 */
+    return memmem(kernel->shorter.bytes, kernel->shorter.length, waits, sizeof waits) != NULL ? 1.5 * cycles
+                                                                                              : cycles;
+}
+
+static void issued_again(void **state) {
+    (void)state;
+    static const char *const again[] = {"again", NULL};
+    struct disturbed core_of_twos = {.cycles = twice};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, again, NULL, &core, &tally);
+    assert_value(&core, PROBE_CORE_ISSUE_AGAIN, 0);
+    probe_core_fini(&core);
+    core_measure(none, again, &core_of_twos, &core, &tally);
+    assert_value(&core, PROBE_CORE_ISSUE_AGAIN, 1);
+    probe_core_fini(&core);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_that_issue), cmocka_unit_test(lines_that_do_not),
+        cmocka_unit_test(moves_apart),      cmocka_unit_test(moves_together),
+        cmocka_unit_test(issued_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
