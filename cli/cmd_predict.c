@@ -99,7 +99,9 @@ const char *cli_predict_note(const struct core_instruction *instruction) {
         return "idiom";
     }
     if (instruction->renamed) {
-        return instruction->cost->eliminated >= 0.0 ? "done at rename" : "no port";
+        return instruction->joined                    ? "in the slot of the instruction behind it"
+               : instruction->cost->eliminated >= 0.0 ? "done at rename"
+                                                      : "no port";
     }
     return instruction->cost->why;
 }
