@@ -21,13 +21,7 @@ enum ip_status core_again_measure(struct core_session *session, struct ip_error 
     }
     size_t slots[KERNELS];
     double cycles[KERNELS];
-    enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < KERNELS && status == IP_OK; i++) {
-        struct gen_program program;
-        core_program_init(&program, "core: operations issued twice, %u", i);
-        core_lines(&program.unit, pairs[i], 1);
-        status = core_add(session, &program, &slots[i], err);
-    }
+    enum ip_status status = core_units_add(session, "operations issued twice", pairs, KERNELS, slots, err);
     status = status == IP_OK ? core_run_cycles(session, slots, KERNELS, cycles, err) : status;
     if (status != IP_OK) {
         return status;

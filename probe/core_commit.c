@@ -17,14 +17,7 @@ static const char *const units[PROBE_COMMITS] = {
 enum ip_status core_commit_measure(struct core_session *session, struct ip_error *err) {
     size_t slots[PROBE_COMMITS];
     double cycles[PROBE_COMMITS];
-    enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < PROBE_COMMITS && status == IP_OK; i++) {
-        struct gen_program program;
-        core_program_init(&program, "core: stores, %u", i);
-        core_memory_fill(&program, 0);
-        core_lines(&program.unit, units[i], 1);
-        status = core_add(session, &program, &slots[i], err);
-    }
+    enum ip_status status = core_units_add(session, "stores", units, PROBE_COMMITS, slots, err);
     status = status == IP_OK ? core_run_cycles(session, slots, PROBE_COMMITS, cycles, err) : status;
     if (status != IP_OK) {
         return status;

@@ -9,7 +9,6 @@ enum {
     LINE = 64,           /* bytes */
     COPIES_MOST = 64,    /* lines in the shorter loop, the longer one has twice as many */
     INSTRUCTIONS = 1024, /* in the shorter loop: what holds decoded code has room for both */
-    NOP_MAX = 15
 };
 
 /* Instructions in a line. Close to each other where cores were seen to take a step. */
@@ -69,7 +68,6 @@ enum ip_status core_line_measure(struct core_session *session, struct ip_error *
             line_write(&program, counts[i]);
         } else {
             core_program_init(&program, "core: lines of eight comparisons, %u", i - COUNTS);
-            core_memory_fill(&program, 0);
             program.copies = COPIES_MOST;
             core_lines(&program.unit, with_constants[i - COUNTS], LINE / 8);
         }

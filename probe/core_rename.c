@@ -18,18 +18,6 @@ static const char *const turns[PROBE_TURNS] = {
     [PROBE_TURNS_THREE] = "add rax, rcx; lea r8, [rax+rcx]; lea r9, [r8+rcx]; lea r10, [r8+rcx]",
 };
 
-static enum ip_status turns_add(struct core_session *session, size_t slots[PROBE_TURNS],
-                                struct ip_error *err) {
-    enum ip_status status = IP_OK;
-    for (unsigned i = 0; i < PROBE_TURNS && status == IP_OK; i++) {
-        struct gen_program program;
-        core_program_init(&program, "core: ports in turn, %u", i);
-        core_lines(&program.unit, turns[i], 1);
-        status = core_add(session, &program, &slots[i], err);
-    }
-    return status;
-}
-
 static enum ip_status turns_learn(struct core_session *session, const size_t slots[PROBE_TURNS],
                                   struct ip_error *err) {
     double cycles[PROBE_TURNS];
@@ -64,7 +52,7 @@ enum ip_status core_width_measure(struct core_session *session, struct ip_error 
         }
     }
     size_t turn_slots[PROBE_TURNS];
-    enum ip_status status = turns_add(session, turn_slots, err);
+    enum ip_status status = core_units_add(session, "ports in turn", turns, PROBE_TURNS, turn_slots, err);
     status = status == IP_OK ? core_run(session, err) : status;
     if (status != IP_OK) {
         return status;

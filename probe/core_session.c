@@ -85,6 +85,18 @@ enum ip_status core_add(struct core_session *session, struct gen_program *progra
     return probe_batch_add(&session->batch, program, slot, err);
 }
 
+enum ip_status core_units_add(struct core_session *session, const char *title, const char *const *units,
+                              unsigned count, size_t *slots, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < count && status == IP_OK; i++) {
+        struct gen_program program;
+        core_program_init(&program, "core: %s, %u", title, i);
+        core_lines(&program.unit, units[i], 1);
+        status = core_add(session, &program, &slots[i], err);
+    }
+    return status;
+}
+
 enum ip_status core_run(struct core_session *session, struct ip_error *err) {
     if (session->batch.stats != NULL) {
         return IP_OK; /* nothing was added since */

@@ -41,6 +41,10 @@ void core_fillers(const struct core_session *session, struct ip_lines *lines, un
 /* Adds a kernel to the batch and takes the program over. */
 IP_CHECK enum ip_status core_add(struct core_session *session, struct gen_program *program, size_t *slot,
                                  struct ip_error *err);
+/* Adds a kernel for each of these units of text (as in core_lines), with the title and its number. */
+IP_CHECK enum ip_status core_units_add(struct core_session *session, const char *title,
+                                       const char *const *units, unsigned count, size_t *slots,
+                                       struct ip_error *err);
 /* Measures what was added. The statistics stay until the next core_add. */
 IP_CHECK enum ip_status core_run(struct core_session *session, struct ip_error *err);
 const struct hx_stat *core_stat(const struct core_session *session, size_t slot);

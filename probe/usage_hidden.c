@@ -35,12 +35,8 @@ enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 /* May the form have uops of the kind? What works with vectors alone has none of general registers, what names
  * general registers, flags and memory alone none of vectors, and what names both may have either. */
 static bool is_of_kind(const struct isa_form *form, unsigned kind) {
-    bool vectors = false;
-    for (unsigned i = 0; i < form->operand_count; i++) {
-        const struct isa_operand *operand = &form->operands[i];
-        vectors = vectors || (operand->kind == ISA_OPERAND_REG && !isa_reg_is_gpr(operand->reg_class));
-    }
-    return KINDS[kind] == PROBE_PORTS_SCALAR ? !probe_usage_is_vectors_alone(form) : vectors;
+    return KINDS[kind] == PROBE_PORTS_SCALAR ? !probe_usage_is_vectors_alone(form)
+                                             : probe_usage_names_others(form);
 }
 
 bool probe_usage_issue_is_narrow(const struct probe_portmap *map) {

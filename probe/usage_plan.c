@@ -259,6 +259,15 @@ static bool may_store(const struct probe_usage_subject *subject) {
            (may_be_microcode(subject) && !probe_usage_is_of_vectors(subject));
 }
 
+bool probe_usage_names_others(const struct isa_form *form) {
+    bool others = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        others = others || (operand->kind == ISA_OPERAND_REG && !isa_reg_is_gpr(operand->reg_class));
+    }
+    return others;
+}
+
 bool probe_usage_is_vectors_alone(const struct isa_form *form) {
     bool vector = false, scalar = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
     for (unsigned i = 0; i < form->operand_count; i++) {
@@ -276,15 +285,14 @@ bool probe_usage_is_vectors_alone(const struct isa_form *form) {
  * takes to general registers go by one pair of pipes, of which the map knows the second alone, as two ALUs'
  * way: stores took one of these in every third reading (1*pCD+1*p45, 1*pCD). */
 static bool stores_vectors(const struct isa_form *form) {
-    bool vector = false, general = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
+    bool general = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
-        const bool of_register = operand->kind == ISA_OPERAND_REG;
-        vector = vector || (of_register && !isa_reg_is_gpr(operand->reg_class));
-        general = general || (of_register && isa_reg_is_gpr(operand->reg_class));
+        general = general || (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class));
     }
     const int memory = isa_form_memory_operand(form);
-    return vector && !general && memory >= 0 && form->operands[memory].write && !form->operands[memory].read;
+    return probe_usage_names_others(form) && !general && memory >= 0 && form->operands[memory].write &&
+           !form->operands[memory].read;
 }
 
 bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject) {
@@ -316,12 +324,8 @@ static bool loads_too_wide(const struct probe_usage_subject *subject, const stru
 
 /* Does it load into general registers? Conversions to these load into those of vectors. */
 static bool loads_to_general(const struct isa_form *form) {
-    bool vector = strncmp(form->mnemonic, "cvt", 3) == 0 || strncmp(form->mnemonic, "vcvt", 4) == 0;
-    for (unsigned i = 0; i < form->operand_count; i++) {
-        const struct isa_operand *operand = &form->operands[i];
-        vector = vector || (operand->kind == ISA_OPERAND_REG && !isa_reg_is_gpr(operand->reg_class));
-    }
-    return !vector;
+    bool converts = strncmp(form->mnemonic, "cvt", 3) == 0 || strncmp(form->mnemonic, "vcvt", 4) == 0;
+    return !converts && !probe_usage_names_others(form);
 }
 
 /* Is there a set of loads within this one, or around it, with blockers of these worlds? */

@@ -334,6 +334,8 @@ bool probe_usage_reads_flags(const struct probe_portmap *map,
  * `slots` that it takes (NaN: not known). NaN where that is not known. */
 double probe_usage_operands_stores(const struct probe_usage_subject *subject, double slots);
 bool probe_usage_is_of_vectors(const struct probe_usage_subject *subject);
+/* Has it operands in registers that are no general ones? */
+bool probe_usage_names_others(const struct isa_form *form);
 /* Has it operands in registers of vectors, and names it neither general registers nor flags, addresses by
  * vectors or memory that it writes? Then it computes where vectors do, and so does its microcode. */
 bool probe_usage_is_vectors_alone(const struct isa_form *form);
