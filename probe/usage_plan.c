@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/usage_plan.c - which blockers stand beside a form, and how many. */
+/* probe/usage_plan.c - which sets are asked of a form, and with which blockers. */
 #include <math.h>
 #include <string.h>
 
@@ -9,30 +9,12 @@
 #include "probe/usage_steps.h"
 
 enum {
-    COPIES = 4,         /* of the form beside blockers ... */
-    COPIES_OF_FAST = 8, /* ... and of one that takes a cycle at most: the more, the clearer */
-    COPIES_OF_SLOW = 3, /* ... and of one that holds a unit for long, beside NOPs */
-    COPIES_OF_MANY = 2, /* ... ports do some uops: copies for each port */
     LEAST_OF_ISSUE = 2, /* readings */
     LEAST_OF_SLOW = 6,
     WIDE_BITS = 512,
-    LOAD_BITS = 64,   /* loads that can begin at any multiple of eight bytes within a line */
-    RHYTHM_SLOTS = 6, /* readings of more lie apart for other reasons */
+    LOAD_BITS = 64,  /* loads that can begin at any multiple of eight bytes within a line */
+    BURST_SLOTS = 6, /* what has more comes in bursts */
 };
-
-static const double CYCLES_LEAST = 4;   /* of a unit */
-static const double CYCLES_SPARE = 1.5; /* blockers take longer than the copies alone, by this factor, */
-static const double ISSUE_SPARE = 1.6;  /* NOPs even longer: what is slow takes slots in bursts */
-static const double CHAIN_SPARE = 1.3;  /* and than what the copies of the next round wait for */
-static const double SLOTS_SPARE = 1.25; /* and than the copies' µops take on one port ... */
-static const double FOUND_SPARE = 1.5;  /* ... or, once they are known, on theirs */
-/* What holds a unit is read best where the blockers take little longer than it does. */
-static const double UNIT_CYCLES_PER_SLOT = 2.5, UNIT_SLOTS_MOST = 6, UNIT_SPARE = 1.3;
-/* A form that takes so many cycles has few copies and a narrow choice of sizes: loops of 900 NOPs have slow
- * modes (vdivpd zmm: 3 issue slots, or 28). */
-static const double SLOW_CYCLES = 7, SLOW_ISSUE_SPARE = 1.2, SLOW_RHYTHM = 1.0 / 3;
-/* Readings of one experiment have rhythms of their own. */
-static const double CYCLES_LONGER[] = {1, 1.37, 1.17, 1.53, 1.27, 1.1, 1.43, 1.21, 1.33};
 
 void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_form *form) {
     memset(subject, 0, sizeof *subject);
@@ -97,137 +79,6 @@ int probe_usage_blocker(const struct probe_usage_subject *subject, const struct 
         }
     }
     return -1;
-}
-
-/* -- How many ----------------------------------------------------------------------------------------- */
-
-/* ... the faster it is: of a slow one few say as much, and more would not fit. */
-unsigned probe_usage_copies(double cycles) {
-    return cycles <= 1.05 ? COPIES_OF_FAST : cycles <= 8 ? 4 : cycles <= 25 ? 2 : 1;
-}
-
-bool probe_usage_holds_unit(double cycles, double slots) {
-    return slots <= UNIT_SLOTS_MOST && cycles >= fmax(SLOW_CYCLES, UNIT_CYCLES_PER_SLOT * slots);
-}
-
-double probe_usage_terms_uops(const struct probe_usage_term *terms, unsigned count) {
-    double uops = 0;
-    for (unsigned t = 0; t < count; t++) {
-        uops += terms[t].uops;
-    }
-    return uops;
-}
-
-void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result) {
-    bool whole = true;
-    for (unsigned e = 0; e < subject->count; e++) {
-        whole = whole && (subject->experiments[e].parts == 0 || isfinite(subject->experiments[e].confined));
-    }
-    subject->found_count = whole ? result->term_count : 0;
-    memcpy(subject->found, result->terms, sizeof subject->found);
-    /* NaN slots: not known */
-    subject->uops = fmin(probe_usage_terms_uops(subject->found, subject->found_count), subject->slots);
-}
-
-/* Cycles in which ports that are not blocked take the uops of one instance that may go there: at most those
- * in which one port takes all. */
-static double elsewhere_cycles(const struct probe_usage_subject *subject, uint32_t target) {
-    struct probe_usage_term terms[PROBE_USAGE_TERMS];
-    unsigned count = 0;
-    for (unsigned t = 0; t < subject->found_count; t++) {
-        terms[count] = subject->found[t];
-        terms[count].ports &= ~target;
-        count += terms[count].ports != 0;
-    }
-    double one_port = SLOTS_SPARE * subject->slots; /* fmin and fmax leave it out where it is not known */
-    return subject->found_count > 0 ? fmin(FOUND_SPARE * probe_ports_bound(terms, count, NULL), one_port)
-                                    : fmax(SLOTS_SPARE, one_port);
-}
-
-/* uops of one instance that were found to have no other ports than these. */
-static double confined_uops(const struct probe_usage_subject *subject, uint32_t target) {
-    double uops = 0;
-    for (unsigned t = 0; t < subject->found_count; t++) {
-        uops += ports_within(subject->found[t].ports, target) ? subject->found[t].uops : 0;
-    }
-    return uops;
-}
-
-/* Issue slots of a blocker. */
-static double blocker_slots(const struct probe_portmap *map,
-                            const struct probe_usage_experiment *experiment) {
-    double slots = 1;
-    for (unsigned p = 0; p < experiment->parts; p++) {
-        int member = experiment->members[p];
-        bool known = member >= 0 && (size_t)member < map->member_count;
-        slots = known ? fmax(slots, probe_port_slots(&map->members[member])) : slots;
-    }
-    return slots;
-}
-
-/* How long the blockers must take so that nothing else of the form can bind. */
-static double least_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                           const struct probe_usage_experiment *experiment, unsigned copies) {
-    uint32_t target = experiment->target;
-    unsigned width = ports_in(target);
-    double slots = subject->slots > 1 ? subject->slots : 1;
-    bool unit = width != 0 && subject->holds_unit;
-    double least = (unit ? UNIT_SPARE : CYCLES_SPARE) * copies * subject->alone;
-    least = fmax(least, CHAIN_SPARE * subject->chain);
-    if (width == 0) { /* NOPs */
-        return CYCLES_LEAST + (subject->alone < SLOW_CYCLES ? ISSUE_SPARE : SLOW_ISSUE_SPARE) * least;
-    }
-    least = fmax(least, copies * elsewhere_cycles(subject, target));
-    double spare = map->issue_width - width * blocker_slots(map, experiment); /* a cycle, left by blockers */
-    slots = SLOTS_SPARE * copies * fmax(slots, subject->uops);
-    /* While the blocked ports take the form's own, all slots of these cycles are its. */
-    slots -= map->issue_width * copies * confined_uops(subject, target) / width;
-    least = fmax(least, spare > 0.25 ? slots / spare : 0);
-    return CYCLES_LEAST + least;
-}
-
-void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
-                                 const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                                 enum probe_usage_kind kind, unsigned number) {
-    unsigned width = ports_in(experiment->target);
-    double longer = CYCLES_LONGER[number % (sizeof CYCLES_LONGER / sizeof CYCLES_LONGER[0])];
-    bool narrow = width == 0 ? subject->alone >= SLOW_CYCLES : subject->holds_unit;
-    longer = narrow ? 1 + SLOW_RHYTHM * (longer - 1) : longer;
-    double rate = width != 0 ? width : map->issue_width, cycles = 0;
-    /* More copies where they cost no time: what others wait for is longer. */
-    bool waits = CYCLES_SPARE * COPIES_OF_FAST * subject->alone < CHAIN_SPARE * subject->chain;
-    unsigned copies = waits ? COPIES_OF_FAST : probe_usage_copies(subject->alone);
-    if (width >= PROBE_USAGE_MANY_PORTS && !experiment->widest && copies < COPIES_OF_MANY * width) {
-        copies = COPIES_OF_MANY * width;
-    }
-    if (width == 0) {
-        /* A loop ends with a group of instructions: what whole groups are added is not lost in its last one.
-         */
-        copies = subject->alone < SLOW_CYCLES ? (unsigned)round(map->issue_width) : COPIES_OF_SLOW;
-    }
-    double most = floor(PROBE_USAGE_BLOCKERS / rate);
-    unsigned before = experiment->copies;
-    for (experiment->copies = copies; experiment->copies > 0; experiment->copies /= 2) {
-        double least = least_cycles(subject, map, experiment, experiment->copies);
-        cycles = fmin(ceil(longer * least), most);
-        if (ceil(least) <= most) {
-            break;
-        }
-    }
-    if (experiment->copies == 0) { /* what was read of it before remains */
-        experiment->copies = before;
-        experiment->parts = experiment->reading_count > 0 ? experiment->parts : 0;
-        experiment->wanted = 0;
-        return;
-    }
-    experiment->base_copies =
-        experiment->based && kind != PROBE_USAGE_GLANCED && width != 0 && !subject->renews
-            ? experiment->copies / 2
-            : 0;
-    for (unsigned p = 0; p < experiment->parts; p++) {
-        experiment->blocked[p].uops =
-            width != 0 ? cycles * ports_in(experiment->blocked[p].ports) : ceil(cycles * rate);
-    }
 }
 
 /* -- Which sets --------------------------------------------------------------------------------------- */
@@ -299,8 +150,7 @@ bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject) {
     return subject->binds_early && probe_usage_is_vectors_alone(subject->form);
 }
 
-/* Ports that some of these use. */
-static uint32_t vector_ports(const struct probe_portmap *map) {
+uint32_t probe_usage_vector_ports(const struct probe_portmap *map) {
     uint32_t ports = 0;
     for (size_t i = 0; i < map->member_count; i++) {
         const struct probe_port_member *member = &map->members[i];
@@ -369,7 +219,7 @@ void probe_usage_issue_plan(struct probe_usage_subject *subject) {
     experiment_init(&subject->issue, 0, -1);
     subject->issue.based = true;
     subject->issue.least = subject->issue.wanted =
-        subject->alone < SLOW_CYCLES ? LEAST_OF_ISSUE : LEAST_OF_SLOW;
+        subject->alone < PROBE_USAGE_SLOW_CYCLES ? LEAST_OF_ISSUE : LEAST_OF_SLOW;
 }
 
 void probe_usage_issue_know(struct probe_usage_subject *subject, const struct probe_portmap *map) {
@@ -386,11 +236,14 @@ void probe_usage_issue_know(struct probe_usage_subject *subject, const struct pr
     issue->wanted = 0;
 }
 
+/* What has a way around blocked ports waits for them now and then in two cases: the core is known to let it
+ * (probe/usage_early.c), or it is microcode, whose uops come at once (VREDUCEPD from memory on a Zen 5: two
+ * of {2 3} and one of {0 3} read as 1.1 to 2.0 of the latter). */
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
-    const uint32_t vectors = vector_ports(map);
+    const uint32_t vectors = probe_usage_vector_ports(map);
     /* Where readings are no upper bounds what they say counts. */
-    bool alone = vectors != 0 && subject->delays != 0 &&
-                 (probe_usage_is_vectors_alone(subject->form) || stores_vectors(subject->form));
+    const bool alone = vectors != 0 && subject->delays != 0 &&
+                       (probe_usage_is_vectors_alone(subject->form) || stores_vectors(subject->form));
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];
@@ -417,10 +270,12 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             experiment->least =
                 class->load && gen_form_modifies_memory(subject->form) ? PROBE_USAGE_BOUND_READINGS : 1;
             experiment->rhythms =
-                !(subject->slots > RHYTHM_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
+                !(subject->slots > BURST_SLOTS) && isa_form_memory_operand(subject->form) >= 0;
             bool wide = !memory && !experiment->widest && width >= PROBE_USAGE_MANY_PORTS;
-            experiment->delays = !experiment->widest &&
-                                 (probe_usage_delays(subject, map, c) || (wide && subject->delays != 0));
+            bool bursts =
+                alone && subject->slots > BURST_SLOTS && !memory && !ports_within(vectors, class->ports);
+            bool waits = probe_usage_delays(subject, map, c) || (wide && subject->delays != 0) || bursts;
+            experiment->delays = !experiment->widest && waits;
             experiment->bounds = experiment->delays || wide || (!experiment->widest && subject->holds_unit);
             experiment->based = class->load || experiment->widest;
             if (alone && !memory && (class->ports & vectors) == 0) {

@@ -29,6 +29,9 @@ enum {
 
 /* uops: of a form that writes memory a store that is seen at all is one. */
 #define PROBE_USAGE_STORE_SEEN 0.25
+/* A form that takes so many cycles has few copies and a narrow choice of sizes: loops of 900 NOPs have slow
+ * modes (vdivpd zmm: 3 issue slots, or 28). */
+#define PROBE_USAGE_SLOW_CYCLES 7.0
 /* What a form's own throughput may be wrong by, as a factor, where it bounds uops. */
 #define PROBE_USAGE_CYCLES_MORE 1.05
 
@@ -150,12 +153,23 @@ static inline bool ports_fill_issue(uint32_t set, const struct probe_portmap *ma
 
 void probe_usage_give_up(struct probe_usage *result, enum probe_usage_verdict verdict, const char *why);
 
-/* -- probe/usage_plan.c: which blockers stand beside a form, and how many ------------------------------- */
+/* -- probe/usage_plan.c: which sets are asked of a form, and with which blockers ------------------------ */
 
 void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_form *form);
 /* A member of class `number` of the map that may stand beside the form (position in the map); -1: none. */
 int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                         unsigned number);
+/* Ports that what works with vectors alone uses. */
+uint32_t probe_usage_vector_ports(const struct probe_portmap *map);
+/* The experiment that finds the issue slots. */
+void probe_usage_issue_plan(struct probe_usage_subject *subject);
+/* Takes the slots that are known, if any and to be trusted, for readings that say so. */
+void probe_usage_issue_know(struct probe_usage_subject *subject, const struct probe_portmap *map);
+/* One experiment for each set that may have µops of the form. */
+void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map);
+
+/* -- probe/usage_size.c: how many blockers stand beside how many copies of a form ----------------------- */
+
 /* Instances that stand beside blockers, of a form that takes so many cycles. */
 unsigned probe_usage_copies(double cycles);
 /* Does a form that takes so many cycles alone, and so many issue slots (NaN: not known), hold a unit all the
@@ -165,12 +179,6 @@ bool probe_usage_holds_unit(double cycles, double slots);
 double probe_usage_terms_uops(const struct probe_usage_term *terms, unsigned count);
 /* From here on mixes are as long as these terms ask for, if all sets were read. */
 void probe_usage_found_use(struct probe_usage_subject *subject, const struct probe_usage *result);
-/* The experiment that finds the issue slots. */
-void probe_usage_issue_plan(struct probe_usage_subject *subject);
-/* Takes the slots that are known, if any and to be trusted, for readings that say so. */
-void probe_usage_issue_know(struct probe_usage_subject *subject, const struct probe_portmap *map);
-/* One experiment for each set that may have µops of the form. */
-void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map);
 /* Sets the numbers of instances for try `number`, from 0; each has a rhythm of its own. A glance goes without
  * a base, but for what renews operands. */
 void probe_usage_experiment_size(struct probe_usage_experiment *experiment,

@@ -589,18 +589,31 @@ static double blockers_beside(const struct probe_usage_subject *subject) {
  * true is not believed. */
 static void test_blockers_stand_as_long_as_needed(void **state) {
     (void)state;
-    struct probe_usage_subject subject = {.alone = 5, .slots = 30, .chain = 5};
+    struct probe_usage_subject subject = {.alone = 8, .slots = 16, .chain = 5};
     double unknown = blockers_beside(&subject);
-    assert_true(unknown >= 30 * 4);
+    assert_true(unknown >= 16 * 4);
     struct probe_usage found = {
-        .terms = {{.ports = 1, .uops = 2}, {.ports = 0x63, .uops = 18}, {.ports = 0x21, .uops = 10}},
+        .terms = {{.ports = 1, .uops = 2}, {.ports = 0x63, .uops = 8}, {.ports = 0x21, .uops = 6}},
         .term_count = 3};
     probe_usage_found_use(&subject, &found);
     double known = blockers_beside(&subject);
-    assert_true(known >= 10 * 4 && known < unknown / 1.5);
+    assert_true(known >= 8 * 4 && known < unknown / 1.4);
     found.terms[1].uops = 4000;
     probe_usage_found_use(&subject, &found);
     assert_true(blockers_beside(&subject) == unknown);
+}
+
+/* No more uops crowd on the port that is left than it and the blocked one do in the time that the form takes:
+ * microcode has more issue slots than that. */
+static void test_blockers_stand_no_longer_than_needed(void **state) {
+    (void)state;
+    struct probe_usage_subject subject = {.alone = 2, .slots = 4};
+    double few = blockers_beside(&subject);
+    subject.slots = 20;
+    double many = blockers_beside(&subject);
+    assert_true(few >= 4 * 4 && many >= few && many < 1.2 * few);
+    subject.alone = NAN;                          /* not known: slots alone bound them */
+    assert_true(blockers_beside(&subject) >= 20); /* beside one copy */
 }
 
 /* A mix that would be too long is not read; what was read of a shorter one stands. */
@@ -643,6 +656,7 @@ int main(void) {
         cmocka_unit_test(test_hidden_uops_are_told_anew),
         cmocka_unit_test(test_microcode_among_noise),
         cmocka_unit_test(test_blockers_stand_as_long_as_needed),
+        cmocka_unit_test(test_blockers_stand_no_longer_than_needed),
         cmocka_unit_test(test_a_mix_too_long_keeps_its_readings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,55 @@ static void test_copies_beside_wide_sets(void **state) {
     }
 }
 
+/* What is microcode of vectors has nothing but its loads elsewhere while all their ports are blocked. */
+static void test_blockers_beside_microcode_of_vectors(void **state) {
+    (void)state;
+    struct core core;
+    core_make(&core);
+    double blocked[2];
+    for (unsigned general = 0; general < 2; general++) {
+        struct isa_form form = form_of(general ? "vptest xmm, xmm" : "vphaddw xmm, xmm, xmm");
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.alone = 6;
+        subject.slots = 32;
+        subject.legacy = false;
+        probe_usage_experiments_plan(&subject, &core.map);
+        struct probe_usage_experiment *vectors = of_set(&subject, VECTORS);
+        probe_usage_experiment_size(vectors, &subject, &core.map, PROBE_USAGE_GLANCED, 0);
+        blocked[general] = vectors->blocked[0].uops;
+    }
+    assert_true(2 * blocked[0] < blocked[1]);
+}
+
+/* Readings beside two of the vectors' four ports are upper bounds of microcode, whose uops come at once;
+ * beside all four, and of what takes few slots, and where nothing waits, they count. */
+static void test_bursts_of_microcode(void **state) {
+    (void)state;
+    static const struct {
+        double slots;
+        uint64_t delays;
+        bool bounds;
+    } cases[] = {{16, 1, true}, {2, 1, false}, {16, 0, false}};
+    struct core core;
+    core_make(&core);
+    enum { HALF = 0x0c0 };
+    core.map.classes[2] = core.map.classes[1]; /* for that of stores */
+    core.map.classes[2].ports = HALF;
+    core.map.classes[2].width = 2;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form = form_of("vphaddw xmm, xmm, xmm");
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.slots = cases[i].slots;
+        subject.delays = cases[i].delays;
+        probe_usage_experiments_plan(&subject, &core.map);
+        assert_int_equal(of_set(&subject, HALF)->bounds, cases[i].bounds);
+        assert_int_equal(of_set(&subject, HALF)->delays, cases[i].bounds);
+        assert_false(of_set(&subject, VECTORS)->bounds);
+    }
+}
+
 /* Stores of `add m64, r64` that are told by these readings, of which two issue slots are known. */
 static double stores_of(const double *readings, unsigned count) {
     struct core core;
@@ -276,10 +325,16 @@ static void test_slots_beside_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_may_store),           cmocka_unit_test(test_who_may_compute_on_alus),
-        cmocka_unit_test(test_copies_beside_wide_sets), cmocka_unit_test(test_stores_that_are_seen),
-        cmocka_unit_test(test_counts_of_wide_sets),     cmocka_unit_test(test_flags_need_a_port),
-        cmocka_unit_test(test_slots_beside_memory),     cmocka_unit_test(test_values_need_a_port),
+        cmocka_unit_test(test_who_may_store),
+        cmocka_unit_test(test_who_may_compute_on_alus),
+        cmocka_unit_test(test_copies_beside_wide_sets),
+        cmocka_unit_test(test_blockers_beside_microcode_of_vectors),
+        cmocka_unit_test(test_bursts_of_microcode),
+        cmocka_unit_test(test_stores_that_are_seen),
+        cmocka_unit_test(test_counts_of_wide_sets),
+        cmocka_unit_test(test_flags_need_a_port),
+        cmocka_unit_test(test_slots_beside_memory),
+        cmocka_unit_test(test_values_need_a_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
