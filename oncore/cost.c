@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "oncore/cost_steps.h"
-#include "oncore/line.h"
 #include "probe/usage.h"
 #include "results/core.h"
 
@@ -307,7 +306,7 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
         core_costs_fini(&made);
         return status;
     }
-    core_lines_fill(&made);
+    probe_entries_find(&made.entries, &made.core, core_issue_width(&made));
     *costs = made;
     return IP_OK;
 }

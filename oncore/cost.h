@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "isa/form.h"
 #include "probe/core_params.h"
+#include "probe/entries.h"
 #include "results/store.h"
 #include "results/transfer.h"
 
@@ -92,8 +93,6 @@ struct core_cost {
 };
 
 /* Costs by syntax, made when they are first asked for. */
-enum { CORE_LINE_MOST = 64 }; /* instructions that begin in a line of code */
-
 struct core_costs {
     struct res_store *store;  /* borrowed; NULL: only what core_costs_add gave */
     struct core_cost **items; /* owned */
@@ -108,9 +107,8 @@ struct core_costs {
     struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
     unsigned load_term_count, store_term_count;
     struct res_transfers transfers;
-    struct probe_core core;                 /* owned */
-    double line_cycles[CORE_LINE_MOST + 1]; /* of a line of straight code with so many instructions; 0: what
-                                               they take to issue */
+    struct probe_core core;       /* owned */
+    struct probe_entries entries; /* of what holds decoded code */
 };
 
 /* From a store, which is borrowed and must outlive the costs. Statuses as the store's. */

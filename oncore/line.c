@@ -2,105 +2,92 @@
 #include "oncore/line.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "oncore/cost_steps.h"
 #include "oncore/values.h"
 
-/* What takes no more than this times what issues is bound by that, and what is so near to a whole number is
- * one: long straight code was seen to take 1 to 2 % more than short loops of it. */
-static const double NO_MORE = 1.03;
+/* Copies in a row are followed for so many bytes, or until they end where a line does. */
+enum { BYTES_FOLLOWED = 4096 };
 
-static double settled(double cycles, double issued) {
-    const double whole = round(cycles);
-    return cycles <= NO_MORE * issued                                           ? issued
-           : whole >= issued && fabs(cycles - whole) <= (NO_MORE - 1.0) * whole ? whole
-                                                                                : cycles;
-}
+/* Where the walk through the code is. */
+struct walk {
+    const struct probe_entries *entries;
+    bool with_constants;
+    unsigned instructions, constants; /* in the last entry */
+    unsigned begun;                   /* entries, in this line */
+    size_t line;
+    double cycles; /* of the lines before */
+};
 
-/* The line's cycles for the least known number of instructions that is no less than `count`: that number; 0:
- * none is known. */
-static unsigned known_above(const struct core_costs *costs, unsigned count, double *cycles) {
-    static const char kind[] = "line ";
-    size_t fact_count = 0;
-    const struct probe_core_fact *facts = probe_core_facts_find(&costs->core, kind, &fact_count);
-    unsigned least = 0;
-    for (size_t i = 0; i < fact_count; i++) {
-        const unsigned number = (unsigned)strtoul(facts[i].key + sizeof kind - 1, NULL, 10);
-        if (facts[i].value.known && number >= count && (least == 0 || number < least)) {
-            least = number;
-            *cycles = facts[i].value.value;
-        }
-    }
-    return least;
-}
-
-void core_lines_fill(struct core_costs *costs) {
-    const double width = core_issue_width(costs);
-    double below = 0.0, above = 0.0; /* cycles for the numbers next to `count` that are known */
-    unsigned below_count = 0, above_count = 0;
-    for (unsigned count = 1; count <= CORE_LINE_MOST; count++) {
-        if (count > above_count) {
-            below_count = above_count;
-            below = above;
-            above_count = known_above(costs, count, &above);
-            if (above_count == 0) {
-                return; /* nothing is known of so many */
-            }
-            above = settled(above, above_count / width);
-        }
-        const double share =
-            below_count == 0 ? 1.0 : (double)(count - below_count) / (above_count - below_count);
-        const double cycles = below + (above - below) * share;
-        const bool issues = below_count == 0 ? above <= above_count / width : cycles <= count / width;
-        costs->line_cycles[count] = issues ? 0.0 : cycles;
+static void walk_to_line(struct walk *walk, size_t line) {
+    for (; walk->line < line; walk->line++) {
+        walk->cycles += walk->entries->cycles[walk->begun];
+        walk->begun = 0;
+        walk->instructions = walk->entries->across ? walk->instructions : walk->entries->size;
     }
 }
 
-/* Displacements and immediates in its encoding. */
+/* Displacements and immediates in its encoding, by which an entry counts: those of NOPs it does not hold. */
 static unsigned constants_of(const struct core_instruction *instruction) {
     const struct isa_form *form = &instruction->cost->form;
     unsigned constants = 0;
-    for (unsigned i = 0; i < form->explicit_count; i++) {
+    for (unsigned i = 0; i < form->explicit_count && strcmp(form->mnemonic, "nop") != 0; i++) {
         const struct isa_operand *operand = &form->operands[i];
         const bool address = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
-        constants += operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed;
+        if (operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) {
+            constants += operand->bits > 32 ? 2 : 1;
+        }
+        constants += operand->kind == ISA_OPERAND_REL;
         constants += address && (core_address_has_number(&instruction->binding.address) ||
                                  instruction->binding.address.base < 0);
     }
     return constants;
 }
 
-double core_lines_bound(const struct core_costs *costs, const struct core_block *block, bool loop) {
-    const bool with_constants = probe_core_get(&costs->core, PROBE_CORE_LINE_CONSTANTS) > 0.5;
-    const double width = core_issue_width(costs);
-    double cycles = 0.0, issued = 0.0;
-    unsigned instructions = 0, constants = 0, passes = 0;
-    size_t end = 0, line = 0;
-    do { /* until the copies end where a line does */
-        for (size_t i = 0; i <= block->count; i++) {
-            const bool last = i == block->count;
-            const size_t at = last ? end + block->code_bytes : end + block->items[i].offset;
-            const bool closes = last && (loop || at % CORE_LINE_BYTES == 0);
-            if (last && loop) {
-                instructions++; /* the branch */
-            }
-            if (at / CORE_LINE_BYTES != line || closes) {
-                const unsigned count = with_constants && constants > instructions ? constants : instructions;
-                const double known = count <= CORE_LINE_MOST ? costs->line_cycles[count] : 0.0;
-                cycles += known > 0.0 ? known : instructions / width;
-                issued += instructions / width;
-                line = at / CORE_LINE_BYTES;
-                instructions = constants = 0;
-            }
-            if (!last && !block->items[i].fused && !block->items[i].joined) {
-                instructions++;
-            }
-            constants += last ? 0 : constants_of(&block->items[i]);
+/* Is it one with the instruction before it? */
+static bool goes_along(const struct core_block *block, size_t i) {
+    return i < block->count && (block->items[i].fused || block->items[i].joined);
+}
+
+static void walk_through(struct walk *walk, const struct core_block *block, size_t begin) {
+    for (size_t i = 0; i < block->count; i++) {
+        walk_to_line(walk, (begin + block->items[i].offset) / CORE_LINE_BYTES);
+        if (goes_along(block, i)) {
+            continue;
         }
+        unsigned constants = 0;
+        for (size_t with = i; walk->with_constants && (with == i || goes_along(block, with)); with++) {
+            constants += constants_of(&block->items[with]);
+        }
+        if (walk->instructions + 1 > walk->entries->size ||
+            walk->constants + constants > walk->entries->size) {
+            walk->begun++;
+            walk->instructions = walk->constants = 0;
+        }
+        walk->instructions++;
+        walk->constants += constants;
+    }
+}
+
+double core_lines_bound(const struct core_costs *costs, const struct core_block *block, bool loop) {
+    struct walk walk = {.entries = &costs->entries,
+                        .with_constants = probe_core_get(&costs->core, PROBE_CORE_LINE_CONSTANTS) > 0.5,
+                        .instructions = costs->entries.size};
+    if (costs->entries.size == 0) {
+        return NAN;
+    }
+    if (loop) {
+        walk_through(&walk, block, 0);
+        walk_to_line(&walk, (block->code_bytes - 1) / CORE_LINE_BYTES + 1); /* with its branch's last byte */
+        return walk.cycles;
+    }
+    unsigned passes = 0;
+    size_t end = 0;
+    for (; passes == 0 || end % CORE_LINE_BYTES != 0 || end < BYTES_FOLLOWED; passes++) {
+        walk_through(&walk, block, end);
         end += block->code_bytes;
-        passes++;
-    } while (!loop && end % CORE_LINE_BYTES != 0 && passes < CORE_LINE_BYTES);
-    return cycles > issued ? cycles / passes : NAN;
+    }
+    walk_to_line(&walk, end / CORE_LINE_BYTES);
+    return walk.cycles / passes;
 }

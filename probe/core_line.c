@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "probe/core_groups.h"
+#include "probe/entries.h"
 
 enum {
     LINE = 64,           /* bytes */
@@ -55,10 +56,34 @@ static enum ip_status constants_learn(struct core_session *session, const size_t
                       one);
 }
 
+/* What the lines say together. */
+static enum ip_status entries_learn(struct core_session *session, struct ip_error *err) {
+    struct probe_entries entries;
+    probe_entries_find(&entries, session->core, session->width);
+    const char *how = "as the lines say that take more than what issues";
+    if (entries.size == 0) {
+        how = "not known: no line takes more than what issues, or none explain those that do";
+    }
+    enum ip_status status =
+        core_learn(session, "line_entry", entries.size > 0 ? entries.size : NAN, 0, err, "%s", how);
+    return status == IP_OK ? core_learn(session, "line_across", entries.size > 0 ? entries.across : NAN, 0,
+                                        err, "%s", how)
+                           : status;
+}
+
+static enum ip_status not_asked(struct core_session *session, struct ip_error *err) {
+    static const char *const names[] = {"line_entry", "line_across", "line_constants"};
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == IP_OK; i++) {
+        status = core_learn(session, names[i], NAN, NAN, err,
+                            "not asked: NOPs share the slots of others and tell nothing of lines");
+    }
+    return status;
+}
+
 enum ip_status core_line_measure(struct core_session *session, struct ip_error *err) {
     if (core_nops_ride(session)) {
-        return core_learn(session, "line_constants", NAN, NAN, err,
-                          "not asked: NOPs share the slots of others and tell nothing of lines");
+        return not_asked(session, err);
     }
     size_t slots[COUNTS + CONSTANTS];
     enum ip_status status = IP_OK;
@@ -75,5 +100,6 @@ enum ip_status core_line_measure(struct core_session *session, struct ip_error *
     }
     status = status == IP_OK ? core_run(session, err) : status;
     status = status == IP_OK ? counts_learn(session, slots, err) : status;
+    status = status == IP_OK ? entries_learn(session, err) : status;
     return status == IP_OK ? constants_learn(session, slots + COUNTS, err) : status;
 }

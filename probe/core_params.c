@@ -74,6 +74,8 @@ static const struct {
     [PROBE_CORE_STACK_MOVE] = {"stack_move", "cycles more"},
     [PROBE_CORE_ISSUE_AGAIN] = {"issue_again", ""},
     [PROBE_CORE_LINE_CONSTANTS] = {"line_constants", ""},
+    [PROBE_CORE_LINE_ENTRY] = {"line_entry", "instructions"},
+    [PROBE_CORE_LINE_ACROSS] = {"line_across", ""},
 };
 
 static const char *const kinds[] = {"fuse ",  "eliminate ", "idiom ",  "micro ", "micro_index ",

@@ -98,8 +98,10 @@ enum probe_core_key {
                              */
     PROBE_CORE_ISSUE_AGAIN, /* 1: an operation that is issued with one of a cycle that it waits for takes its
                                port twice */
-    PROBE_CORE_LINE_CONSTANTS, /* 1: of a line's displacements and immediates only as many are taken in a
-                                  cycle as of its instructions ("line N", a fact) */
+    PROBE_CORE_LINE_CONSTANTS, /* 1: an entry of decoded code holds only as many displacements and immediates
+                                  as instructions */
+    PROBE_CORE_LINE_ENTRY,     /* instructions in such an entry (probe/entries.h; "line N", a fact) */
+    PROBE_CORE_LINE_ACROSS,    /* 1: one that is not full goes on in the next line */
     PROBE_CORE_KEYS
 };
 

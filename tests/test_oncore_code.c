@@ -5,22 +5,27 @@
 #include "oncore/line.h"
 
 #define TIMES_4(text)  text text text text
+#define TIMES_9(text)  TIMES_4(text) TIMES_4(text) text
 #define TIMES_12(text) TIMES_4(text) TIMES_4(text) TIMES_4(text)
 #define CMP_MEM_0      "\x80\xbb\x00\x01\x00\x00\x00" /* cmp byte [rbx+0x100], 0 */
-#define MOV_CX_DI      "\x48\x89\xf9"                 /* mov rcx, rdi */
-#define ADD_CX_SI      "\x48\x01\xf1"                 /* add rcx, rsi */
+#define CMP_AX_0       "\x48\x83\xf8\x00"             /* cmp rax, 0 */
+#define ADD_AX_8       "\x48\x83\xc0\x08"             /* add rax, 8 */
+#define THREE_NOPS     NOP_MEM NOP_MEM NOP_MEM
+#define NOP_MEM        "\x0f\x1f\x40\x08"                         /* nop dword [rax+8] */
+#define MOV_CX_64      "\x48\xb9\x01\x02\x03\x04\x05\x06\x07\x08" /* mov rcx, 0x0807060504030201 */
+#define MOV_CX_DI      "\x48\x89\xf9"                             /* mov rcx, rdi */
+#define ADD_CX_SI      "\x48\x01\xf1"                             /* add rcx, rsi */
 
-/* Lines of twelve and fewer instructions issue, four a cycle; those of 14 to 16 take five cycles; of 24, what
- * issues. */
-static void lines_make(struct core_costs *costs) {
+/* Entries of four instructions: up to two that begin in a line take a cycle, three five, four six. */
+static void lines_make(struct core_costs *costs, bool across) {
     small_machine_make(costs);
     form_add(costs, BYTES(CMP_MEM_0), "1*p015+1*p23", 1.0, 1.0);
-    parameter(costs, "line 8", 2.03);
-    parameter(costs, "line 12", 3.0);
-    parameter(costs, "line 14", 5.1);
-    parameter(costs, "line 16", 4.9);
-    parameter(costs, "line 24", 6.0);
-    core_lines_fill(costs);
+    form_add(costs, BYTES(CMP_AX_0), "1*p015", 1.0, 1.0);
+    form_add(costs, BYTES(NOP_MEM), "none", 1.0, NAN);
+    form_add(costs, BYTES(MOV_CX_64), "1*p015", 1.0, 1.0);
+    form_add(costs, BYTES(ADD_AX_8), "1*p015", 1.0, 1.0);
+    form_add(costs, BYTES(JNZ_HERE), "1*p0", 1.0, 0.0);
+    costs->entries = (struct probe_entries){.size = 4, .across = across, .cycles = {1, 1, 1, 5, 6}};
 }
 
 static double code_bound(struct core_costs *costs, struct bytes code, bool loop) {
@@ -30,42 +35,69 @@ static double code_bound(struct core_costs *costs, struct bytes code, bool loop)
     return bound;
 }
 
-static void test_line_cycles(void **state) {
+/* A loop begins with a line. */
+static void test_lines_of_loops(void **state) {
+    (void)state;
+    for (int across = 0; across < 2; across++) {
+        struct core_costs costs;
+        lines_make(&costs, across);
+        assert_near(code_bound(&costs, BYTES(TIMES_4(ADD_AX_BX) TIMES_4(ADD_AX_BX)), true), 1);
+        assert_near(code_bound(&costs, BYTES(TIMES_4(ADD_AX_BX) TIMES_4(ADD_AX_BX) ADD_AX_BX), true), 5);
+        assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_BX)), true), 5);
+        assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_BX) ADD_AX_BX), true), 6);
+        /* Ten in the first line, three of them in its third entry, and four in the next: one of these fills
+         * that entry, where it goes on. A line in which no entry begins is there all the same. */
+        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 TIMES_4(ADD_AX_BX)), true), 6);
+        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 ADD_AX_BX ADD_AX_BX), true), 6);
+        /* A branch that ends in the next line is looked for there; one that ends with a line is not. */
+        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0), true), 6);
+        assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_8) TIMES_4(ADD_AX_8)), true), 6);
+        costs.entries.cycles[1] = 3;
+        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 ADD_AX_BX ADD_AX_BX), true),
+                    across ? 6 : 8);
+        core_costs_fini(&costs);
+    }
+}
+
+/* Copies in a row. */
+static void test_lines_of_copies(void **state) {
     (void)state;
     struct core_costs costs;
-    lines_make(&costs);
-    static const double expected[] = {[0] = 0,  [1] = 0,  [8] = 0,  [10] = 0,   [12] = 0,    [13] = 4,
-                                      [14] = 5, [15] = 5, [16] = 5, [20] = 5.5, [23] = 5.875};
-    for (unsigned n = 0; n < sizeof expected / sizeof expected[0]; n++) {
-        if (expected[n] > 0 || n <= 12) {
-            assert_near(costs.line_cycles[n], expected[n]);
-        }
-    }
-    assert_near(costs.line_cycles[24], 0);
-    assert_near(costs.line_cycles[CORE_LINE_MOST], 0); /* nothing is known of so many */
-    parameter(&costs, "line 6", 1.7);                  /* and fewer: a line is not taken in sooner */
-    core_lines_fill(&costs);
-    assert_near(costs.line_cycles[1], 1.7);
+    lines_make(&costs, true);
+    /* Sixteen of four bytes in a line are four entries. Of three bytes 64 begin in three lines: at every
+     * fourth an entry, six, five and five of them. */
+    costs.entries.cycles[5] = costs.entries.cycles[6] = 6;
+    assert_near(code_bound(&costs, BYTES(ADD_AX_8), false), 6.0 / 16);
+    assert_near(code_bound(&costs, BYTES(ADD_AX_BX), false), 3 * 6.0 / 64);
+    costs.entries.cycles[6] = 9;
+    assert_near(code_bound(&costs, BYTES(ADD_AX_BX), false), (6.0 + 6.0 + 9.0) / 64);
+    costs.entries.size = 0;
+    assert_true(isnan(code_bound(&costs, BYTES(ADD_AX_8), false)));
     core_costs_fini(&costs);
 }
 
-static void test_lines(void **state) {
+/* Displacements and immediates count where they were seen to. */
+static void test_constants_in_lines(void **state) {
     (void)state;
     struct core_costs costs;
-    lines_make(&costs);
-    /* Copies of three bytes end with the third line, in which 22, 21 and 21 of them begin. */
-    assert_near(code_bound(&costs, BYTES(ADD_AX_BX), false), (5.75 + 5.625 + 5.625) / 64);
-    /* A loop begins with a line, and has a branch: 13 and 14 instructions. */
-    assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_BX)), true), 4);
-    assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_BX) ADD_AX_BX), true), 5);
-    assert_true(isnan(code_bound(&costs, BYTES(TIMES_4(ADD_AX_BX)), true)));
-    /* Constants count where they were seen to: ten and nine comparisons begin in a line. */
-    assert_true(isnan(code_bound(&costs, BYTES(CMP_MEM_0), false)));
+    lines_make(&costs, true);
+    struct bytes four = BYTES(TIMES_4(CMP_MEM_0)), five = BYTES(TIMES_4(CMP_MEM_0) CMP_MEM_0);
+    assert_near(code_bound(&costs, five, true), 1);
     parameter(&costs, "line_constants", 1);
-    assert_near(code_bound(&costs, BYTES(CMP_MEM_0), false), (5.5 + 6 * 5.25) / 64);
-    core_costs_fini(&costs);
-    small_machine_make(&costs);
-    assert_true(isnan(code_bound(&costs, BYTES(ADD_AX_BX), false)));
+    assert_near(code_bound(&costs, four, true), 1);
+    assert_near(code_bound(&costs, five, true), 5);
+    /* A comparison and its jump are one instruction, with the constants of both. */
+    struct bytes pairs = BYTES(TIMES_4(CMP_AX_0 JNZ_HERE) CMP_AX_0 JNZ_HERE);
+    parameter(&costs, "fuse cmp r64, imm8 + jnz rel8", 1);
+    assert_near(code_bound(&costs, pairs, true), 5);
+    parameter(&costs, "line_constants", 0);
+    assert_near(code_bound(&costs, pairs, true), 1);
+    /* A NOP's are not held, those of 64 bits count twice. */
+    parameter(&costs, "line_constants", 1);
+    assert_near(code_bound(&costs, BYTES(THREE_NOPS CMP_MEM_0 THREE_NOPS CMP_MEM_0), true), 1);
+    assert_near(code_bound(&costs, BYTES(ADD_AX_8 ADD_AX_8 ADD_AX_8 CMP_MEM_0 TIMES_4(ADD_AX_8)), true), 5);
+    assert_near(code_bound(&costs, BYTES(MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64), true), 1);
+    assert_near(code_bound(&costs, BYTES(MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64), true), 5);
     core_costs_fini(&costs);
 }
 
@@ -108,8 +140,9 @@ static void test_moves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line_cycles),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lines_of_loops),
+        cmocka_unit_test(test_lines_of_copies),
+        cmocka_unit_test(test_constants_in_lines),
         cmocka_unit_test(test_moves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@ static void lines_that_issue(void **state) {
     assert_fact(&core, "line", "18", NULL, 3.6);
     assert_fact(&core, "line", "64", NULL, 12.8);
     assert_value(&core, PROBE_CORE_LINE_CONSTANTS, 0);
+    assert_false(core.values[PROBE_CORE_LINE_ENTRY].known);
     probe_core_fini(&core);
 }
 
@@ -42,6 +43,8 @@ static void lines_that_do_not(void **state) {
     assert_fact(&core, "line", "24", NULL, 12);
     assert_fact(&core, "line", "25", NULL, 18);
     assert_value(&core, PROBE_CORE_LINE_CONSTANTS, 1);
+    assert_value(&core, PROBE_CORE_LINE_ENTRY, 12);
+    assert_value(&core, PROBE_CORE_LINE_ACROSS, 0);
     probe_core_fini(&core);
 }
 
