@@ -15,7 +15,6 @@
 #include "probe/core_params.h"
 
 enum {
-    PROBE_ENTRIES_LINE = 64,      /* bytes */
     PROBE_ENTRIES_SIZE_MOST = 16, /* instructions that are looked for in an entry */
     PROBE_ENTRIES_MOST = 64,      /* in a line: each instruction begins one */
 };

@@ -554,10 +554,9 @@ static void test_index(void **state) {
     core_costs_fini(&costs);
 }
 
-/* Kinds of LEA are told apart where the core was asked about them. */
 /* An operation that is issued with what it waits for takes its port twice, where the core was seen to do
- * that; not behind a multiplication of three cycles, nor in a chain, of which all but the second wait for
- * what waits. */
+ * that; behind a multiplication of three cycles, and in a chain, of which all but the second wait for what
+ * waits, every third does, if a port is free. */
 static void test_issued_again(void **state) {
     (void)state;
     struct core_costs costs;
@@ -570,7 +569,7 @@ static void test_issued_again(void **state) {
         struct bytes code;
         double once, again;
     } cases[] = {{BYTES(SIGN_DX_SI SIGN_CX_DX), 2.0 / 3, 1.0},
-                 {BYTES(SIGN_DX_SI SIGN_CX_DX SIGN_DI_CX), 1.0, 4.0 / 3},
+                 {BYTES(SIGN_DX_SI SIGN_CX_DX SIGN_DI_CX), 1.0, (4 + 1.0 / 3) / 3},
                  {BYTES(POPCNT_DX_S SIGN_CX_DX), 1.0, 1.0},
                  {BYTES(SIGN_DX_SI SIGN_DX_SI SIGN_DX_SI), 1.0, 1.0}};
     for (unsigned again = 0; again < 2; again++) {
@@ -584,6 +583,7 @@ static void test_issued_again(void **state) {
     core_costs_fini(&costs);
 }
 
+/* Kinds of LEA are told apart where the core was asked about them. */
 static void test_lea(void **state) {
     (void)state;
     struct core_costs costs;
