@@ -32,7 +32,10 @@ static void walk_to_line(struct walk *walk, size_t line) {
 static unsigned constants_of(const struct core_instruction *instruction) {
     const struct isa_form *form = &instruction->cost->form;
     unsigned constants = 0;
-    for (unsigned i = 0; i < form->explicit_count && strcmp(form->mnemonic, "nop") != 0; i++) {
+    if (strcmp(form->mnemonic, "nop") == 0) {
+        return 0;
+    }
+    for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         const bool address = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
         if (operand->kind == ISA_OPERAND_IMM && !operand->imm_fixed) {

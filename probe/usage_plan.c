@@ -150,7 +150,8 @@ bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject) {
     return subject->binds_early && probe_usage_is_vectors_alone(subject->form);
 }
 
-uint32_t probe_usage_vector_ports(const struct probe_portmap *map) {
+/* Ports that what works with vectors alone uses. */
+static uint32_t vector_ports(const struct probe_portmap *map) {
     uint32_t ports = 0;
     for (size_t i = 0; i < map->member_count; i++) {
         const struct probe_port_member *member = &map->members[i];
@@ -240,7 +241,8 @@ void probe_usage_issue_know(struct probe_usage_subject *subject, const struct pr
  * (probe/usage_early.c), or it is microcode, whose uops come at once (VREDUCEPD from memory on a Zen 5: two
  * of {2 3} and one of {0 3} read as 1.1 to 2.0 of the latter). */
 void probe_usage_experiments_plan(struct probe_usage_subject *subject, const struct probe_portmap *map) {
-    const uint32_t vectors = probe_usage_vector_ports(map);
+    const uint32_t vectors = vector_ports(map);
+    subject->vector_ports = probe_usage_is_vectors_alone(subject->form) ? vectors : 0;
     /* Where readings are no upper bounds what they say counts. */
     const bool alone = vectors != 0 && subject->delays != 0 &&
                        (probe_usage_is_vectors_alone(subject->form) || stores_vectors(subject->form));

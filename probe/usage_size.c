@@ -56,18 +56,15 @@ void probe_usage_found_use(struct probe_usage_subject *subject, const struct pro
 /* uops of one instance that may crowd on one port while the target is blocked, at most: each takes a slot,
  * and without blockers that port and the target do them all in the time that the form takes. What works with
  * vectors alone has only its loads elsewhere where the target is all their ports. */
-static double crowd_most(const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                         uint32_t target) {
-    const uint32_t vectors = probe_usage_vector_ports(map);
-    bool loads = vectors != 0 && ports_within(vectors, target) && probe_usage_is_vectors_alone(subject->form);
+static double crowd_most(const struct probe_usage_subject *subject, uint32_t target) {
+    bool loads = subject->vector_ports != 0 && ports_within(subject->vector_ports, target);
     unsigned ports = loads ? 1 : ports_in(target) + 1;
     return fmin(subject->slots, PROBE_USAGE_CYCLES_MORE * subject->alone * ports); /* leaves NaN out */
 }
 
 /* Cycles in which ports that are not blocked take the uops of one instance that may go there: at most those
  * in which one port takes all. */
-static double elsewhere_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
-                               uint32_t target) {
+static double elsewhere_cycles(const struct probe_usage_subject *subject, uint32_t target) {
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count = 0;
     for (unsigned t = 0; t < subject->found_count; t++) {
@@ -75,7 +72,7 @@ static double elsewhere_cycles(const struct probe_usage_subject *subject, const 
         terms[count].ports &= ~target;
         count += terms[count].ports != 0;
     }
-    double one_port = SLOTS_SPARE * crowd_most(subject, map, target); /* fmin, fmax leave NaN out */
+    double one_port = SLOTS_SPARE * crowd_most(subject, target); /* fmin, fmax leave NaN out */
     return subject->found_count > 0 ? fmin(FOUND_SPARE * probe_ports_bound(terms, count, NULL), one_port)
                                     : fmax(SLOTS_SPARE, one_port);
 }
@@ -114,7 +111,7 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
         return CYCLES_LEAST +
                (subject->alone < PROBE_USAGE_SLOW_CYCLES ? ISSUE_SPARE : SLOW_ISSUE_SPARE) * least;
     }
-    least = fmax(least, copies * elsewhere_cycles(subject, map, target));
+    least = fmax(least, copies * elsewhere_cycles(subject, target));
     double spare = map->issue_width - width * blocker_slots(map, experiment); /* a cycle, left by blockers */
     slots = SLOTS_SPARE * copies * fmax(slots, subject->uops);
     /* While the blocked ports take the form's own, all slots of these cycles are its. */

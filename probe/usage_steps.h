@@ -93,11 +93,12 @@ struct probe_usage_subject {
     double alone; /* cycles of an instance in a kernel of its own */
     double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
     double uops;  /* of an instance, as far as they were found; 0: none yet */
-    bool binds_early; /* of the session */
-    uint64_t delays;  /* of the session */
-    bool many;        /* uops: its mixes are as long as what was `found` asks for */
-    bool holds_unit;  /* of its own for most of its time. Its uops come in bursts beside blockers, and what
-                         these lose to a burst looks like a part of a uop more, the more blockers the more */
+    bool binds_early;      /* of the session */
+    uint64_t delays;       /* of the session */
+    uint32_t vector_ports; /* of all that works with vectors alone, as this form does; 0: it does not */
+    bool many;             /* uops: its mixes are as long as what was `found` asks for */
+    bool holds_unit; /* of its own for most of its time. Its uops come in bursts beside blockers, and what
+                        these lose to a burst looks like a part of a uop more, the more blockers the more */
     struct probe_usage_term found[PROBE_USAGE_TERMS];
     unsigned found_count; /* 0: nothing yet */
     double chain; /* cycles of as many instances as stand beside blockers, which the next of them wait for:
@@ -159,8 +160,6 @@ void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_fo
 /* A member of class `number` of the map that may stand beside the form (position in the map); -1: none. */
 int probe_usage_blocker(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                         unsigned number);
-/* Ports that what works with vectors alone uses. */
-uint32_t probe_usage_vector_ports(const struct probe_portmap *map);
 /* The experiment that finds the issue slots. */
 void probe_usage_issue_plan(struct probe_usage_subject *subject);
 /* Takes the slots that are known, if any and to be trusted, for readings that say so. */
