@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "isa/decode.h"
-#include "probe/portmap_steps.h"
+#include "probe/portmap.h"
 #include "probe/usage.h"
 #include "tests/port_machine.h"
 
