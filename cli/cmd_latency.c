@@ -47,7 +47,21 @@ struct pair_names {
     char src[16], dst[16];
 };
 
-/* "op2:address->op1 <=5.00" */
+/* NaN: it is no other latency. */
+static double differs(double cycles, double from) {
+    return fabs(cycles - from) >= PROBE_LATENCY_SAME_CYCLES ? cycles : NAN;
+}
+
+/* " (slow 12.00)" */
+static void remark_append(struct ip_text *text, const char *word, double cycles) {
+    if (isfinite(cycles)) {
+        ip_text_printf(text, " (%s ", word);
+        cli_number_append(text, cycles);
+        ip_text_append(text, ")");
+    }
+}
+
+/* "op2:address->op1 <=5.00", "op2->op1 3.00 (to itself 2.00)" */
 static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *pair,
                       const struct pair_names *names, bool utf8) {
     struct ip_text text = {0};
@@ -64,11 +78,9 @@ static void pair_cell(struct ip_lines *cells, const struct probe_latency_pair *p
     if (pair->measured && pair->verdict != HX_VERDICT_OK) {
         ip_text_append(&text, "?");
     }
-    if (isfinite(pair->slow_cycles)) {
-        ip_text_append(&text, " (slow ");
-        cli_number_append(&text, pair->slow_cycles);
-        ip_text_append(&text, ")");
-    }
+    remark_append(&text, "to itself", differs(pair->chained_cycles, pair->cycles));
+    remark_append(&text, "same register", differs(pair->same_register_cycles, pair->cycles));
+    remark_append(&text, "slow", pair->slow_cycles);
     ip_lines_add(cells, ip_text_string(&text));
     cells->failed = cells->failed || text.failed;
     ip_text_fini(&text);

@@ -19,6 +19,9 @@ enum probe_path {
 /* "register", "address", "index", "content": what output and store call it. Static storage. */
 const char *probe_path_name(enum probe_path path);
 
+/* Two latencies that differ by less are the same. */
+#define PROBE_LATENCY_SAME_CYCLES 0.3
+
 struct probe_latency_pair;
 /* What the pair's number is: "exact" or "upper"; "none": there is none since nothing waits; NULL: not
  * measured. Static. */

@@ -197,7 +197,7 @@ void latency_longer_read(struct latency_session *session, size_t first, size_t e
             latency_pair_give(session, pair, &all[least]);
             pair->upper_bound = pair->upper_bound || is_bound;
             /* One register made no difference to the short rounds: it makes none. */
-            if (fabs(pair->same_register_cycles - before) < LATENCY_SAME_CYCLES) {
+            if (fabs(pair->same_register_cycles - before) < PROBE_LATENCY_SAME_CYCLES) {
                 pair->same_register_cycles = pair->cycles;
             }
         }

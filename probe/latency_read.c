@@ -328,6 +328,38 @@ static void same_register_share(struct latency_session *session) {
     }
 }
 
+/* The least that a pair's rounds through transfers tell, looked at or measured; infinite: there are none. */
+static double least_through_transfers(const struct latency_session *session, size_t begin, size_t end) {
+    double least_rest = INFINITY;
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        const struct hx_stat *stat = &session->batch.stats[experiment->slot];
+        bool exact = false;
+        if (experiment->via_count > 0 && !experiment->same_register && !experiment->slow &&
+            stat->verdict == HX_VERDICT_OK) {
+            double rest = latency_round_rest(session, experiment, stat->cycles, &exact);
+            least_rest = exact ? fmin(least_rest, rest) : least_rest;
+        }
+    }
+    return least_rest;
+}
+
+/* What one register for all sources takes is told by rounds through transfers, and of an operand that is
+ * source and destination the latency by the form alone, which a core may pass on faster between two of a kind
+ * (ADDPD of a Zen 5 and a Golden Cove: 2 cycles, else 3). Where one register makes no difference to those
+ * rounds, it makes none. */
+static void same_register_compare(struct latency_session *session) {
+    for (size_t begin = 0, end; begin < session->experiment_count; begin = end) {
+        end = latency_pair_end(session, begin);
+        const struct latency_experiment *first = &session->experiments[begin];
+        struct probe_latency_pair *pair = &session->results[first->form].pairs[first->pair];
+        double rounds = least_through_transfers(session, begin, end);
+        if (pair->src == pair->dst && fabs(pair->same_register_cycles - rounds) < PROBE_LATENCY_SAME_CYCLES) {
+            pair->same_register_cycles = pair->cycles;
+        }
+    }
+}
+
 void latency_session_read(struct latency_session *session) {
     if (session->experiment_count > 0) {
         qsort(session->experiments, session->experiment_count, sizeof *session->experiments, by_pair);
@@ -349,16 +381,18 @@ void latency_session_read(struct latency_session *session) {
     }
     latency_pairs_settle(session);
     same_register_share(session);
+    same_register_compare(session);
     /* Where one register makes no difference to a chain of the form itself, there is no such fact. */
     for (size_t i = 0; i < session->experiment_count; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
         struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
         if (experiment->same_register && experiment->via_count == 0 &&
-            fabs(pair->same_register_cycles - pair->chained_cycles) < LATENCY_SAME_CYCLES) {
+            fabs(pair->same_register_cycles - pair->chained_cycles) < PROBE_LATENCY_SAME_CYCLES) {
             pair->same_register_cycles = NAN;
         }
         /* Nor where it does not matter how old that is what a form merges into, or that a count is zero. */
-        if (experiment->may_be_no_slower && !(pair->slow_cycles >= pair->cycles + LATENCY_SAME_CYCLES)) {
+        if (experiment->may_be_no_slower &&
+            !(pair->slow_cycles >= pair->cycles + PROBE_LATENCY_SAME_CYCLES)) {
             pair->slow_cycles = NAN;
         }
     }

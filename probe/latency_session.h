@@ -16,8 +16,6 @@
 
 enum { LATENCY_VIA_MAX = 9 }; /* transfers in a chain */
 
-/* Two latencies that differ by less are the same. */
-#define LATENCY_SAME_CYCLES 0.3
 /* A chain to the flags of which so little is left was none: no flag takes less than a cycle. Above the half
  * that two units leave of a form that waits for nothing (ROL by CL on a Zen 4: 0.50 to 0.54), below the 0.7
  * that a chain of one may seem to take (latency_read.c). */

@@ -230,6 +230,16 @@ static void a_look_that_is_longer_than_the_chain_alone_is_believed(void **state)
     check_otherwise(*state, a_cycle_sooner, "imul r64, r64", 3, 2);
 }
 
+static void one_register_makes_no_chain_of_the_form_alone_longer(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, a_cycle_sooner, "imul r64, r64", &form, &latency);
+    check_exact(&form, &latency, "op1", "op1", 2);
+    assert_near(pair_find(&form, &latency, "op1", "op1")->same_register_cycles, 2, 0.05);
+    assert_near(pair_find(&form, &latency, "op2", "op1")->same_register_cycles, 3, 0.05);
+    probe_latency_fini(&latency);
+}
+
 /* A core on which a round of a multiplication and one instruction more, or less, takes half a cycle more. */
 static double longer_in_short_rounds(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) <= 2 && cycles > 2.5 ? cycles + 0.5 : cycles;
@@ -553,6 +563,7 @@ int main(void) {
         cmocka_unit_test(an_exact_latency_is_the_whole_number_below),
         cmocka_unit_test(a_chain_that_is_a_cycle_shorter_tells_something_else),
         cmocka_unit_test(a_look_that_is_longer_than_the_chain_alone_is_believed),
+        cmocka_unit_test(one_register_makes_no_chain_of_the_form_alone_longer),
         cmocka_unit_test(where_the_first_chains_say_nothing_the_others_do),
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
