@@ -11,7 +11,14 @@
 #include "generator/shapes.h"
 #include "isa/decode.h"
 
-enum { BLOCK_MAX = 1 << 16 };
+enum {
+    BLOCK_MAX = 1 << 16,
+    /* Cores learn which load of a loop meets which store, and pass the value on sooner: 32 such pairs a Zen
+     * 5, 24 a Zen 4. Copies in a row that stand for straight code are more than that, */
+    FORGOTTEN_COPIES = 48,
+    FORGOTTEN_BYTES = 6144, /* as long as the long loop still fits the uop cache */
+    RSP = 4
+};
 
 /* What the block's instructions are and touch. */
 struct scan {
@@ -23,6 +30,7 @@ struct scan {
     unsigned uses;
     unsigned masks; /* bit n: kn is named */
     bool legacy, vex, evex, zmm;
+    bool loads, stores, moves_stack;
     uint32_t instructions;
 };
 
@@ -105,11 +113,16 @@ static void instruction_scan(struct scan *scan, const struct isa_form *form,
         const struct isa_operand *operand = &form->operands[o];
         unsigned number = operand->reg >= 0 ? (unsigned)operand->reg : binding->reg[o];
         operand_scan(scan, form, operand, number);
+        scan->moves_stack =
+            scan->moves_stack || (operand->kind == ISA_OPERAND_REG && !operand->implicit &&
+                                  operand->reg_class == ISA_REG_GPR64 && operand->write && number == RSP);
         if (operand->kind == ISA_OPERAND_REL) {
             scan->target[offset] = branch_target(scan, operand, offset, length);
             /* Before the block: not the "no branch" of -1. */
             scan->target[offset] = scan->target[offset] < 0 ? -2 : scan->target[offset];
         }
+        scan->loads = scan->loads || (operand->kind == ISA_OPERAND_MEM && operand->read);
+        scan->stores = scan->stores || (operand->kind == ISA_OPERAND_MEM && operand->write);
         bool addressed = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
         if (addressed && binding->address.base >= 0) {
             scan->gprs |= UINT32_C(1) << binding->address.base;
@@ -189,6 +202,13 @@ static void lines_write(struct ip_lines *lines, const struct scan *scan) {
     }
 }
 
+/* 0: the builder chooses, which of one or two instructions takes more. What adds to RSP leaves the cache in
+ * many copies. */
+static uint32_t copies_choose(const struct scan *scan) {
+    const bool forgets = scan->loads && scan->stores && scan->instructions > 2 && !scan->moves_stack;
+    return forgets && 2 * FORGOTTEN_COPIES * scan->bytes <= FORGOTTEN_BYTES ? FORGOTTEN_COPIES : 0;
+}
+
 static enum ip_status program_fill(struct gen_program *program, const struct scan *scan, uint64_t gpr_fill,
                                    struct ip_error *err) {
     struct gen_program made;
@@ -204,6 +224,7 @@ static enum ip_status program_fill(struct gen_program *program, const struct sca
     made.counter = counter_choose(scan->gprs);
     made.gpr_fill = gpr_fill;
     made.map_on_demand = true;
+    made.copies = copies_choose(scan);
     for (unsigned i = 0; i < sizeof made.memory_fill; i++) {
         made.memory_fill[i] = made.vector_fill[i] = (uint8_t)(gpr_fill >> (8 * (i % 8)));
     }

@@ -52,6 +52,33 @@ static void long_lines(void **state) {
     gen_program_fini(&program);
 }
 
+/* What loads and stores has so many copies that a core forgets which of them meet, unless they leave the uop
+ * cache, or RSP moves on from copy to copy. */
+static void copies(void **state) {
+    (void)state;
+    static const struct {
+        const char *source;
+        bool many;
+    } cases[] = {
+        {"mov rax, [rbx]\nadd rax, 1\nmov [rcx], rax\n", true},
+        {"add [rbx], rax\nadd rdx, 1\ncmp rdx, rsi\n", true},
+        {"mov rax, [rbx]\nadd rax, 1\nmov rdx, [rcx]\n", false},
+        {"mov [rbx], rax\nadd rax, 1\nmov [rcx], rdx\n", false},
+        {"mov rax, [rbx]\nmov [rcx], rax\n", false}, /* two instructions: the builder takes more */
+        {"push rax\nadd rcx, 1\npop rdx\n", true},
+        {"mov rax, [rbx]\nmov [rcx], rax\nadd rsp, 64\n", false},
+        {"mov rax, [rbx]\nmov [rcx], rax\nadd rdx, 64\n", true},
+        {"mov rax, [rbx]\ntimes 60 db 0x90\nmov [rcx], rax\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gen_program program;
+        struct ip_error err = {0};
+        assert_int_equal(block_of(&program, cases[i].source, &err), IP_OK);
+        assert_int_equal(program.copies, cases[i].many ? 48 : 0);
+        gen_program_fini(&program);
+    }
+}
+
 static void counters(void **state) {
     (void)state;
     static const struct {
@@ -171,7 +198,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_lines),     cmocka_unit_test(copied),  cmocka_unit_test(counters),
         cmocka_unit_test(register_files), cmocka_unit_test(refused), cmocka_unit_test(branches_within),
-        cmocka_unit_test(no_instruction),
+        cmocka_unit_test(no_instruction), cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
