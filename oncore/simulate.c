@@ -255,9 +255,11 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
         }
     }
     flight->started = from + flight->delay;
+    double lost = flight->delay; /* to others: what the latencies do not hold */
     for (unsigned i = 0; i < plan->operation_count; i++) {
         unsigned t = plan->operations[i];
-        for (unsigned n = due(plan, instruction, t); n > 0; n--) {
+        const unsigned width = (unsigned)__builtin_popcount(plan->ports[t]), count = due(plan, instruction, t);
+        for (unsigned n = 0; n < count; n++) {
             enum core_takes takes = instruction->cost->terms[t].results_of != 0 ? CORE_TAKES_RESULT
                                     : instruction->at_once                      ? CORE_TAKES_BOTH
                                                                                 : CORE_TAKES_PORT;
@@ -265,14 +267,15 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
             const bool again = sim->again && plan->scalar;
             /* Who is issued twice has no port before it begins. */
             ports = takes == CORE_TAKES_RESULT || again ? ports : port_choose(sim, ports);
-            if (again && flight->waits && !instruction->loads) {
+            if (again && flight->waits) {
                 vain_take(sim, flight, ports, from + flight->delay);
             }
             double exec = uop_take(sim, CORE_UOP_OPERATION, ports, from + flight->delay, -1, takes);
             flight->started = core_later(flight->started, exec);
+            lost = core_later(lost, exec - from - n / width);
         }
     }
-    flight->delay = core_later(0.0, flight->started - from);
+    flight->delay = lost;
 }
 
 /* Results: by the latency from each source, plus what was lost at ports and units. */

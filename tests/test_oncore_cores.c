@@ -555,8 +555,8 @@ static void test_index(void **state) {
 }
 
 /* An operation that is issued with what it waits for takes its port twice, where the core was seen to do
- * that; behind a multiplication of three cycles, and in a chain, of which all but the second wait for what
- * waits, every third does, if a port is free. */
+ * that, and so does one that waits for a load, too; behind a multiplication of three cycles, and in a chain, of
+ * which all but the second wait for what waits, every third does, if a port is free. */
 static void test_issued_again(void **state) {
     (void)state;
     struct core_costs costs;
@@ -564,12 +564,16 @@ static void test_issued_again(void **state) {
 #define SIGN_DX_SI "\x48\x63\xd6" /* movsxd rdx, esi */
 #define SIGN_CX_DX "\x48\x63\xca" /* movsxd rcx, edx */
 #define SIGN_DI_CX "\x48\x63\xf9" /* movsxd rdi, ecx */
+#define CMP_DX_M   "\x48\x3b\x13" /* cmp rdx, [rbx] */
+    form_add(&costs, BYTES(CMP_DX_M), "1*p23+1*p015", 1, 1);
     form_add(&costs, BYTES(SIGN_DX_SI), "1*p015", 1, 1);
     static const struct {
         struct bytes code;
         double once, again;
     } cases[] = {{BYTES(SIGN_DX_SI SIGN_CX_DX), 2.0 / 3, 1.0},
                  {BYTES(SIGN_DX_SI SIGN_CX_DX SIGN_DI_CX), 1.0, (4 + 1.0 / 3) / 3},
+                 {BYTES(SIGN_DX_SI CMP_DX_M), 2.0 / 3, 1.0},
+                 {BYTES(SIGN_CX_DX CMP_DX_M), 2.0 / 3, 2.0 / 3},
                  {BYTES(POPCNT_DX_S SIGN_CX_DX), 1.0, 1.0},
                  {BYTES(SIGN_DX_SI SIGN_DX_SI SIGN_DX_SI), 1.0, 1.0}};
     for (unsigned again = 0; again < 2; again++) {
@@ -580,6 +584,20 @@ static void test_issued_again(void **state) {
             core_prediction_fini(&prediction);
         }
     }
+    core_costs_fini(&costs);
+}
+
+/* Latencies hold that a form's own uops share ports; what others do there does not belong to them. */
+static void test_own_uops(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(IMUL_AX_BX), "2*p1", 2, 3);
+    assert_about(simulated(&costs, BYTES(IMUL_AX_BX)), 3.0);
+    form_add(&costs, BYTES(IMUL_AX_BX), "4*p15", 4, 3);
+    assert_about(simulated(&costs, BYTES(IMUL_AX_BX)), 3.0);
+    form_add(&costs, BYTES(IMUL_AX_BX), "4*p1", 4, 3);
+    assert_about(simulated(&costs, BYTES(IMUL_AX_BX)), 4.0);
     core_costs_fini(&costs);
 }
 
@@ -636,6 +654,7 @@ int main(void) {
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_index),
         cmocka_unit_test(test_issued_again),
+        cmocka_unit_test(test_own_uops),
         cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
