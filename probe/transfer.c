@@ -424,9 +424,25 @@ static enum ip_status chain_add(struct probe_batch *batch, const struct gen_link
     return status == IP_NO_MEMORY ? status : IP_OK;
 }
 
+/* Rounds of CMP and CMOV take three cycles where CMOV takes two (Intel's cores before Broadwell), and say not
+ * which of the two is longer: CMP and SETcc take two, which decides it. */
+static void flags_decider_need(struct probe_transfers *transfers) {
+    bool needed = false;
+    for (size_t i = 0; i < transfers->count; i++) {
+        const struct probe_transfer *transfer = &transfers->items[i];
+        needed = needed || (transfer->needed && transfer->usable &&
+                            (transfer->from == PROBE_FILE_FLAGS || transfer->to == PROBE_FILE_FLAGS));
+    }
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct probe_transfer *transfer = &transfers->items[i];
+        transfer->needed = transfer->needed || (needed && strcmp(transfer->form.syntax, "setb r8") == 0);
+    }
+}
+
 /* Adds the calibrating chains of the needed transfers; the others become unusable. */
 static enum ip_status chains_add(struct probe_transfers *transfers, struct probe_batch *batch,
                                  struct ip_error *err) {
+    flags_decider_need(transfers);
     /* A round trip is read with its partner's own: need goes along, at most twice (k <-> xmm, xmm -> k). */
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < transfers->count; i++) {
@@ -515,6 +531,12 @@ static void unsteady_leave(struct probe_transfers *transfers, const struct hx_st
     }
 }
 
+/* What the exact half of a round leaves to the other. */
+static void pin_rest(struct probe_transfer *transfer, double rest) {
+    transfer->cycles = whole_or_above(transfer, rest > 1.0 ? rest : 1.0);
+    transfer->pinned = true;
+}
+
 /* Reads what the chains gave. */
 static void chains_read(struct probe_transfers *transfers, const struct hx_stat *stats) {
     /* First those that chain to themselves: their latency is exact. */
@@ -539,20 +561,21 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
             transfer->pinned = true;
         }
     }
-    /* Then round trips: of two cycles in all, or with a partner that is exact; that may make others exact. */
+    /* Then round trips: of two cycles in all, or with one half that is exact; that may make others exact. */
     for (unsigned pass = 0; pass < 3; pass++) {
         for (size_t i = 0; i < transfers->count; i++) {
             struct probe_transfer *transfer = &transfers->items[i];
-            if (!transfer->usable || transfer->pinned || transfer->partner < 0 ||
-                !stat_good(&stats[transfer->slot])) {
+            if (!transfer->usable || transfer->partner < 0 || !stat_good(&stats[transfer->slot])) {
                 continue;
             }
-            const struct probe_transfer *partner = &transfers->items[transfer->partner];
+            struct probe_transfer *partner = &transfers->items[transfer->partner];
             double round_cycles = whole_cycles(stats[transfer->slot].cycles);
-            if (partner->pinned) {
-                double rest = round_cycles - partner->cycles;
-                transfer->cycles = whole_or_above(transfer, rest > 1.0 ? rest : 1.0);
-                transfer->pinned = true;
+            if (transfer->pinned) {
+                if (!partner->pinned && !through_memory(transfer)) {
+                    pin_rest(partner, round_cycles - transfer->cycles);
+                }
+            } else if (partner->pinned) {
+                pin_rest(transfer, round_cycles - partner->cycles);
             } else if (!through_memory(transfer) && round_cycles >= 2 * LEAST_CHAIN_CYCLES &&
                        round_cycles <= ROUND_OF_ONES_CYCLES) {
                 transfer->pinned = true; /* `cycles` is 1 already */
