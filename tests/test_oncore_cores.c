@@ -555,8 +555,8 @@ static void test_index(void **state) {
 }
 
 /* An operation that is issued with what it waits for takes its port twice, where the core was seen to do
- * that, and so does one that waits for a load, too; behind a multiplication of three cycles, and in a chain, of
- * which all but the second wait for what waits, every third does, if a port is free. */
+ * that, and so does one that waits for a load, too; behind a multiplication of three cycles, and in a chain,
+ * of which all but the second wait for what waits, every third does, if a port is free. */
 static void test_issued_again(void **state) {
     (void)state;
     struct core_costs costs;
