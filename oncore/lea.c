@@ -48,11 +48,11 @@ static double three_slots(const struct core_costs *costs) {
 /* A link of a chain that takes less was not executed. */
 static const double AT_RENAME = 0.9;
 
-enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
-    static const char *const likely[] = {"add r64, r64", "add r32, r32", "cmp r64, r64", "and r64, r64"};
+/* Of the first of these forms whose ports are told, if it takes any. */
+static enum ip_status likely_ports(struct core_costs *costs, struct core_cost *cost,
+                                   const char *const likely[], size_t count, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    for (size_t i = 0; i < sizeof likely / sizeof likely[0] && cost->term_count == 0 && status == IP_OK;
-         i++) {
+    for (size_t i = 0; i < count && cost->term_count == 0 && status == IP_OK; i++) {
         struct res_form form = {0};
         bool there = false;
         status = res_form_find(costs->store, likely[i], &form, &there, err);
@@ -65,6 +65,11 @@ enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *c
         res_form_fini(&form);
     }
     return status;
+}
+
+enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *cost, struct ip_error *err) {
+    static const char *const likely[] = {"add r64, r64", "add r32, r32", "cmp r64, r64", "and r64, r64"};
+    return likely_ports(costs, cost, likely, sizeof likely / sizeof likely[0], err);
 }
 
 enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
@@ -92,7 +97,13 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     if (status == IP_OK && ports[0] != '\0') {
         status = core_ports_parse(costs, ports, cost->terms, &cost->term_count, err);
     }
-    if (status == IP_OK && cost->term_count == 0) {
+    const bool mapped = ports[0] != '\0';
+    static const char *const plain[] = {"lea r64, agen", "lea r32, agen"};
+    if (status == IP_OK && cost->term_count == 0) { /* on a Skylake LEA has two of an addition's four ports */
+        status = likely_ports(costs, cost, plain, sizeof plain / sizeof plain[0], err);
+    }
+    const bool own = !mapped && cost->term_count > 0;
+    if (status == IP_OK && cost->term_count == 0) { /* on a Zen 5 the plain one takes none */
         status = core_addition_ports(costs, cost, err);
     }
     if (status != IP_OK) {
@@ -103,7 +114,9 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     }
     cost->source = CORE_SOURCE_COMPOSED;
     (void)snprintf(cost->why, sizeof cost->why, "ports of %s",
-                   scales && ports[0] != '\0' ? "the map's scaled LEA" : "an addition");
+                   mapped ? "the map's scaled LEA"
+                   : own  ? "a plain LEA"
+                          : "an addition");
     cost->latencies[0] = (struct core_latency){
         .src = 1, .dst = 0, .address = true, .cycles = isnan(cycles) ? 1.0f : (float)cycles};
     cost->latency_count = 1;

@@ -61,3 +61,9 @@ beside() {
 beside
 sqlite3 "$T/lea.db" "INSERT INTO core SELECT 'micro_index lea r64, agen', 2, 0, '', run_id FROM core LIMIT 1"
 beside
+echo "--- LEA has the ports of the LEA that was measured, if it takes any: two of an addition's four"
+isaprobe scan -q -t $sim -S "$T/plain.db" --parts latency,throughput,slots,ports "add r64, r64" "lea r64, agen"
+sqlite3 "$T/plain.db" "INSERT INTO core SELECT 'lea_displacement', 1, 0, '', id FROM runs LIMIT 1"
+for block in 'lea rax, [rbx+8]; lea rcx, [rbx+8]; lea rdx, [rbx+16]' 'lea rax, [rbx+rdi]; lea rcx, [rbx+rdi]; lea rdx, [rbx+rdi]'; do
+    isaprobe predict -S "$T/plain.db" "$block" | sed -n 1p | rounded
+done
