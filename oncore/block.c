@@ -19,7 +19,8 @@ const char *core_resource_name(unsigned resource) {
     static const struct {
         unsigned first;
         enum isa_reg_class reg_class;
-    } files[] = {{CORE_RESOURCE_MMX, ISA_REG_MMX},
+    } files[] = {{CORE_RESOURCE_TILE, ISA_REG_TILE},
+                 {CORE_RESOURCE_MMX, ISA_REG_MMX},
                  {CORE_RESOURCE_X87, ISA_REG_X87},
                  {CORE_RESOURCE_MASK, ISA_REG_MASK},
                  {CORE_RESOURCE_VECTOR, ISA_REG_ZMM},
@@ -62,6 +63,8 @@ static int resource_of(enum isa_reg_class reg_class, unsigned number) {
         return (int)(CORE_RESOURCE_X87 + (number & 7));
     case ISA_REG_MMX:
         return (int)(CORE_RESOURCE_MMX + (number & 7));
+    case ISA_REG_TILE:
+        return (int)(CORE_RESOURCE_TILE + (number & 7));
     default:
         return -1;
     }

@@ -16,10 +16,11 @@ enum core_resource {
     CORE_RESOURCE_MASK = 48,
     CORE_RESOURCE_X87 = 56,
     CORE_RESOURCE_MMX = 64,
-    CORE_RESOURCE_CARRY = 72,
-    CORE_RESOURCE_OVERFLOW = 73,
-    CORE_RESOURCE_FLAGS = 74,
-    CORE_RESOURCES = 75
+    CORE_RESOURCE_TILE = 72,
+    CORE_RESOURCE_CARRY = 80,
+    CORE_RESOURCE_OVERFLOW = 81,
+    CORE_RESOURCE_FLAGS = 82,
+    CORE_RESOURCES = 83
 };
 /* "rax", "zmm3", "k1", "CF", "flags". Static storage. */
 const char *core_resource_name(unsigned resource);

@@ -15,7 +15,7 @@
 enum {
     STORES_MAX = 40,
     NODES_MAX = CORE_RESOURCES + STORES_MAX,
-    CARRIED_MAX = 48,
+    CARRIED_MAX = 64, /* all of 16 and 32 registers, and flags and memory */
     NONE = -1,
     STEP_STORE = CORE_TARGETS_MAX, /* of an instruction's steps, which begin with its targets */
     STEP_SYNC,

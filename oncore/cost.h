@@ -17,7 +17,7 @@
 
 /* Units that forms share come first. */
 enum { CORE_UNIT_SCALAR, CORE_UNIT_VECTOR, CORE_UNIT_LOADS, CORE_UNITS_SHARED };
-enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 12, CORE_PAIRS_MAX = 48 };
+enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 24, CORE_PAIRS_MAX = 48 };
 
 /* µops that may go to any of `ports`; bit p is the port whose name is core_costs.port_names[p]. */
 struct core_term {

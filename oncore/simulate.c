@@ -98,14 +98,17 @@ static double issue(struct sim *sim, const struct core_instruction *instruction)
     if (instruction->apart && sim->slots >= sim->apart_slots) {
         sim->slots = sim->width;
     }
-    for (double left = instruction->slots; left > 0.0;) {
-        if (sim->slots >= sim->width) {
-            sim->issued += 1.0;
-            sim->slots = 0.0;
-        }
-        double room = sim->width - sim->slots, now = left < room ? left : room;
-        sim->slots += now;
-        left -= now;
+    if (sim->slots >= sim->width && instruction->slots > 0.0) {
+        sim->issued += 1.0;
+        sim->slots = 0.0;
+    }
+    const double over = instruction->slots - (sim->width - sim->slots);
+    if (over > 0.0) {
+        const double cycles = ceil(over / sim->width);
+        sim->issued += cycles;
+        sim->slots = over - (cycles - 1.0) * sim->width;
+    } else {
+        sim->slots += instruction->slots;
     }
     return sim->issued;
 }

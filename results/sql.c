@@ -171,8 +171,9 @@ void res_column_text(sqlite3_stmt *statement, int column, char *buffer, size_t s
 }
 
 double res_column_real(sqlite3_stmt *statement, int column) {
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN
-                                                                 : sqlite3_column_double(statement, column);
+    const double most = 1e9, value = sqlite3_column_double(statement, column);
+    const bool known = sqlite3_column_type(statement, column) != SQLITE_NULL;
+    return known && fabs(value) <= most ? value : NAN;
 }
 
 static enum ip_status run_plain(struct res_store *store, enum res_query query, struct ip_error *err) {

@@ -86,7 +86,8 @@ void res_bind_null(struct res_binder *binder);
 IP_CHECK enum ip_status res_bind_run(struct res_store *store, struct res_binder *binder,
                                      struct ip_error *err);
 
-/* Columns of a row; NULL is "" or NaN. */
+/* Columns of a row; NULL is "" or NaN, and so is a number that nothing measured can be (above 1e9): somebody
+ * else wrote it. */
 void res_column_text(sqlite3_stmt *statement, int column, char *buffer, size_t size);
 double res_column_real(sqlite3_stmt *statement, int column);
 

@@ -587,6 +587,22 @@ static void test_issued_again(void **state) {
     core_costs_fini(&costs);
 }
 
+/* What multiplies tiles waits for the sum that it adds to. */
+static void test_tiles(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+#define TDP_0_1_2 "\xc4\xe2\x6a\x5c\xc1" /* tdpbf16ps tmm0, tmm1, tmm2 */
+#define TDP_3_1_2 "\xc4\xe2\x6a\x5c\xd9" /* tdpbf16ps tmm3, tmm1, tmm2 */
+    form_add(&costs, BYTES(TDP_0_1_2), "1*p0", 1, 52);
+    assert_near(bound(&costs, BYTES(TDP_0_1_2), CORE_BOUND_CHAIN), 52.0);
+    assert_about(simulated(&costs, BYTES(TDP_0_1_2)), 52.0);
+    assert_about(simulated(&costs, BYTES(TDP_0_1_2 TDP_3_1_2)), 52.0);
+    assert_about(simulated(&costs, BYTES(TDP_0_1_2 TDP_0_1_2)), 104.0);
+    assert_string_equal(core_resource_name(CORE_RESOURCE_TILE + 3), "tmm3");
+    core_costs_fini(&costs);
+}
+
 /* Latencies hold that a form's own uops share ports; what others do there does not belong to them. */
 static void test_own_uops(void **state) {
     (void)state;
@@ -655,6 +671,7 @@ int main(void) {
         cmocka_unit_test(test_index),
         cmocka_unit_test(test_issued_again),
         cmocka_unit_test(test_own_uops),
+        cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,3 +67,8 @@ sqlite3 "$T/plain.db" "INSERT INTO core SELECT 'lea_displacement', 1, 0, '', id 
 for block in 'lea rax, [rbx+8]; lea rcx, [rbx+8]; lea rdx, [rbx+16]' 'lea rax, [rbx+rdi]; lea rcx, [rbx+rdi]; lea rdx, [rbx+rdi]'; do
     isaprobe predict -S "$T/plain.db" "$block" | sed -n 1p | rounded
 done
+echo "--- numbers that nothing measured can be are not known; others, however large, are simulated in no time"
+for slots in 9e999 1e308 9e8; do
+    sqlite3 "$T/plain.db" "UPDATE slots SET slots = $slots"
+    isaprobe predict -S "$T/plain.db" 'add rax, rbx' | sed -n 1p
+done
