@@ -14,17 +14,16 @@
 /* Cycles where the tables know none: what most operations take. */
 static const float DEFAULT_CYCLES = 1.0f;
 static const float NEARLY_WHOLE = 0.2f;
+/* Slots that an index may cost. */
+static const double APART_MOST = 3.0;
 
 const char *core_resource_name(unsigned resource) {
     static const struct {
         unsigned first;
         enum isa_reg_class reg_class;
-    } files[] = {{CORE_RESOURCE_TILE, ISA_REG_TILE},
-                 {CORE_RESOURCE_MMX, ISA_REG_MMX},
-                 {CORE_RESOURCE_X87, ISA_REG_X87},
-                 {CORE_RESOURCE_MASK, ISA_REG_MASK},
-                 {CORE_RESOURCE_VECTOR, ISA_REG_ZMM},
-                 {CORE_RESOURCE_GPR, ISA_REG_GPR64}};
+    } files[] = {{CORE_RESOURCE_TILE, ISA_REG_TILE},  {CORE_RESOURCE_MMX, ISA_REG_MMX},
+                 {CORE_RESOURCE_X87, ISA_REG_X87},    {CORE_RESOURCE_MASK, ISA_REG_MASK},
+                 {CORE_RESOURCE_VECTOR, ISA_REG_ZMM}, {CORE_RESOURCE_GPR, ISA_REG_GPR64}};
     if (resource == CORE_RESOURCE_CARRY) {
         return "carry";
     }
@@ -382,8 +381,9 @@ static const char *apart_kind(const struct isa_form *form, const struct core_ins
 
 /* A load keeps the slot of its operation, and a store that of its data, with an index, too; or not, as far as
  * that was measured of a form of its kind: on a Golden Cove loads of comparisons and of VEX forms of three
- * operands do not, on a Zen 4 loads and stores of general registers. */
-static bool apart_check(const struct core_costs *costs, const struct core_instruction *instruction) {
+ * operands do not, on a Zen 4 loads and stores of general registers. Returns the slots more, two of what a
+ * Sandy Bridge loads, changes and stores. */
+static unsigned apart_slots(const struct core_costs *costs, const struct core_instruction *instruction) {
     const struct isa_form *form = &instruction->cost->form;
     bool operates = instruction->stores;
     for (unsigned t = 0; t < instruction->cost->term_count; t++) {
@@ -392,7 +392,7 @@ static bool apart_check(const struct core_costs *costs, const struct core_instru
     }
     bool accesses = instruction->loads || instruction->stores;
     if (instruction->stack || !accesses || !operates || instruction->binding.address.index < 0) {
-        return false;
+        return 0;
     }
     const char *kind = apart_kind(form, instruction);
     const struct probe_core_value *plain = NULL, *index = NULL;
@@ -400,7 +400,8 @@ static bool apart_check(const struct core_costs *costs, const struct core_instru
         plain = probe_core_fact_get(&costs->core, "micro", kind, NULL);
         index = probe_core_fact_get(&costs->core, "micro_index", kind, NULL);
     }
-    return plain != NULL && index != NULL && index->value > plain->value + 0.5;
+    double more = plain != NULL && index != NULL ? round(index->value - plain->value) : 0.0;
+    return more > 0.0 ? (unsigned)fmin(more, APART_MOST) : 0;
 }
 
 /* A form that waits for flags does so with one register, too: SBB of it with itself. */
@@ -456,8 +457,8 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     to->renamed = to->idiom ? to->cost->same_eliminated
                             : to->cost->known && to->cost->unit < 0 &&
                                   (to->cost->term_count == 0 || to->cost->at_rename);
-    to->apart = apart_check(costs, to);
-    to->slots = (to->cost->known ? to->cost->slots : 1.0) + (to->apart ? 1.0 : 0.0);
+    to->apart = (uint8_t)apart_slots(costs, to);
+    to->slots = (to->cost->known ? to->cost->slots : 1.0) + to->apart;
     block->count++;
     if (block->count > 1) {
         to->fused = fuses(costs, to - 1, to);

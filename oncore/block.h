@@ -51,7 +51,7 @@ struct core_instruction {
                        all that follow */
     uint16_t bytes; /* of the access */
     bool renamed;   /* takes a slot and no port */
-    bool apart;     /* an index makes two slots of a load and its operation */
+    uint8_t apart;  /* slots more that an index costs: it parts a load or store and its operation */
     double slots;   /* issue slots, when it is not fused with the one before */
     bool idiom;     /* same register for both sources: its result waits for nothing */
     bool fused;     /* with the instruction before it: no slot, no port of its own */

@@ -186,7 +186,7 @@ void core_front_bounds(const struct core_costs *costs, const struct core_block *
     double instructions = 0.0, cached = slots; /* what an index takes apart is whole in the µop cache */
     for (size_t i = 0; i < block->count; i++) {
         instructions += block->items[i].fused ? 0.0 : 1.0;
-        cached -= block->items[i].apart ? 1.0 : 0.0;
+        cached -= block->items[i].apart;
     }
     /* Copies in a row are taken to fit the µop cache, as in the kernels that measure them. */
     bool decoded = options->loop && !isnan(capacity) && slots > capacity;

@@ -16,7 +16,14 @@
 #include "results/transfer.h"
 
 /* Units that forms share come first. */
-enum { CORE_UNIT_SCALAR, CORE_UNIT_VECTOR, CORE_UNIT_LOADS, CORE_UNITS_SHARED };
+enum {
+    CORE_UNIT_SCALAR,
+    CORE_UNIT_VECTOR,
+    CORE_UNIT_LOADS,
+    CORE_UNIT_LEA,
+    CORE_UNIT_TILES,
+    CORE_UNITS_SHARED
+};
 enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 24, CORE_PAIRS_MAX = 48 };
 
 /* µops that may go to any of `ports`; bit p is the port whose name is core_costs.port_names[p]. */

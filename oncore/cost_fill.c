@@ -516,8 +516,14 @@ static bool only_loads(const struct core_costs *costs, const struct core_cost *c
     return cost->loads && (all_ports(cost) & ~costs->load_ports) == 0;
 }
 
+static bool multiplies_tiles(const struct isa_form *form) {
+    return form->explicit_count > 1 && form->operands[0].reg_class == ISA_REG_TILE &&
+           form->operands[1].reg_class == ISA_REG_TILE;
+}
+
 /* Which unpipelined unit: loads that are slower than their ports share one, other vector forms that are
- * another, scalar ones a third; a form of which only the throughput is known has one of its own. */
+ * another, what multiplies tiles a third, scalar ones a fourth; a form of which only the throughput is known
+ * has one of its own. */
 static int unit_find(const struct core_costs *costs, const struct core_cost *cost) {
     if (isnan(cost->unit_cycles)) {
         return -1;
@@ -528,7 +534,9 @@ static int unit_find(const struct core_costs *costs, const struct core_cost *cos
     if (only_loads(costs, cost)) {
         return CORE_UNIT_LOADS;
     }
-    return isa_form_vector_bits(&cost->form) != 0 ? CORE_UNIT_VECTOR : CORE_UNIT_SCALAR;
+    return multiplies_tiles(&cost->form)            ? CORE_UNIT_TILES
+           : isa_form_vector_bits(&cost->form) != 0 ? CORE_UNIT_VECTOR
+                                                    : CORE_UNIT_SCALAR;
 }
 
 /* What the core was asked, or a scan of ports saw, tells more than the latencies: whether a port is needed,

@@ -124,7 +124,7 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     double rate = all ? probe_core_get(&costs->core, PROBE_CORE_LEA_THREE_RATE) : NAN;
     if (rate < 1.0 / core_terms_cycles(cost) - 0.5) { /* not all of the ports can */
         cost->unit_cycles = 1.0 / fmax(1.0, round(rate));
-        cost->unit = CORE_UNIT_SCALAR;
+        cost->unit = CORE_UNIT_LEA;
     }
     return IP_OK;
 }

@@ -95,7 +95,7 @@ static double issue(struct sim *sim, const struct core_instruction *instruction)
         sim->issued = ceil(free_at);
         sim->slots = 0.0;
     }
-    if (instruction->apart && sim->slots >= sim->apart_slots) {
+    if (instruction->apart > 0 && sim->slots >= sim->apart_slots) {
         sim->slots = sim->width;
     }
     if (sim->slots >= sim->width && instruction->slots > 0.0) {
@@ -261,7 +261,8 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
     double lost = flight->delay; /* to others: what the latencies do not hold */
     for (unsigned i = 0; i < plan->operation_count; i++) {
         unsigned t = plan->operations[i];
-        const unsigned width = (unsigned)__builtin_popcount(plan->ports[t]), count = due(plan, instruction, t);
+        const unsigned width = (unsigned)__builtin_popcount(plan->ports[t]),
+                       count = due(plan, instruction, t);
         for (unsigned n = 0; n < count; n++) {
             enum core_takes takes = instruction->cost->terms[t].results_of != 0 ? CORE_TAKES_RESULT
                                     : instruction->at_once                      ? CORE_TAKES_BOTH

@@ -67,8 +67,16 @@ sqlite3 "$T/plain.db" "INSERT INTO core SELECT 'lea_displacement', 1, 0, '', id 
 for block in 'lea rax, [rbx+8]; lea rcx, [rbx+8]; lea rdx, [rbx+16]' 'lea rax, [rbx+rdi]; lea rcx, [rbx+rdi]; lea rdx, [rbx+rdi]'; do
     isaprobe predict -S "$T/plain.db" "$block" | sed -n 1p | rounded
 done
+echo "--- LEA of three parts and tiles have units of their own, not the divider"
+cp tests/data/skl.sim "$T/tiles.sim"
+echo 'form "tdpbf16ps tmm, tmm, tmm" ports 1*p0 latency 52 blocking 16 tiles' >>"$T/tiles.sim"
+isaprobe scan -q -t "sim:$T/tiles.sim" -S "$T/tiles.db" --parts latency,throughput,slots,ports "add r64, r64" "div r64" "lea r64, agen" "tdpbf16ps tmm, tmm, tmm" "xor r64, r64"
+sqlite3 "$T/tiles.db" "INSERT INTO core SELECT 'lea_three', 3, 0, '', id FROM runs LIMIT 1;
+    INSERT INTO core SELECT 'lea_three_rate', 1, 0, '', id FROM runs LIMIT 1"
+isaprobe predict -S "$T/tiles.db" 'div rcx; lea r8, [rsi+rdi+8]; lea r9, [rsi+rdi+8]; lea r10, [rsi+rdi+8]; tdpbf16ps tmm0, tmm1, tmm2' |
+    sed -n 's/.*\(unit [0-9.]*\).*/\1/p'
 echo "--- numbers that nothing measured can be are not known; others, however large, are simulated in no time"
 for slots in 9e999 1e308 9e8; do
     sqlite3 "$T/plain.db" "UPDATE slots SET slots = $slots"
-    isaprobe predict -S "$T/plain.db" 'add rax, rbx' | sed -n 1p
+    isaprobe predict -S "$T/plain.db" 'add rax, rbx' | sed -n '1s/.*bound/bound/p'
 done
