@@ -170,14 +170,14 @@ static int output_complain(const struct cli_output *output, int write_errno) {
 }
 
 /* What is left to write: the table of text; of a command that did its work and had no row the header of CSV,
- * and nothing else, so that an earlier file does not stand for what was found now. */
+ * and nothing else, so that an earlier file does not stand for what was found now. CLI_EXIT_UNTRUSTED without
+ * a row is a failure like others: a number that is not to be trusted has a row. */
 static void output_end(struct cli_output *output, int code) {
     struct ip_text text = {0};
-    bool done = code == CLI_EXIT_OK || code == CLI_EXIT_UNTRUSTED;
     if (output->format == CLI_FORMAT_TEXT && output->row_count > 0) {
         cli_text_table(&text, output);
         output_write(output, &text);
-    } else if (!output->written && done) {
+    } else if (!output->written && code == CLI_EXIT_OK) {
         if (output->format == CLI_FORMAT_CSV && output->columns != NULL) {
             cli_csv_header(&text, output->columns);
         }
