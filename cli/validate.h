@@ -50,6 +50,7 @@ struct cli_sample {
     struct ip_text code;
     char *hex; /* owned */
     unsigned line;
+    bool again; /* an earlier line has the same digits */
     struct cli_case cases[CLI_NOTIONS];
 };
 
@@ -66,8 +67,10 @@ IP_CHECK enum ip_status cli_samples_read(struct cli_samples *samples, const char
                                          long seed, struct ip_error *err);
 
 /* Measurements as CSV: hex,notion,cycles,spread,fill,status (of one that is to be confirmed "once"). Reading
- * fills the cases of blocks that are there and marks them done, and keeps the others. Writing writes both,
- * and leaves an earlier file as it is while there is nothing of blocks that are there: *kept is 0 then. */
+ * fills the cases of blocks that are there and marks them done, and keeps the others; IP_SYNTAX names the
+ * line that is no measurement, or the second of one block and notion. Writing writes both, one row for a
+ * block that is there twice, and leaves an earlier file as it is while there is nothing of blocks that are
+ * there: *kept is 0 then. */
 IP_CHECK enum ip_status cli_measurements_read(struct cli_samples *samples, const char *path,
                                               struct ip_error *err);
 IP_CHECK enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path,

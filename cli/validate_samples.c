@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -79,7 +80,44 @@ static char *line_next(char **rest) {
     if (end != NULL) {
         *end = '\0';
     }
+    line[strcspn(line, "\r")] = '\0';
     return line;
+}
+
+/* Of blocks that are there twice, the first first. */
+static int compare_hex(const void *a, const void *b) {
+    const struct cli_sample *first = *(struct cli_sample *const *)a, *second = *(struct cli_sample *const *)b;
+    int order = strcmp(first->hex, second->hex);
+    return order != 0 ? order : (first > second) - (first < second);
+}
+
+static int compare_key(const void *key, const void *item) {
+    return strcmp(key, (*(struct cli_sample *const *)item)->hex);
+}
+
+/* The samples in the order of their hex digits; NULL: out of memory. */
+static struct cli_sample **samples_sort(const struct cli_samples *samples) {
+    struct cli_sample **sorted = malloc((samples->count + 1) * sizeof(struct cli_sample *));
+    for (size_t i = 0; sorted != NULL && i < samples->count; i++) {
+        sorted[i] = &samples->items[i];
+    }
+    if (sorted != NULL) {
+        qsort(sorted, samples->count, sizeof(struct cli_sample *), compare_hex);
+    }
+    return sorted;
+}
+
+/* Marks what an earlier line has already. */
+static enum ip_status repeats_mark(struct cli_samples *samples, struct ip_error *err) {
+    struct cli_sample **sorted = samples_sort(samples);
+    if (sorted == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu blocks", samples->count);
+    }
+    for (size_t i = 1; i < samples->count; i++) {
+        sorted[i]->again = strcmp(sorted[i]->hex, sorted[i - 1]->hex) == 0;
+    }
+    free(sorted);
+    return IP_OK;
 }
 
 enum ip_status cli_samples_read(struct cli_samples *samples, const char *path, long percent, long seed,
@@ -94,7 +132,7 @@ enum ip_status cli_samples_read(struct cli_samples *samples, const char *path, l
     for (char *start; status == IP_OK && (start = line_next(&rest)) != NULL;) {
         line++;
         start += strspn(start, " \t\"");
-        start[strcspn(start, ",;\"\r")] = '\0';
+        start[strcspn(start, ",;\"")] = '\0';
         if (start[0] == '\0' || start[0] == '#' || (line == 1 && strcmp(start, "hex") == 0)) {
             continue;
         }
@@ -110,6 +148,9 @@ enum ip_status cli_samples_read(struct cli_samples *samples, const char *path, l
         }
     }
     ip_text_fini(&text);
+    if (status == IP_OK) {
+        status = repeats_mark(&read, err);
+    }
     if (status == IP_OK && read.count == 0) {
         status = ip_fail(err, IP_SYNTAX,
                          "'%.200s' holds no block: one of hex digits a line, or in the first column", path);
@@ -122,92 +163,143 @@ enum ip_status cli_samples_read(struct cli_samples *samples, const char *path, l
     return IP_OK;
 }
 
-static int compare_hex(const void *a, const void *b) {
-    return strcmp((*(struct cli_sample *const *)a)->hex, (*(struct cli_sample *const *)b)->hex);
-}
-
-static int compare_key(const void *key, const void *item) {
-    return strcmp(key, (*(struct cli_sample *const *)item)->hex);
-}
-
 #define MEASURED_HEADER "hex,notion,cycles,spread,fill,status"
+enum field { FIELD_HEX, FIELD_NOTION, FIELD_CYCLES, FIELD_SPREAD, FIELD_FILL, FIELD_STATUS, FIELDS };
 
-/* A number of CSV; NaN when the field is empty. Returns false where it is none. */
-static bool field_number(const char *field, double *value) {
+/* One row, cut up. */
+struct measurement {
+    const char *fields[FIELDS];
+    enum cli_notion notion;
+    double cycles, spread; /* NaN: none */
+    uint64_t fill;
+};
+
+/* A number of CSV of at least `least`; NaN when the field is empty. Returns false where it is none. */
+static bool field_number(const char *field, double least, double *value) {
     char *end;
-    *value = strtod(field, &end);
-    if (end == field) {
-        *value = NAN;
-    }
-    return *end == '\0';
+    *value = field[0] != '\0' ? strtod(field, &end) : NAN;
+    return field[0] == '\0' || (*end == '\0' && isfinite(*value) && *value >= least);
 }
 
-static bool measurement_take(struct cli_sample **sorted, size_t count, struct ip_lines *others, char *line) {
-    char *fields[6] = {0};
+static bool fill_read(const char *field, uint64_t *fill) {
+    char *end;
+    errno = 0;
+    *fill = strtoull(field, &end, 0);
+    return field[0] >= '0' && field[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+/* Cuts the line at its commas. The fields are written without quotes, and read without. */
+static bool fields_cut(struct measurement *row, char *line) {
     unsigned found = 0;
-    for (char *at = line; at != NULL && found < 6;) {
-        fields[found++] = at;
-        at = found < 6 ? strchr(at, ',') : NULL;
-        if (at != NULL) {
-            *at++ = '\0';
+    if (strchr(line, '"') != NULL) {
+        return false;
+    }
+    for (char *at = line; at != NULL; found++) {
+        char *comma = strchr(at, ',');
+        if (found == FIELDS) {
+            return false;
         }
+        row->fields[found] = at;
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        at = comma != NULL ? comma + 1 : NULL;
     }
-    if (found < 6) {
-        return false;
+    return found == FIELDS;
+}
+
+static enum ip_status measurement_parse(struct measurement *row, char *line, const char *path,
+                                        unsigned number, struct ip_error *err) {
+    if (!fields_cut(row, line)) {
+        return ip_fail_at(err, IP_SYNTAX, path, number, 1,
+                          "no measurement: " MEASURED_HEADER " are expected, without quotes");
     }
-    enum cli_notion notion = strcmp(fields[1], "loop") == 0 ? CLI_NOTION_LOOP : CLI_NOTION_UNROLLED;
-    if (notion == CLI_NOTION_UNROLLED && strcmp(fields[1], "unrolled") != 0) {
-        return false;
+    const char *const *fields = row->fields;
+    struct ip_text code = {0};
+    struct ip_error reason = {0};
+    enum ip_status status = cli_hex_parse(&code, fields[FIELD_HEX], &reason);
+    ip_text_fini(&code);
+    if (status == IP_SYNTAX) {
+        return ip_fail_at(err, IP_SYNTAX, path, number, 0, "bad hex: %s", reason.text);
     }
-    double measured, spread;
-    if (!field_number(fields[2], &measured) || !field_number(fields[3], &spread)) {
-        return false;
+    if (status != IP_OK) {
+        *err = reason;
+        return status;
     }
-    struct cli_sample **hit = bsearch(fields[0], sorted, count, sizeof(struct cli_sample *), compare_key);
-    int status_length = (int)strcspn(fields[5], "\r\n");
+    const char *expected = NULL;
+    enum field bad = FIELD_NOTION;
+    row->notion = strcmp(fields[FIELD_NOTION], "loop") == 0 ? CLI_NOTION_LOOP : CLI_NOTION_UNROLLED;
+    if (strcmp(fields[FIELD_NOTION], cli_notion_name(row->notion)) != 0) {
+        expected = "unrolled or loop";
+    } else if (!field_number(fields[bad = FIELD_CYCLES], DBL_MIN, &row->cycles)) {
+        expected = "a number larger than 0, or nothing";
+    } else if (!field_number(fields[bad = FIELD_SPREAD], 0, &row->spread)) {
+        expected = "a number of at least 0, or nothing";
+    } else if (!fill_read(fields[bad = FIELD_FILL], &row->fill)) {
+        expected = "an integer such as 0x12345600";
+    } else if (fields[bad = FIELD_STATUS][0] == '\0') {
+        expected = "ok, or why it is no measurement to be trusted";
+    }
+    if (expected != NULL) {
+        static const char *const names[FIELDS] = {"hex", "notion", "cycles", "spread", "fill", "status"};
+        return ip_fail_at(err, IP_SYNTAX, path, number, 1 + (unsigned)(fields[bad] - line),
+                          "%s '%.40s': expected %s", names[bad], fields[bad], expected);
+    }
+    return IP_OK;
+}
+
+static void case_take(struct cli_case *item, const struct measurement *row) {
+    item->measured = row->cycles;
+    item->spread = row->spread;
+    item->fill = row->fill;
+    item->once = strcmp(row->fields[FIELD_STATUS], "once") == 0;
+    (void)snprintf(item->status, sizeof item->status, "%s", item->once ? "ok" : row->fields[FIELD_STATUS]);
+    item->done = true;
+}
+
+static enum ip_status measurement_take(struct cli_sample **sorted, size_t count, struct ip_lines *others,
+                                       char *line, const char *path, unsigned number, struct ip_error *err) {
+    struct measurement row;
+    enum ip_status status = measurement_parse(&row, line, path, number, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    const char *hex = row.fields[FIELD_HEX];
+    struct cli_sample **hit = bsearch(hex, sorted, count, sizeof(struct cli_sample *), compare_key);
     if (hit == NULL) {
-        ip_lines_printf(others, "%s,%s,%s,%s,%s,%.*s", fields[0], fields[1], fields[2], fields[3], fields[4],
-                        status_length, fields[5]);
-        return true;
+        ip_lines_printf(others, "%s,%s,%s,%s,%s,%s", hex, row.fields[FIELD_NOTION], row.fields[FIELD_CYCLES],
+                        row.fields[FIELD_SPREAD], row.fields[FIELD_FILL], row.fields[FIELD_STATUS]);
+        return IP_OK;
     }
-    while (hit > sorted && strcmp(hit[-1]->hex, fields[0]) == 0) {
+    if ((*hit)->cases[row.notion].done) {
+        return ip_fail_at(err, IP_SYNTAX, path, number, 1,
+                          "a line above has a measurement of '%.40s', %s, too: leave one of them", hex,
+                          row.fields[FIELD_NOTION]);
+    }
+    while (hit > sorted && strcmp(hit[-1]->hex, hex) == 0) {
         hit--;
     }
-    for (; hit < sorted + count && strcmp((*hit)->hex, fields[0]) == 0; hit++) {
-        struct cli_case *item = &(*hit)->cases[notion];
-        item->measured = measured;
-        item->spread = spread;
-        item->fill = strtoull(fields[4], NULL, 0);
-        (void)snprintf(item->status, sizeof item->status, "%.*s", status_length, fields[5]);
-        item->once = strcmp(item->status, "once") == 0;
-        if (item->once) {
-            (void)snprintf(item->status, sizeof item->status, "ok");
-        }
-        item->done = true;
+    for (; hit < sorted + count && strcmp((*hit)->hex, hex) == 0; hit++) {
+        case_take(&(*hit)->cases[row.notion], &row);
     }
-    return true;
+    return IP_OK;
 }
 
 enum ip_status cli_measurements_read(struct cli_samples *samples, const char *path, struct ip_error *err) {
     struct ip_text text = {0};
-    struct cli_sample **sorted = malloc((samples->count + 1) * sizeof(struct cli_sample *));
+    struct cli_sample **sorted = samples_sort(samples);
     if (sorted == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu blocks", samples->count);
     }
-    for (size_t i = 0; i < samples->count; i++) {
-        sorted[i] = &samples->items[i];
-    }
-    qsort(sorted, samples->count, sizeof(struct cli_sample *), compare_hex);
     enum ip_status status =
         ip_text_file_read(&text, path, LIST_MAX, "CSV is expected, as --keep writes it", err);
     char *rest = text.data;
     unsigned number = 0;
     for (char *line; status == IP_OK && (line = line_next(&rest)) != NULL;) {
         number++;
-        bool header = number == 1 && strncmp(line, MEASURED_HEADER, sizeof MEASURED_HEADER - 1) == 0;
-        if (!header && line[0] != '\0' && !measurement_take(sorted, samples->count, &samples->others, line)) {
-            status = ip_fail_at(err, IP_SYNTAX, path, number, 0,
-                                "no measurement: hex,notion,cycles,spread,fill,status are expected");
+        bool header = number == 1 && strcmp(line, MEASURED_HEADER) == 0;
+        if (!header && line[0] != '\0') {
+            status = measurement_take(sorted, samples->count, &samples->others, line, path, number, err);
         }
     }
     if (status == IP_OK && number == 0) {
@@ -219,6 +311,15 @@ enum ip_status cli_measurements_read(struct cli_samples *samples, const char *pa
     ip_text_fini(&text);
     free(sorted);
     return status;
+}
+
+/* The fields of the cycles and their spread; empty is what would be no number when it is read. */
+static void cycles_print(char *cycles, size_t size, const struct cli_case *item) {
+    bool known = isfinite(item->measured) && item->measured > 0;
+    int length = known ? snprintf(cycles, size, "%.6g,", item->measured) : snprintf(cycles, size, ",");
+    if (known && isfinite(item->spread) && item->spread >= 0) {
+        (void)snprintf(cycles + length, size - (size_t)length, "%.4g", item->spread);
+    }
 }
 
 enum ip_status cli_measurements_write(const struct cli_samples *samples, const char *path, size_t *kept,
@@ -234,13 +335,11 @@ enum ip_status cli_measurements_write(const struct cli_samples *samples, const c
     for (size_t i = 0; i < samples->count && !failed; i++) {
         for (unsigned n = 0; n < CLI_NOTIONS && !failed; n++) {
             const struct cli_case *item = &samples->items[i].cases[n];
-            char cycles[64] = ",";
-            if (!item->done) {
+            char cycles[64];
+            if (!item->done || samples->items[i].again) {
                 continue;
             }
-            if (!isnan(item->measured)) {
-                (void)snprintf(cycles, sizeof cycles, "%.6g,%.4g", item->measured, item->spread);
-            }
+            cycles_print(cycles, sizeof cycles, item);
             char words[sizeof item->status];
             (void)snprintf(words, sizeof words, "%s", item->once ? "once" : item->status);
             for (char *at = words; *at != '\0'; at++) {
