@@ -156,6 +156,25 @@ static enum ip_status extensions_keep(const struct isa_table *table, const struc
     return IP_OK;
 }
 
+/* Several queries may name one form: it stays where it is named first. */
+static enum ip_status repeats_drop(const struct isa_table *table, size_t *positions, size_t *count,
+                                   struct ip_error *err) {
+    bool *taken = calloc(table->count + 1, sizeof *taken);
+    size_t kept = 0;
+    if (taken == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", table->count);
+    }
+    for (size_t i = 0; i < *count; i++) {
+        if (!taken[positions[i]]) {
+            taken[positions[i]] = true;
+            positions[kept++] = positions[i];
+        }
+    }
+    free(taken);
+    *count = kept;
+    return IP_OK;
+}
+
 enum ip_status res_forms_select(const struct isa_table *table, const char *path,
                                 const struct res_wanted *wanted, size_t **positions, size_t *count,
                                 struct ip_error *err) {
@@ -169,6 +188,9 @@ enum ip_status res_forms_select(const struct isa_table *table, const char *path,
     }
     if (status == IP_OK && wanted->count == 0) {
         status = all_select(table, &found, &selected, err);
+    }
+    if (status == IP_OK) {
+        status = repeats_drop(table, found, &selected, err);
     }
     if (status == IP_OK) {
         status = extensions_keep(table, &wanted->extensions, found, &selected, err);

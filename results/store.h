@@ -188,9 +188,10 @@ struct res_wanted {
     size_t count;
     struct ip_lines extensions;
 };
-/* Selects in the table of those rows, of the store at `path`; the array of positions is then the caller's.
- * What the store lacks is to be scanned, or, where the built-in tables lack it too, called so by nobody; a
- * form named may be of none of the extensions: IP_USAGE, in these words. */
+/* Selects in the table of those rows, of the store at `path`, each form once, in the order of the queries;
+ * the array of positions is then the caller's. What the store lacks is to be scanned, or, where the built-in
+ * tables lack it too, called so by nobody; a form named may be of none of the extensions: IP_USAGE, in these
+ * words. */
 IP_CHECK enum ip_status res_forms_select(const struct isa_table *table, const char *path,
                                          const struct res_wanted *wanted, size_t **positions, size_t *count,
                                          struct ip_error *err);

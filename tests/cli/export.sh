@@ -12,6 +12,10 @@ echo "== uopsinfo-xml"
 isaprobe export -S "$T/cpu.db" --arch SKL "imul r64, r64" cmc cld | shape
 echo "== a file, one form"
 isaprobe export -S "$T/cpu.db" --format csv -o "$T/out.csv" IMUL && wc -l <"$T/out.csv"
+echo "== a form that is named twice"
+for format in csv osaca; do
+    isaprobe export -S "$T/cpu.db" --format $format imul "imul r64, r64" "imul r64*" | grep -c imul
+done
 echo "== without ports"
 isaprobe scan -q -t sim:tests/data/everything.sim -S "$T/no_ports.db" "imul r64, r64" cmc
 isaprobe export -S "$T/no_ports.db" --format osaca

@@ -9,6 +9,7 @@ print(row["form"], row["isa"], round(row["throughput"], 2), round(row["slots"]),
 for pair in row["latency"]:
     print(pair["src"], pair["dst"], pair["path"], pair["cycles"] and round(pair["cycles"], 2), pair["bound"])'
 isaprobe show -S "$T/cpu.db" --format csv popcnt | tr -d '\r' | cut -d, -f 1-4
+isaprobe show -S "$T/cpu.db" --format csv popcnt "popcnt r64, r64" POPCNT | tr -d '\r' | cut -d, -f 1-3 # once
 isaprobe show -S "$T/cpu.db" --evidence "imul r64, r64" | sed -n '1,6p' | sed -E 's/kernel [0-9a-f]{16}/kernel HASH/'
 isaprobe show -S "$T/cpu.db" --evidence --format json "imul r64, r64" | python3 -c '
 import json, sys
