@@ -13,30 +13,54 @@ struct record {
     size_t count;
 };
 
-/* One line without quotes: numbers and names need none. Fields that are too long are cut, and then no number.
- */
-static void record_split(struct record *record, const char *line, size_t length) {
+/* Takes a field that begins at line[*at], in quotes or without, and moves behind it, to a comma or the end. A
+ * field that is too long is cut: those are columns that nobody reads. Returns false where its quotes are not
+ * closed, or not at its end. */
+static bool field_take(char field[FIELD_MAX], const char *line, size_t length, size_t *at) {
+    size_t kept = 0, in = *at;
+    while (in < length && line[in] == ' ') {
+        in++;
+    }
+    const bool quoted = in < length && line[in] == '"';
+    bool closed = !quoted;
+    for (in += quoted; in < length && (quoted || line[in] != ','); in++) {
+        if (quoted && line[in] == '"') {
+            in++; /* the second of two, which are one of the field's, or what is behind the last */
+            if (in == length || line[in] != '"') {
+                closed = true;
+                break;
+            }
+        }
+        if (kept + 1 < FIELD_MAX) {
+            field[kept++] = line[in];
+        }
+    }
+    while (quoted && in < length && line[in] == ' ') {
+        in++;
+    }
+    while (!quoted && kept > 0 && field[kept - 1] == ' ') {
+        kept--;
+    }
+    field[kept] = '\0';
+    *at = in;
+    return closed && (in == length || line[in] == ',');
+}
+
+static enum ip_status record_split(struct record *record, const char *text, size_t length, const char *file,
+                                   unsigned line, struct ip_error *err) {
     record->count = 0;
-    while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' ')) {
-        length--;
+    for (size_t at = 0; at <= length; at++) {
+        if (record->count == FIELDS_MAX) {
+            return ip_fail_at(err, IP_SYNTAX, file, line, (unsigned)at + 1, "more than %d fields",
+                              FIELDS_MAX);
+        }
+        size_t from = at;
+        if (!field_take(record->fields[record->count++], text, length, &at)) {
+            return ip_fail_at(err, IP_SYNTAX, file, line, (unsigned)from + 1,
+                              "a field's quotes do not end where it ends");
+        }
     }
-    for (size_t at = 0; at <= length && record->count < FIELDS_MAX;) {
-        size_t end = at;
-        while (end < length && line[end] != ',') {
-            end++;
-        }
-        size_t from = at, to = end;
-        while (from < to && line[from] == ' ') {
-            from++;
-        }
-        while (to > from && line[to - 1] == ' ') {
-            to--;
-        }
-        size_t kept = to - from < FIELD_MAX ? to - from : FIELD_MAX - 1;
-        memcpy(record->fields[record->count], line + from, kept);
-        record->fields[record->count++][kept] = '\0';
-        at = end + 1;
-    }
+    return IP_OK;
 }
 
 static enum ip_status header_read(const struct record *record, int columns[COLUMNS], const char *file,
@@ -44,9 +68,14 @@ static enum ip_status header_read(const struct record *record, int columns[COLUM
     for (int c = 0; c < COLUMNS; c++) {
         columns[c] = -1;
         for (size_t i = 0; i < record->count; i++) {
-            if (strcmp(record->fields[i], column_names[c]) == 0) {
-                columns[c] = (int)i;
+            if (strcmp(record->fields[i], column_names[c]) != 0) {
+                continue;
             }
+            if (columns[c] >= 0) {
+                return ip_fail_at(err, IP_SYNTAX, file, line, 0, "the header names the column '%s' twice",
+                                  column_names[c]);
+            }
+            columns[c] = (int)i;
         }
     }
     if (columns[COLUMN_DIVISOR] < 0 && columns[COLUMN_FREQ] < 0) {
@@ -64,7 +93,7 @@ static enum ip_status record_store(struct pw_measured *measured, const struct re
     double values[COLUMNS];
     for (int c = 0; c < COLUMNS; c++) {
         values[c] = NAN;
-        if (columns[c] < 0 || (size_t)columns[c] >= record->count || record->fields[columns[c]][0] == '\0') {
+        if (columns[c] < 0 || record->fields[columns[c]][0] == '\0') {
             continue;
         }
         if (!pw_number(record->fields[columns[c]], &values[c]) || values[c] <= 0) {
@@ -72,6 +101,9 @@ static enum ip_status record_store(struct pw_measured *measured, const struct re
                               "the %s is to be a number larger than 0, not '%s'", column_names[c],
                               record->fields[columns[c]]);
         }
+    }
+    if (isnan(values[COLUMN_CYCLES]) && isnan(values[COLUMN_TIME])) {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0, "no cycles and no time");
     }
     double divisor = values[COLUMN_DIVISOR], freq_hz = values[COLUMN_FREQ];
     int at = -1;
@@ -92,6 +124,10 @@ static enum ip_status record_store(struct pw_measured *measured, const struct re
     }
     double hz = machine->settings[at].freq_hz;
     struct pw_measured *m = &measured[at];
+    if (!isnan(m->cycles)) {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0,
+                          "a line above has the setting of %.2f MHz, too: leave one of them", hz / 1e6);
+    }
     m->cycles = isfinite(values[COLUMN_CYCLES]) ? values[COLUMN_CYCLES] : values[COLUMN_TIME] * hz;
     m->time_s = isfinite(values[COLUMN_TIME]) ? values[COLUMN_TIME] : values[COLUMN_CYCLES] / hz;
     m->power_w = values[COLUMN_POWER];
@@ -107,24 +143,32 @@ enum ip_status pw_measured_parse(struct pw_measured *measured, const char *file,
     }
     int columns[COLUMNS];
     unsigned line = 0;
-    bool headed = false;
+    size_t width = 0; /* fields of the header; 0 before it */
     size_t rows = 0;
     while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
+        size_t end = strcspn(text, "\n"), length = end;
         struct record record;
         line++;
-        record_split(&record, text, length);
-        bool empty = record.count <= 1 && (record.fields[0][0] == '\0' || record.fields[0][0] == '#');
-        if (!empty && record.fields[0][0] != '#') {
-            enum ip_status status = headed ? record_store(found, &record, columns, machine, file, line, err)
-                                           : header_read(&record, columns, file, line, err);
+        while (length > 0 && (text[length - 1] == '\r' || text[length - 1] == ' ')) {
+            length--;
+        }
+        if (length > 0 && text[strspn(text, " ")] != '#') {
+            enum ip_status status = record_split(&record, text, length, file, line, err);
+            if (status == IP_OK && width == 0) {
+                status = header_read(&record, columns, file, line, err);
+                width = record.count;
+            } else if (status == IP_OK && record.count != width) {
+                status = ip_fail_at(err, IP_SYNTAX, file, line, 0, "%zu field%s, where the header has %zu",
+                                    record.count, record.count == 1 ? "" : "s", width);
+            } else if (status == IP_OK) {
+                status = record_store(found, &record, columns, machine, file, line, err);
+                rows++;
+            }
             if (status != IP_OK) {
                 return status;
             }
-            rows += headed;
-            headed = true;
         }
-        text += length + (text[length] == '\n');
+        text += end + (text[end] == '\n');
     }
     if (rows == 0) {
         return ip_fail_at(err, IP_SYNTAX, file, 0, 0,

@@ -278,6 +278,13 @@ static void measurements(void **state) {
     assert_near(measured[0].gflops_per_watt, 1, 1e-12);
     assert_near(measured[3].gflops_per_watt, 1 / points[3].power_w, 1e-9);
     assert_true(isnan(measured[1].cycles));
+    assert_int_equal(pw_measured_parse(measured, "f",
+                                       "\"divisor\" , \"cycles\",\"a \"\"b\"\", c\"\r\n  # \"\n"
+                                       "\"2\",\"4e8\",\r\n3, 5 , \"\"\r\n\r\n",
+                                       &machine, points, 1e9, &err),
+                     IP_OK);
+    assert_near(measured[0].cycles, 4e8, 1);
+    assert_near(measured[1].cycles, 5, 1e-9);
     static const struct {
         const char *text, *place, *words;
     } bad[] = {
@@ -290,6 +297,15 @@ static void measurements(void **state) {
         {"divisor,cycles\n2,many\n", "f:2", "not 'many'"},
         {"freq_hz,cycles\n5e9,5\n", "f:2", "no setting of 5000.00 MHz"},
         {"divisor,cycles\n,5\n", "f:2", "no divisor"},
+        {"divisor,cycles\n2,5\n2,6\n", "f:3", "a line above has the setting of 800.00 MHz"},
+        {"divisor,freq_hz,cycles\n2,,5\n,800e6,5\n", "f:3", "a line above has the setting of 800.00 MHz"},
+        {"divisor,cycles,cycles\n2,5,6\n", "f:1", "column 'cycles' twice"},
+        {"divisor,cycles\n2\n", "f:2", "1 field, where the header has 2"},
+        {"divisor,cycles\n2,5,6\n", "f:2", "3 fields, where the header has 2"},
+        {"divisor,cycles,time_s\n2,,\n", "f:2", "no cycles and no time"},
+        {"divisor,\"cycles\n2,5\n", "f:1:9", "quotes"},
+        {"divisor,cycles\n2,\"5\"0\n", "f:2:3", "quotes"},
+        {",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n", "f:1:33", "more than 32 fields"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         enum ip_status status = pw_measured_parse(measured, "f", bad[i].text, &machine, points, 1, &err);
