@@ -62,9 +62,14 @@ int cli_output_open(struct cli_output *output, const struct cli_command *command
             return CLI_EXIT_FAILED;
         }
     } else {
-        /* An earlier file is emptied only when there is something to put in its place. */
-        int fd = open(settings->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        /* An earlier file is emptied only when there is something to put in its place, and a new one stays
+         * only then. Behind a link to nothing O_EXCL finds none, and what is made there stays. */
+        int fd = open(settings->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         output->path = settings->output;
+        output->made = fd >= 0;
+        if (fd < 0 && errno == EEXIST) {
+            fd = open(settings->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        }
         output->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
         if (output->stream == NULL) {
             cli_message(command->name, "cannot write '%s': %s", settings->output, strerror(errno));
@@ -208,5 +213,8 @@ int cli_output_close(struct cli_output *output, int code) {
         write_errno = errno;
     }
     output->stream = NULL;
+    if (output->made && !output->written) {
+        (void)unlink(output->path);
+    }
     return failed ? output_complain(output, write_errno) : code;
 }

@@ -56,6 +56,7 @@ struct cli_output {
     struct ip_lines *rows;            /* text: cells of each row, kept until the end for alignment */
     size_t row_count, row_capacity;
     bool colour, utf8, failed, written;
+    bool made; /* the file was not there before */
     int write_errno;
 };
 
@@ -70,7 +71,8 @@ void cli_output_row(struct cli_output *output, const struct cli_value *values, s
 /* Text as it is, for `emit`; columns may be NULL then. */
 void cli_output_raw(struct cli_output *output, const struct ip_text *text);
 
-/* Writes what is kept, closes, and checks everything. Returns `code`, or, when the data could not be written,
+/* Writes what is kept, closes, and checks everything; a file that was made here, and for which there was
+ * nothing, is removed. Returns `code`, or, when the data could not be written,
  * prints a message and returns CLI_EXIT_FAILED (128 + SIGPIPE, silently, when the reader has gone). */
 int cli_output_close(struct cli_output *output, int code);
 
