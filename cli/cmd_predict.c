@@ -364,7 +364,8 @@ static enum ip_status run_model(struct predict *predict, struct ip_error *err) {
     return status;
 }
 
-/* Measures what is missing into the store, as `scan` does, and predicts again. */
+/* Measures what is missing into the store, as `scan` does but under this command's name, and predicts again.
+ */
 static enum ip_status missing_measure(struct predict *predict, struct ip_error *err) {
     struct core_prediction *prediction = &predict->prediction;
     char *forms[CORE_MISSING_MAX];
@@ -396,7 +397,9 @@ static enum ip_status missing_measure(struct predict *predict, struct ip_error *
     core_costs_fini(&predict->costs);
     res_store_close(predict->store);
     predict->store = NULL;
-    predict->scan_code = cli_cmd_scan.run(&cli_cmd_scan, &scan);
+    struct cli_command command = cli_cmd_scan;
+    command.name = cli_cmd_predict.name;
+    predict->scan_code = command.run(&command, &scan);
     for (int i = 0; i < count; i++) {
         free(forms[i]);
     }

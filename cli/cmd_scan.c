@@ -177,8 +177,10 @@ static int scan_conclude(const struct scan *scan, const char *command, const cha
             if (before != 1) {
                 (void)snprintf(forms, sizeof forms, "all %zu forms", before);
             }
-            cli_message(command, "nothing to measure: the store '%s' has %s (--force measures %s again)",
-                        path, forms, before == 1 ? "it" : "them");
+            cli_message(
+                command,
+                "nothing to measure: the store '%s' has %s ('isaprobe scan --force' measures %s again)", path,
+                forms, before == 1 ? "it" : "them");
         }
         return code;
     }

@@ -25,6 +25,10 @@ echo "--- no two columns of CSV have one name, and a form that is missing twice 
 isaprobe predict -S "$T/cpu.db" --format csv 'popcnt rax, rbx; popcnt rbx, rcx; add rcx, rdx' | head -n 1 | tr -d '\r' | tr , '\n' | sort | uniq -d
 isaprobe predict -S "$T/cpu.db" --measure -t sim:/nowhere 'popcnt rax, rbx'
 echo "exit $?"
+lame=sim:tests/data/store/exact.sim # has no POPCNT
+isaprobe scan -q -t $lame -S "$T/lame.db" --parts latency,throughput,ports "popcnt r64, r64"
+isaprobe predict -S "$T/lame.db" -t $lame --measure 'popcnt rax, rbx' >/dev/null
+echo "exit $?"
 echo "--- of what is missing the slot counts, or it is measured"
 isaprobe predict -S "$T/cpu.db" 'popcnt rax, rbx; add rcx, rdx' | rounded
 echo "exit ${PIPESTATUS[0]}"
