@@ -145,6 +145,12 @@ static enum ip_status batch_start(struct batch *batch, struct ip_error *err) {
     return status;
 }
 
+/* `what` it did instead of its work. */
+static enum ip_status another_program(const char *what, struct ip_error *err) {
+    return ip_fail(err, IP_CAPABILITY, "NASM %s: is ISAPROBE_NASM, or 'nasm' on PATH, another program?",
+                   what);
+}
+
 /* Takes the codes; or, where NASM rejected lines, notes them, and the batch is not done. */
 static enum ip_status batch_finish(struct batch *batch, struct ip_error *err) {
     struct isa_nasm_result result = {0};
@@ -152,6 +158,8 @@ static enum ip_status batch_finish(struct batch *batch, struct ip_error *err) {
     if (status == IP_OK && result.stopped.text[0] != '\0') {
         status = ip_fail(err, IP_FAILED, "NASM would take more than %s for %zu lines", result.stopped.text,
                          batch->count);
+    } else if (status == IP_OK && result.success && result.list.length == 0) {
+        status = another_program("wrote no listing", err); /* the prologue alone has lines */
     } else if (status == IP_OK && result.success) {
         batch->done = true;
         if (!listing_read(batch, ip_text_string(&result.list)))
@@ -161,6 +169,8 @@ static enum ip_status batch_finish(struct batch *batch, struct ip_error *err) {
         long rejected = messages_read(batch, words);
         if (rejected < 0)
             status = ip_fail(err, IP_NO_MEMORY, "no memory for NASM's messages");
+        else if (words[0] == '\0')
+            status = another_program("failed, and said nothing", err);
         else if (rejected == 0)
             status = ip_fail(err, IP_FAILED, "NASM failed and said: %.*s",
                              (int)strcspn(words, "\n") > 300 ? 300 : (int)strcspn(words, "\n"), words);
@@ -272,7 +282,7 @@ static enum ip_status first_message(const char *name, const char *words, struct 
         }
     }
     if (length == 0)
-        return ip_fail(err, IP_CAPABILITY, "NASM failed, and said nothing: is it the assembler?");
+        return another_program("failed, and said nothing", err);
     return ip_fail_at(err, IP_SYNTAX, name, 0, 0, "%.*s", (int)length, words);
 }
 
@@ -294,6 +304,11 @@ enum ip_status isa_assemble_source(const char *name, const char *source, struct 
                             result.stopped.text);
     else if (status == IP_OK && !result.success)
         status = first_message(name, ip_text_string(&result.words), err);
+    if (status == IP_OK && result.code.length == 0) { /* the source has none, or this is not NASM */
+        const char *nop = "nop";
+        struct isa_code assembled;
+        status = isa_assemble_lines(&nop, 1, &assembled, NULL, err);
+    }
     if (status == IP_OK) {
         ip_text_fini(code);
         *code = result.code;

@@ -2,7 +2,8 @@
 /* isa/assemble.h - NASM as a function: lines of source to machine code, many at a time.
  *
  * NASM runs as a child process on files in memory (memfd_create), so that nothing is left behind however
- * either of them ends. It is looked for on PATH, or at $ISAPROBE_NASM. IP_CAPABILITY when it is not there. */
+ * either of them ends. It is looked for on PATH, or at $ISAPROBE_NASM. IP_CAPABILITY when it is not there,
+ * or another program. */
 #ifndef ISAPROBE_ISA_ASSEMBLE_H
 #define ISAPROBE_ISA_ASSEMBLE_H
 

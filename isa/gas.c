@@ -94,6 +94,11 @@ static enum ip_status complaint(const char *name, const struct ip_text *words, s
     const char *line = strstr(ip_text_string(words), ": Error: ");
     const char *text = line;
     unsigned number = 0;
+    if (words->length == 0) {
+        return ip_fail(
+            err, IP_CAPABILITY,
+            "the GNU assembler failed, and said nothing: is ISAPROBE_AS, or 'as' on PATH, another program?");
+    }
     if (line != NULL) {
         text += strlen(": Error: ");
         while (line > ip_text_string(words) && line[-1] >= '0' && line[-1] <= '9') {

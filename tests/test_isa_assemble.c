@@ -221,6 +221,8 @@ static void test_nasm_broken(void **state) {
     } cases[] = {
         {"#!/bin/sh\necho 'out of paper'\nexit 3\n", IP_FAILED, "NASM failed and said: out of paper"},
         {"#!/bin/sh\nkill -9 $$\n", IP_FAILED, "was killed by signal 9"},
+        {"#!/bin/sh\nexit 1\n", IP_CAPABILITY, "NASM failed, and said nothing: is ISAPROBE_NASM"},
+        {"#!/bin/sh\n", IP_CAPABILITY, "NASM wrote no listing: is ISAPROBE_NASM"},
     };
     enum { MANY = 9000 }; /* enough for several */
     static const char *many[MANY];
@@ -243,6 +245,11 @@ static void test_nasm_broken(void **state) {
         assert_non_null(strstr(err.text, cases[i].text));
         assert_int_equal(isa_assemble_lines(many, MANY, many_codes, NULL, &err), cases[i].status);
         assert_non_null(strstr(err.text, cases[i].text));
+        struct ip_text source_code = {0};
+        if (cases[i].status == IP_CAPABILITY) { /* also where a source could have no code */
+            assert_int_equal(isa_assemble_source("f", "nop", &source_code, &err), IP_CAPABILITY);
+            assert_non_null(strstr(err.text, cases[i].text));
+        }
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
         unsetenv("ISAPROBE_NASM");
         unlink(path);

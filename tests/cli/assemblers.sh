@@ -16,5 +16,14 @@ END
 chmod +x "$T/as"
 LC_ALL=de_DE.UTF-8 ISAPROBE_AS=$T/as isaprobe predict -S tests/data/none.db -s att 'foo'
 echo "in German: exit $?"
-ISAPROBE_AS=/bin/true isaprobe predict -S tests/data/none.db -s att nop
-echo "no assembler: exit $?"
+try() {
+    isaprobe "$@"
+    echo "no assembler: exit $?"
+}
+for program in true false; do
+    ISAPROBE_AS=/bin/$program try predict -S tests/data/none.db -s att nop
+    ISAPROBE_NASM=/bin/$program try predict -S tests/data/none.db nop
+    ISAPROBE_NASM=/bin/$program try latency -t sim:tests/data/skl.sim "add r64, r64"
+    ISAPROBE_NASM=/bin/$program try list -v "add r64, r64"
+done
+try predict -S tests/data/none.db "label:" # NASM itself
