@@ -40,6 +40,25 @@ static int help_print(const struct cli_command *command) {
     return code;
 }
 
+static int argument_unexpected(const char *argument) {
+    return cli_usage_error(NULL, "unexpected argument '%s'", argument);
+}
+
+/* `isaprobe help [COMMAND]` */
+static int help_run(int argc, char **argv) {
+    static const char *const itself[] = {"help", "--help", "-h"};
+    if (argc > 3) {
+        return argument_unexpected(argv[3]);
+    }
+    for (size_t i = 0; argc > 2 && i < sizeof itself / sizeof itself[0]; i++) {
+        if (strcmp(argv[2], itself[i]) == 0) {
+            return help_print(NULL); /* what that says is all that there is to say of it */
+        }
+    }
+    const struct cli_command *about = argc > 2 ? cli_command_find(argv[2]) : NULL;
+    return argc > 2 && about == NULL ? command_unknown(argv[2]) : help_print(about);
+}
+
 static int completion_print(const char *shell) {
     struct ip_text text = {0};
     int code = cli_completion(&text, shell)
@@ -80,7 +99,8 @@ int main(int argc, char **argv) {
     if (argc < 2) {
         return cli_usage_error(NULL, "no command given");
     }
-    const char *first = argv[1];
+    const char *first =
+        argv[1]; /* what is behind --help and --version does not matter, as elsewhere in GNU */
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
         return help_print(NULL);
     }
@@ -92,14 +112,10 @@ int main(int argc, char **argv) {
         return code;
     }
     if (strcmp(first, "--completion") == 0) {
-        return completion_print(argc > 2 ? argv[2] : "");
+        return argc > 3 ? argument_unexpected(argv[3]) : completion_print(argc > 2 ? argv[2] : "");
     }
     if (strcmp(first, "help") == 0) {
-        if (argc > 2 && strcmp(argv[2], "help") == 0) {
-            argc = 2; /* what that says is all that there is to say of it */
-        }
-        const struct cli_command *about = argc > 2 ? cli_command_find(argv[2]) : NULL;
-        return argc > 2 && about == NULL ? command_unknown(argv[2]) : help_print(about);
+        return help_run(argc, argv);
     }
     if (first[0] == '-') {
         return cli_usage_error(NULL, "unknown option '%s' before the command", first);

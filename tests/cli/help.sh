@@ -11,3 +11,7 @@ for command in $(isaprobe --help | sed -n '/^Commands/,/^Options/s/^  \([a-z][a-
     isaprobe "$command" -h | cmp - "$T/option"
     head -n 2 "$T/option"
 done
+# Of help itself there is no more to say.
+for word in help --help -h; do
+    isaprobe help $word | cmp - <(isaprobe --help)
+done

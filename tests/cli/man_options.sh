@@ -30,3 +30,11 @@ while IFS= read -r command; do
             grep -qxF -- "*$option" "$T/part" || echo "$command: the manual has no $option there"
         done
 done <"$T/commands"
+# So has core's part the groups of --only, as its help.
+part core >"$T/part"
+isaprobe core --help | sed -n '/Groups:/,/\./p' >"$T/groups"
+for group in $(isaprobe core --no-store --only no_such 2>&1 | sed -n 's/.* a group: \(.*\);.*/\1/p'); do
+    grep -qF "*$group*" "$T/part" || echo "core: the manual has no group $group"
+    grep -qw "$group" "$T/groups" || echo "core: the help has no group $group"
+    echo "$group"
+done | sed -n '/:/p; /^issue$/p' # issue: there were some

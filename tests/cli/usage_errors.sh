@@ -33,4 +33,7 @@ try predict --symbol main nop
 try export --exegesis-mode uops
 try power --machine scc --kernel dot --code x
 try --completion tcsh
+try --completion bash zsh
+try help list show
+try help --help list
 true
