@@ -70,7 +70,7 @@ static enum ip_status list_read(struct blocks *blocks, const char *path, struct 
         }
         line++;
         start += strspn(start, " \t\"");
-        start[strcspn(start, ",;\"\r")] = '\0';
+        start[strcspn(start, ",;\"")] = '\0';
         if (start[0] == '\0' || start[0] == '#' || (line == 1 && strcmp(start, "hex") == 0)) {
             continue;
         }

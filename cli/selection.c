@@ -40,7 +40,7 @@ static enum ip_status list_mark(struct marks *marks, const char *path, struct ip
     while (status == IP_OK && next != NULL) {
         char *line = strsep(&next, "\n");
         number++;
-        line[strcspn(line, "#\r")] = '\0';
+        line[strcspn(line, "#")] = '\0';
         line += strspn(line, " \t");
         size_t length = strlen(line);
         while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t')) {

@@ -80,7 +80,6 @@ static char *line_next(char **rest) {
     if (end != NULL) {
         *end = '\0';
     }
-    line[strcspn(line, "\r")] = '\0';
     return line;
 }
 

@@ -272,6 +272,24 @@ enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit
     return IP_OK;
 }
 
+/* "\r\n" and "\r" become "\n", so that a line ends here as it did where the file was written. */
+static void line_ends_make(struct ip_text *text) {
+    char *to = text->data != NULL ? strchr(text->data, '\r') : NULL;
+    if (to == NULL) {
+        return;
+    }
+    for (const char *at = to; *at != '\0'; at++) {
+        if (*at == '\r') {
+            *to++ = '\n';
+            at += at[1] == '\n';
+        } else {
+            *to++ = *at;
+        }
+    }
+    *to = '\0';
+    text->length = (size_t)(to - text->data);
+}
+
 enum ip_status ip_text_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
                                  const char *expected, struct ip_error *err) {
     static const char mark[] = "\xef\xbb\xbf"; /* what some editors begin UTF-8 with */
@@ -286,6 +304,7 @@ enum ip_status ip_text_file_read(struct ip_text *text, const char *path, size_t 
                          strcmp(path, "-") == 0 ? "standard input" : path, expected);
     }
     if (status == IP_OK) {
+        line_ends_make(&read);
         ip_text_fini(text);
         *text = read;
     } else {

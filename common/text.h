@@ -60,7 +60,8 @@ void ip_lines_printf(struct ip_lines *lines, const char *format, ...) IP_PRINTF(
  * `limit_bytes`. `text` must be all-zero or hold an earlier text, which is replaced. */
 IP_CHECK enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
                                      struct ip_error *err);
-/* The same of a file that is text; a byte order mark at its begin is left out. IP_SYNTAX, with `expected`
+/* The same of a file that is text; a byte order mark at its begin is left out, and lines end in LF, whether
+ * they did in that, in CR LF or in CR. IP_SYNTAX, with `expected`
  * ("one form a line is expected"), where it has a NUL byte, behind which nobody would look. */
 IP_CHECK enum ip_status ip_text_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
                                           const char *expected, struct ip_error *err);

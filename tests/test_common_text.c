@@ -158,6 +158,13 @@ static void test_text_file_is_text(void **state) {
     assert_int_equal(write(descriptor, "ab\n", 3), 3);
     assert_int_equal(ip_text_file_read(&text, path, 100, "CSV is expected", &err), IP_OK);
     assert_string_equal(ip_text_string(&text), "ab\n");
+    assert_int_equal(pwrite(descriptor, "\ra\r\n\r\rb\r", 8, 0), 8);
+    assert_int_equal(ip_text_file_read(&text, path, 100, "CSV is expected", &err), IP_OK);
+    assert_string_equal(ip_text_string(&text), "\na\n\n\nb\n");
+    assert_int_equal(text.length, 7);
+    assert_int_equal(ftruncate(descriptor, 0), 0);
+    assert_int_equal(pwrite(descriptor, "ab\n", 3, 0), 3);
+    assert_int_equal(ip_text_file_read(&text, path, 100, "CSV is expected", &err), IP_OK);
     assert_int_equal(write(descriptor, "\0cd", 3), 3);
     assert_int_equal(ip_text_file_read(&text, path, 100, "CSV is expected", &err), IP_SYNTAX);
     assert_non_null(strstr(err.text, path));

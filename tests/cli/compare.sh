@@ -19,6 +19,8 @@ for format in uopsinfo-xml csv json maqao-lua osaca llvm-sched-json; do
     esac
     isaprobe export -q -S "$T/a.db" --format $format -o "$T/a.$format"
     isaprobe compare -q "$T/a.db" "$T/a.$format"
+    tr -d '\r' <"$T/a.$format" | sed 's/$/\r/' >"$T/cr.$format"
+    isaprobe compare -q --tolerance 0 "$T/a.$format" "$T/cr.$format" # lines end in CR LF, or not
 done
 echo "== with no tolerance"
 isaprobe compare -q --tolerance 0 "$T/a.csv" "$T/a.uopsinfo-xml"

@@ -33,6 +33,11 @@ try '4801c8,unrolled,1,0,0x1,unstable: a, b'
 try '4801c8,unrolled,1,0,0x1,"unstable: a, b"'
 try '4801c8,unrolled,1,0,0x1,"ok'
 try '4801c8,unrolled,1,0,0x1,ok\n480fafc3,unrolled,3,0,0x1,ok\r\n4801c8,loop,1,0,0,ok\n4801c8,unrolled,2,0,0x1,ok'
+printf '480fafc3\r4801c8\r' >"$T/blocks"
+try '4801c8,unrolled,1,0,0x1,ok\r480fafc3,unrolled,3,0,0x1,ok\r4801c8,unrolled,2,0,0x1,ok'
+try '4801c8,unrolled,1,0,0x1,ok\r480fafc3,unrolled,3,0,0x1,ok'
+isaprobe validate -q -S "$T/cpu.db" --mca none --blocks --format csv --no-measure --measured "$T/measured" "$T/blocks" |
+    cut -d, -f 1,2,3,6
 echo "--- a block that is there twice is kept once"
 printf '480fafc3\n4801c8\n480fafc3\n' >"$T/blocks"
 validate -t $sim --keep "$T/kept"
