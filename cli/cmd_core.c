@@ -177,6 +177,9 @@ static int core_conclude(const struct cli_command *command, const struct cli_set
 
 static int core_run_command(const struct cli_command *command, struct cli_settings *settings) {
     unsigned groups = 0;
+    if (settings->no_store && settings->store != NULL) {
+        return cli_usage_error(command->name, "--store and --no-store do not go together");
+    }
     int code = groups_choose(command, settings, &groups);
     struct cli_output output;
     code = code == CLI_EXIT_OK ? cli_output_open(&output, command, settings, columns) : code;

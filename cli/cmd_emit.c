@@ -63,6 +63,7 @@ static enum ip_status options_check(const struct cli_settings *settings, struct 
         const char *of;
     } options[] = {{"--src", settings->src != NULL, SHAPE_LATENCY, "latency"},
                    {"--dst", settings->dst != NULL, SHAPE_LATENCY, "latency"},
+                   {"--path", settings->path != 0, SHAPE_LATENCY, "latency"},
                    {"--via", settings->via.count > 0, SHAPE_LATENCY, "latency"},
                    {"--with", settings->with != NULL, SHAPE_PAIR, "pair"},
                    {"--not-taken", settings->not_taken, SHAPE_BRANCH, "branch"},
@@ -72,6 +73,9 @@ static enum ip_status options_check(const struct cli_settings *settings, struct 
         if (options[i].given && (enum cli_shape)settings->shape != options[i].shape) {
             return ip_fail(err, IP_USAGE, "%s is of --shape %s", options[i].name, options[i].of);
         }
+    }
+    if (settings->registers != 0 && settings->shape != SHAPE_LATENCY && settings->shape != SHAPE_THROUGHPUT) {
+        return ip_fail(err, IP_USAGE, "--registers is of --shape latency or throughput");
     }
     return IP_OK;
 }
@@ -140,8 +144,8 @@ static const struct cli_option options[] = {
     {"with", 'w', "FORM", "pair: the second form", CLI_KIND_STRING, AT(with), 0, 0, NULL},
     {"not-taken", 0, NULL, "branch: a conditional jump that is never taken", CLI_KIND_FLAG, AT(not_taken), 0,
      0, NULL},
-    {"registers", 'r', "N", "so many registers in turn (1: always the same)", CLI_KIND_NUMBER, AT(registers),
-     1, 32, NULL},
+    {"registers", 'r', "N", "latency, throughput: so many registers in turn (1: always the same)",
+     CLI_KIND_NUMBER, AT(registers), 1, 32, NULL},
     {"unroll", 'u', "N", "so many copies of the unit in the loop (4)", CLI_KIND_NUMBER, AT(unroll), 1, 4096,
      NULL},
     {"hex", 'x', "HEX", "block: machine code in hex digits", CLI_KIND_STRING, AT(hex), 0, 0, NULL},

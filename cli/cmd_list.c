@@ -93,7 +93,7 @@ static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_set
     if (status == IP_OK) {
         status = cli_selection_keep(forms, settings, err);
     }
-    if (status == IP_OK && (settings->verbose || settings->coverage) && !settings->count) {
+    if (status == IP_OK && (settings->verbose || settings->coverage)) {
         status = isa_forms_derive(forms->items, forms->count, err);
     }
     return status;
@@ -102,6 +102,9 @@ static enum ip_status forms_choose(struct cli_forms *forms, const struct cli_set
 static int list_run(const struct cli_command *command, struct cli_settings *settings) {
     if (settings->store != NULL && !settings->coverage) {
         return cli_usage_error(command->name, "--store goes with --coverage: the tables are in the program");
+    }
+    if (settings->verbose + settings->count + settings->coverage > 1) {
+        return cli_usage_error(command->name, "of --verbose, --count and --coverage only one can be had");
     }
     struct cli_output output;
     int code = cli_output_open(&output, command, settings,

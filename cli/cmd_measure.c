@@ -215,6 +215,11 @@ static enum ip_status blocks_read(struct blocks *blocks, const struct cli_settin
             settings->predict.object != NULL) {
             return ip_fail(err, IP_USAGE, "--hex-list goes with no other block");
         }
+        if (settings->predict.syntax != CLI_SYNTAX_NASM || settings->predict.symbol != NULL ||
+            settings->predict.address != NULL) {
+            return ip_fail(err, IP_USAGE,
+                           "--syntax, --symbol and --address say nothing of --hex-list: it has hex digits");
+        }
         return list_read(blocks, settings->hex_list, err);
     }
     struct block *block = block_add(blocks, err);

@@ -380,10 +380,14 @@ static void blocks_report(struct validate *validate) {
     }
 }
 
+static bool mca_unwanted(const struct cli_settings *settings) {
+    return settings->validate.mca != NULL && strcmp(settings->validate.mca, "none") == 0;
+}
+
 static enum ip_status mca_run(struct validate *validate, struct ip_error *err) {
     const struct cli_validate *given = &validate->settings->validate;
     enum ip_status status = IP_OK;
-    if (given->mca != NULL && strcmp(given->mca, "none") == 0) {
+    if (mca_unwanted(validate->settings)) {
         return IP_OK;
     }
     for (unsigned n = 0; n < CLI_NOTIONS && status == IP_OK; n++) {
@@ -443,6 +447,9 @@ static int validate_run(const struct cli_command *command, struct cli_settings *
         settings->validate.measured == NULL) {
         return cli_usage_error(command->name,
                                "with --no-measure and without --measured there is nothing to --keep");
+    }
+    if (settings->validate.mca_cpu != NULL && mca_unwanted(settings)) {
+        return cli_usage_error(command->name, "--mca-cpu is of llvm-mca, which --mca none leaves out");
     }
     int code = cli_output_open(&validate.output, command, settings,
                                settings->validate.blocks ? block_columns : columns);

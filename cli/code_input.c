@@ -183,10 +183,14 @@ enum ip_status cli_code_read(struct ip_text *code, const struct cli_settings *se
         (settings->predict.symbol != NULL || settings->predict.address != NULL)) {
         return ip_fail(err, IP_USAGE, "--symbol and --address are of an object file: name it with --object");
     }
+    if (settings->predict.syntax != CLI_SYNTAX_NASM &&
+        (settings->predict.object != NULL || settings->hex != NULL)) {
+        return ip_fail(err, IP_USAGE, "--syntax is of text: it goes with neither --hex nor --object");
+    }
     if (settings->predict.object != NULL) {
         status = other ? ip_fail(err, IP_USAGE, "--object goes with no other block")
                        : object_read(code, settings, err);
-    } else if (settings->predict.syntax != CLI_SYNTAX_NASM && settings->hex == NULL) {
+    } else if (settings->predict.syntax != CLI_SYNTAX_NASM) {
         status = text_read(code, settings, err);
     } else {
         status = cli_block_read(code, settings, err);

@@ -32,6 +32,20 @@ try list --store x addpd
 try predict --symbol main nop
 try export --exegesis-mode uops
 try power --machine scc --kernel dot --code x
+# What would be passed over.
+echo 90 >"$T/list"
+try measure -t sim:tests/data/skl.sim -l "$T/list" --syntax att
+try measure -t sim:tests/data/skl.sim -l "$T/list" --symbol main
+try measure -t sim:tests/data/skl.sim -l "$T/list" --address 1-2
+try measure -t sim:tests/data/skl.sim --hex 90 --syntax att
+try measure -t sim:tests/data/skl.sim --object "$T/list" --syntax objdump
+try emit --shape throughput --path content "mov r64, m64"
+try emit --shape block --registers 2 nop
+try emit --shape pair --registers 2 --with nop "add r64, r64"
+try list --coverage --count
+try list --verbose --count
+try core --no-store --store "$T/x.db" --only no_such
+try validate --mca none --mca-cpu native "$T/list"
 try --completion tcsh
 try --completion bash zsh
 try help list show
