@@ -170,7 +170,7 @@ static int compare_ranked(const void *a, const void *b) {
 
 /* The likely reason of a large error, from what is known of the block. */
 static const char *reason_of(const struct cli_case *item, char buffer[160]) {
-    if (item->why[0] != '\0') {
+    if (item->why != NULL) {
         return item->why;
     }
     (void)snprintf(buffer, 160, "%s by '%s'%s",
@@ -367,11 +367,11 @@ static void blocks_report(struct validate *validate) {
                 cli_number(item->missing ? NAN : item->predicted),
                 cli_text(item->bound >= 0 ? core_bound_name((enum core_bound)item->bound) : NULL),
                 cli_number(item->measured),
-                cli_number(item->spread),
+                cli_number(isnan(item->measured) ? NAN : item->spread), /* of no number there is none */
                 cli_number(100.0 * error_of(item)),
                 cli_number(item->mca),
                 cli_text(cli_apart_name(item->apart)),
-                cli_text(item->why[0] != '\0'      ? item->why
+                cli_text(item->why != NULL         ? item->why
                          : item->status[0] != '\0' ? item->status
                                                    : NULL),
             };

@@ -42,7 +42,7 @@ struct cli_case {
     unsigned reading_count;
     bool once; /* read, and to be confirmed: whoever measured it was interrupted before */
     bool splits, walks, x87;
-    char why[128];    /* what is missing, by form */
+    char *why;        /* owned; what is missing, by form; NULL: nothing */
     char status[160]; /* of the measurement */
 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/validate.h"
@@ -28,7 +28,7 @@ static enum ip_status block_predict(struct core_costs *costs, const struct cli_s
                                    .filled = true,
                                    .fill = item->fill != 0 ? item->fill : 0x12345600};
     struct core_prediction prediction = {0};
-    struct ip_text code = {0};
+    struct ip_text code = {0}, why = {0};
     struct ip_error reason = {0};
     ip_text_append_bytes(&code, sample->code.data, sample->code.length);
     enum ip_status status = options.loop ? core_loop_close(&code, &reason) : IP_OK;
@@ -45,14 +45,22 @@ static enum ip_status block_predict(struct core_costs *costs, const struct cli_s
         item->x87 = prediction.x87;
         if (item->missing) {
             const struct core_cost *cost = prediction.block.items[prediction.missing[0]].cost;
-            (void)snprintf(item->why, sizeof item->why, "'%.60s': %.50s", cost->form.syntax, cost->why);
+            ip_text_printf(&why, "'%s': %s", cost->form.syntax, cost->why);
         }
     } else if (status == IP_SYNTAX) {
         item->broken = true;
-        (void)snprintf(item->why, sizeof item->why, "%.127s", reason.text);
+        ip_text_append(&why, reason.text);
         status = IP_OK;
     } else {
         *err = reason;
+    }
+    if (status == IP_OK && (code.failed || why.failed)) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for a block");
+    }
+    free(item->why);
+    item->why = status == IP_OK ? why.data : NULL;
+    if (status != IP_OK) {
+        ip_text_fini(&why);
     }
     core_prediction_fini(&prediction);
     ip_text_fini(&code);

@@ -31,6 +31,9 @@ void cli_samples_fini(struct cli_samples *samples) {
     for (size_t i = 0; i < samples->count; i++) {
         ip_text_fini(&samples->items[i].code);
         free(samples->items[i].hex);
+        for (unsigned n = 0; n < CLI_NOTIONS; n++) {
+            free(samples->items[i].cases[n].why);
+        }
     }
     free(samples->items);
     ip_lines_fini(&samples->others);

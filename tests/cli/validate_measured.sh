@@ -45,3 +45,10 @@ cut -d, -f 1,2,6 "$T/kept"
 cp "$T/kept" "$T/same"
 validate --no-measure --measured "$T/kept" --keep "$T/kept"
 cmp "$T/kept" "$T/same"
+echo "--- what is missing is said to its end, and of no number there is no spread"
+sed 's/"popcnt \*" illegal/"pclmulqdq *" illegal/' tests/data/store/exact.sim >"$T/lame.sim"
+isaprobe scan -q -t "sim:$T/lame.sim" -S "$T/lame.db" --parts throughput "pclmulqdq xmm, xmm, imm8" "add r64, r64"
+printf '660f3a44c100\n4801d8\n' >"$T/blocks"
+printf '4801d8,unrolled,,0,0x1,disturbed: all batches\n' >"$T/measured"
+isaprobe validate -q -S "$T/lame.db" --mca none --blocks --format csv --notion unrolled --no-measure --measured "$T/measured" \
+    "$T/blocks" | cut -d, -f 1,2,6,7,10-
