@@ -109,11 +109,14 @@ int hx_fault_handlers_install(struct hx_child *child) {
             return errno;
         }
     }
-    /* The parent's handlers are not for this process; a terminal's Ctrl-C ends it. */
-    static const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        (void)signal(defaults[i], SIG_DFL);
+    /* The parent's handlers are not for this process. A terminal's Ctrl-C is for the parent, who ends this
+     * process or still waits for its jobs. */
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
+        (void)signal(ignored[i], SIG_IGN);
     }
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGCHLD, SIG_DFL);
     sigset_t none;
     (void)sigemptyset(&none);
     return sigprocmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : errno;

@@ -209,10 +209,16 @@ static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err
     return IP_OK;
 }
 
+/* How a child's turn ended. */
+struct turn {
+    bool ended;   /* the child is no more, with wait_status */
+    bool overdue; /* this process killed it, for it made no progress */
+    int wait_status;
+};
+
 /* Waits until the child says that it is through or ends; kills it when it makes no progress for much longer
- * than its own alarm allows, or when the caller wants to stop. *ended: it is no more, with *wait_status. */
-static enum ip_status child_wait(struct hx_worker *worker, bool *ended, int *wait_status,
-                                 struct ip_error *err) {
+ * than its own alarm allows, or when the caller wants to stop. */
+static enum ip_status child_wait(struct hx_worker *worker, struct turn *turn, struct ip_error *err) {
     const struct hx_shared *shared = worker->shared;
     const struct hx_timer *timer = worker->timer;
     bool stopped = false;
@@ -225,20 +231,21 @@ static enum ip_status child_wait(struct hx_worker *worker, bool *ended, int *wai
         int ready = poll(&wait, 1, step_ms);
         if (ready > 0) {
             char word = 0;
-            *ended = read(worker->wire, &word, 1) != 1;
+            turn->ended = read(worker->wire, &word, 1) != 1;
             break;
         }
         stopped = timer->stop != NULL && *timer->stop != 0;
         idle_ms = shared->current == seen && ready == 0 ? idle_ms + (uint32_t)step_ms : 0;
         seen = shared->current;
-        if (stopped || idle_ms > 2 * timer->timeout_ms + 2000) {
+        turn->overdue = idle_ms > 2 * timer->timeout_ms + 2000;
+        if (stopped || turn->overdue) {
             (void)kill(worker->pid, SIGKILL);
-            *ended = true;
+            turn->ended = true;
             break;
         }
     }
-    if (*ended) {
-        enum ip_status status = hx_starter_wait(worker->starter, worker->pid, wait_status, err);
+    if (turn->ended) {
+        enum ip_status status = hx_starter_wait(worker->starter, worker->pid, &turn->wait_status, err);
         worker->pid = 0;
         (void)close(worker->wire);
         worker->wire = -1;
@@ -252,18 +259,35 @@ static enum ip_status child_wait(struct hx_worker *worker, bool *ended, int *wai
     return IP_OK;
 }
 
-static enum hx_outcome outcome_of_death(const struct hx_shared *shared, int wait_status) {
-    if (WIFEXITED(wait_status)) {
+/* Somebody else ended the child: what runs there can send no signal, and has a handler for those that it
+ * causes. That says nothing about the job in hand. */
+static bool killed_from_outside(const struct turn *turn) {
+    if (turn->overdue || !WIFSIGNALED(turn->wait_status)) {
+        return false;
+    }
+    switch (WTERMSIG(turn->wait_status)) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+    case SIGTRAP:
+    case SIGSYS: /* the handler itself faulted */
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Of a child that nobody outside killed. */
+static enum hx_outcome outcome_of_death(const struct hx_shared *shared, const struct turn *turn) {
+    if (WIFEXITED(turn->wait_status)) {
         return shared->outcome != HX_OUTCOME_OK ? (enum hx_outcome)shared->outcome : HX_OUTCOME_DIED;
     }
-    switch (WTERMSIG(wait_status)) {
-    case SIGSEGV: /* the handler itself faulted: the kernel destroyed what it stands on */
-        return HX_OUTCOME_WRECKED;
-    case SIGKILL:
+    if (turn->overdue) {
         return HX_OUTCOME_TIMEOUT;
-    default:
-        return HX_OUTCOME_DIED;
     }
+    /* SIGSEGV: the kernel destroyed what the handler stands on. */
+    return WTERMSIG(turn->wait_status) == SIGSEGV ? HX_OUTCOME_WRECKED : HX_OUTCOME_DIED;
 }
 
 static void outcome_describe(struct hx_samples *samples, const struct hx_shared *shared, uint32_t wreck,
@@ -321,9 +345,10 @@ static enum ip_status setup_error(const struct hx_worker *worker, struct ip_erro
 }
 
 /* Lets the child, a new one where there is none, run jobs first .. count-1. On return *next is the first job
- * that none has tried yet. */
+ * that is still to be tried. *lost: the job in whose course somebody killed a child; it gets another one, but
+ * only once. */
 static enum ip_status child_run(struct hx_worker *worker, const struct hx_job *jobs, uint32_t first,
-                                uint32_t count, struct hx_samples *all, uint32_t *next,
+                                uint32_t count, struct hx_samples *all, uint32_t *next, uint32_t *lost,
                                 struct ip_error *err) {
     struct hx_shared *shared = worker->shared;
     enum ip_status status = worker->pid > 0 ? IP_OK : child_start(worker, err);
@@ -335,32 +360,41 @@ static enum ip_status child_run(struct hx_worker *worker, const struct hx_job *j
     shared->outcome = HX_OUTCOME_OK;
     shared->fault_address = 0;
     shared->fault_errno = 0;
-    bool ended = false;
-    int wait_status = 0;
+    struct turn turn = {0};
     /* A child that is gone already is found out while waiting. */
     (void)!send(worker->wire, "g", 1, MSG_NOSIGNAL);
-    status = child_wait(worker, &ended, &wait_status, err);
+    status = child_wait(worker, &turn, err);
     if (status != IP_OK) {
         return status;
     }
-    if (!ended) {
+    if (!turn.ended) {
         *next = count;
         return IP_OK;
     }
     if (shared->setup_errno != 0) {
         return setup_error(worker, err);
     }
-    if (shared->phase == HX_PHASE_SETUP) {
-        return ip_fail(err, IP_FAILED,
-                       "the measuring process ended before it could measure (wait status 0x%x)",
-                       (unsigned)wait_status);
-    }
     uint32_t current = shared->current;
     if (current < first || current >= count) {
         current = first; /* what a kernel wrote there is not believed */
     }
+    if (killed_from_outside(&turn)) {
+        if (*lost == current) {
+            return ip_fail(err, IP_FAILED,
+                           "somebody killed the measuring process twice (signal %d), or the system did for "
+                           "want of memory: see its log, and try again",
+                           WTERMSIG(turn.wait_status));
+        }
+        *lost = *next = current;
+        return IP_OK;
+    }
+    if (shared->phase == HX_PHASE_SETUP) {
+        return ip_fail(err, IP_FAILED,
+                       "the measuring process ended before it could measure (wait status 0x%x)",
+                       (unsigned)turn.wait_status);
+    }
     struct hx_samples *samples = &all[current];
-    samples->outcome = outcome_of_death(shared, wait_status);
+    samples->outcome = outcome_of_death(shared, &turn);
     outcome_describe(samples, shared, worker->parts.results[current].wreck,
                      worker->kernels[jobs[current].held]->tiles);
     *next = current + 1;
@@ -395,8 +429,9 @@ enum ip_status hx_worker_run(struct hx_worker *worker, const struct hx_job *jobs
         worker->parts.jobs[i] = jobs[i];
     }
     enum ip_status status = IP_OK;
+    uint32_t lost = UINT32_MAX;
     for (uint32_t next = 0; status == IP_OK && next < count;) {
-        status = child_run(worker, jobs, next, (uint32_t)count, samples, &next, err);
+        status = child_run(worker, jobs, next, (uint32_t)count, samples, &next, &lost, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (samples[i].outcome == HX_OUTCOME_OK && worker->parts.results[i].wreck == HX_WRECK_ILLEGAL) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness/worker.h - the measuring process as its parent sees it: kernels whose code lies in one sealed
  * mapping, and a child that runs jobs of them, as often as asked. A kernel that ends its child costs only
- * itself: another child goes on. */
+ * itself: another child goes on. One that somebody else kills costs nothing: another one begins where it was.
+ */
 #ifndef ISAPROBE_HARNESS_WORKER_H
 #define ISAPROBE_HARNESS_WORKER_H
 
@@ -39,7 +40,7 @@ IP_CHECK enum ip_status hx_worker_open(struct hx_worker *worker, const struct hx
 void hx_worker_close(struct hx_worker *worker);
 
 /* Runs jobs, whose `held` says which of the worker's kernels each one runs. A faulting kernel is an outcome,
- * not an error. */
+ * not an error. IP_FAILED: somebody killed the measuring process twice in the course of one job. */
 IP_CHECK enum ip_status hx_worker_run(struct hx_worker *worker, const struct hx_job *jobs, size_t count,
                                       struct hx_samples *samples, struct ip_error *err);
 

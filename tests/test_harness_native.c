@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -17,10 +19,12 @@
 #include <sched.h>
 
 #include "generator/abi.h"
+#include "harness/child.h"
 #include "harness/estimate.h"
 #include "harness/meter.h"
 #include "harness/native.h"
 #include "harness/timer.h"
+#include "harness/worker.h"
 #include "tests/near.h"
 
 enum { ROUNDS = 5, CODE_MAX = 8192, VALUES = HX_SAMPLE_ROWS * ROUNDS };
@@ -433,6 +437,43 @@ static void test_held_kernels_run_again(void **state) {
     assert_int_equal(errno, ECHILD);
 }
 
+/* A terminal's Ctrl-C is for who measures, not for what is in hand. */
+static void test_signals_for_the_parent_are_ignored(void **state) {
+    (void)state;
+    static struct fixture fixture;
+    fixture_open(&fixture);
+    struct hx_child_common common = {.page_fd = memfd_create("pages", MFD_CLOEXEC)};
+    struct hx_starter starter;
+    struct hx_worker worker;
+    struct ip_error err;
+    assert_int_equal(hx_clock_tsc_init(&common.clock, &err), IP_OK);
+    assert_int_equal(ftruncate(common.page_fd, HX_PAGES_BYTES), 0);
+    assert_int_equal(hx_sandbox_init(&common.sandbox, &err), IP_OK);
+    assert_int_equal(hx_starter_open(&starter, hx_child_main, &common, &err), IP_OK);
+    const struct gen_kernel *const kernels[] = {&fixture.good.kernel};
+    const struct hx_job job = {.kernel = &fixture.good.kernel, .rounds = ROUNDS};
+    assert_int_equal(hx_worker_open(&worker, &starter, &fixture.timer, kernels, 1, 1, ROUNDS, &err), IP_OK);
+    double values[VALUES];
+    struct hx_samples samples = {0};
+    hx_samples_place(&samples, values, ROUNDS);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    pid_t pid = 0;
+    for (size_t i = 0; i <= sizeof signals / sizeof signals[0]; i++) {
+        assert_int_equal(hx_worker_run(&worker, &job, 1, &samples, &err), IP_OK);
+        assert_int_equal(samples.outcome, HX_OUTCOME_OK);
+        pid = pid == 0 ? worker.pid : pid;
+        assert_int_equal(worker.pid, pid);
+        if (i < sizeof signals / sizeof signals[0]) {
+            assert_int_equal(kill(pid, signals[i]), 0);
+        }
+    }
+    hx_worker_close(&worker);
+    hx_starter_close(&starter);
+    hx_sandbox_fini(&common.sandbox);
+    (void)close(common.page_fd);
+    hx_timer_close(&fixture.timer);
+}
+
 /* Any CPU that this process may use but `cpu`; -1: there is none. */
 static int other_cpu(int cpu) {
     cpu_set_t allowed;
@@ -537,6 +578,7 @@ static void test_a_core_grows_no_narrower(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_held_kernels_run_again),
+        cmocka_unit_test(test_signals_for_the_parent_are_ignored),
         cmocka_unit_test(test_held_kernels_move),
         cmocka_unit_test(test_each_process_has_its_code_elsewhere),
         cmocka_unit_test(test_a_core_grows_no_narrower),
