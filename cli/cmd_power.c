@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/output.h"
 #include "cli/power_inputs.h"
 #include "common/clock.h"
+#include "common/cpus.h"
 #include "power/calibrate.h"
 #include "power/plot.h"
 
@@ -283,14 +283,11 @@ static enum ip_status calibrate(struct cli_output *output, const struct cli_sett
                              .stop = stop_wanted};
     /* A recorded tree knows nothing of this machine's counters. */
     sweep.papi = sweep.root[0] == '\0' ? &pw_papi_library : NULL;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sweep.cpu < CPU_SETSIZE) {
-        CPU_SET(sweep.cpu, &set);
-    }
+    struct ip_cpus only = {0};
+    ip_cpus_add(&only, sweep.cpu);
     char cpu[sizeof machine.cpu] = ""; /* a recorded tree does not say whose it is */
     enum ip_status status = sweep.root[0] == '\0' ? cli_power_cpu(cpu, sizeof cpu, settings, err) : IP_OK;
-    if (status == IP_OK && sched_setaffinity(0, sizeof set, &set) != 0) {
+    if (status == IP_OK && ip_cpus_allow(0, &only) != 0) {
         status = ip_fail(err, IP_CAPABILITY, "cannot run on CPU %d: choose another with --cpu", sweep.cpu);
     }
     if (status == IP_OK) {

@@ -2,11 +2,11 @@
 /* cli/validate_predict.c - predictions of a list of blocks, on all CPUs that this process may use. */
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/validate.h"
+#include "common/cpus.h"
 #include "oncore/loop.h"
 #include "oncore/oncore.h"
 
@@ -101,8 +101,8 @@ static void *worker_run(void *self) {
 }
 
 static size_t workers_count(size_t blocks) {
-    cpu_set_t allowed;
-    int cpus = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    struct ip_cpus allowed;
+    int cpus = ip_cpus_allowed(&allowed) == 0 ? ip_cpus_count(&allowed) : 1;
     size_t most = blocks / SHARE_MIN < WORKERS_MAX ? blocks / SHARE_MIN : WORKERS_MAX;
     most = (size_t)cpus < most ? (size_t)cpus : most;
     return most > 1 ? most : 1;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "harness/cores.h"
 #include "harness/host_files.h"
 #include "harness/sandbox.h"
@@ -24,9 +25,8 @@ static bool in_virtual_machine(void) {
 }
 
 static bool allowed(int cpu) {
-    cpu_set_t set;
-    return cpu >= 0 && cpu < CPU_SETSIZE && sched_getaffinity(0, sizeof set, &set) == 0 &&
-           CPU_ISSET((size_t)cpu, &set);
+    struct ip_cpus cpus;
+    return ip_cpus_allowed(&cpus) == 0 && ip_cpus_has(&cpus, cpu);
 }
 
 /* The first of "0,64" or "2-3" that is not `cpu`; -1: there is no other. */

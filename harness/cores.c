@@ -63,11 +63,11 @@ enum hx_core_kind hx_core_kind(const struct hx_cores *cores, int cpu) {
 }
 
 /* -1: there is none. */
-static int first_allowed(const char *list, const cpu_set_t *allowed) {
+static int first_allowed(const char *list, const struct ip_cpus *allowed) {
     int first = 0, last = 0;
     while (hx_cpu_range_next(&list, &first, &last)) {
-        for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++) {
-            if (CPU_ISSET((size_t)cpu, allowed)) {
+        for (int cpu = first; cpu <= last; cpu++) {
+            if (ip_cpus_has(allowed, cpu)) {
                 return cpu;
             }
         }
@@ -75,7 +75,7 @@ static int first_allowed(const char *list, const cpu_set_t *allowed) {
     return -1;
 }
 
-int hx_core_default(const struct hx_cores *cores, const cpu_set_t *allowed, int now) {
+int hx_core_default(const struct hx_cores *cores, const struct ip_cpus *allowed, int now) {
     for (unsigned kind = HX_CORE_PERFORMANCE; kind < HX_CORE_KINDS; kind++) {
         int cpu = first_allowed(cores->cpus[kind], allowed);
         if (cpu >= 0) {

@@ -5,8 +5,9 @@
 #ifndef ISAPROBE_HARNESS_CORES_H
 #define ISAPROBE_HARNESS_CORES_H
 
-#include <sched.h>
 #include <stdbool.h>
+
+#include "common/cpus.h"
 
 enum hx_core_kind {
     HX_CORE_ALIKE, /* the system tells no kinds apart */
@@ -31,7 +32,7 @@ const char *hx_core_kind_name(enum hx_core_kind kind);
 
 /* The CPU to measure where nobody named one: of the first kind of which some are allowed, so that all runs
  * measure the same. `now`, on which the process is, where it is one of those, or all are alike. */
-int hx_core_default(const struct hx_cores *cores, const cpu_set_t *allowed, int now);
+int hx_core_default(const struct hx_cores *cores, const struct ip_cpus *allowed, int now);
 
 /* Of a list such as "0-3,8": the next range, and *list behind it. False at its end, or where it is none. */
 bool hx_cpu_range_next(const char **list, int *first, int *last);

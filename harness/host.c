@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpus.h"
 #include "harness/host_cpuid.h"
 #include "harness/host_files.h"
 #include "harness/sandbox.h"
@@ -159,14 +160,14 @@ static void warning_drop(const char *text) {
 }
 
 enum ip_status hx_host_cpuid_read(struct cpu_raw_data_t *raw, int cpu, struct ip_error *err) {
-    cpu_set_t before;
-    if (cpu >= 0 && (sched_getaffinity(0, sizeof before, &before) != 0 || hx_cpu_pin(0, cpu) != 0)) {
+    struct ip_cpus before;
+    if (cpu >= 0 && (ip_cpus_allowed(&before) != 0 || hx_cpu_pin(0, cpu) != 0)) {
         return ip_fail(err, IP_CAPABILITY,
                        "cannot go to CPU %d to read what it is; choose another with --cpu", cpu);
     }
     bool good = cpuid_get_raw_data(raw) == 0;
     if (cpu >= 0) {
-        (void)sched_setaffinity(0, sizeof before, &before);
+        (void)ip_cpus_allow(0, &before);
     }
     return good ? IP_OK : ip_fail(err, IP_CAPABILITY, "cannot read CPUID: %s", cpuid_error());
 }
@@ -275,10 +276,10 @@ static enum ip_status proc_read(struct hx_host *host, const char *root, struct i
 }
 
 int hx_host_core(const struct hx_cores *cores, const char *root) {
-    cpu_set_t allowed;
+    struct ip_cpus allowed;
     memset(&allowed, 0xff, sizeof allowed);
     if (root[0] == '\0') {
-        (void)sched_getaffinity(0, sizeof allowed, &allowed);
+        (void)ip_cpus_allowed(&allowed);
     }
     return hx_core_default(cores, &allowed, -1);
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "common/random.h"
 #include "harness/child.h"
 #include "harness/cores.h"
@@ -100,21 +101,22 @@ static enum ip_status native_run(struct hx_timer *timer, const struct hx_job *jo
 
 /* Fails early and in plain words when the CPU cannot be had; the child would only report EINVAL. */
 static enum ip_status cpu_check(struct hx_timer *timer, struct ip_error *err) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        return ip_fail_errno(err, IP_CAPABILITY, errno, "cannot read the CPUs that this process may use");
+    struct ip_cpus allowed;
+    int error = ip_cpus_allowed(&allowed);
+    if (error != 0) {
+        return ip_fail_errno(err, IP_CAPABILITY, error, "cannot read the CPUs that this process may use");
     }
     if (timer->cpu < 0) {
         struct hx_cores cores;
         hx_cores_read(&cores, "");
         timer->cpu = hx_core_default(&cores, &allowed, sched_getcpu());
     }
-    if (timer->cpu < 0 || timer->cpu >= CPU_SETSIZE || !CPU_ISSET((size_t)timer->cpu, &allowed)) {
+    if (!ip_cpus_has(&allowed, timer->cpu)) {
         long online = sysconf(_SC_NPROCESSORS_ONLN);
         return ip_fail(err, IP_CAPABILITY,
                        "cannot pin to CPU %d: this process may use %d of %ld online CPUs; choose one of "
                        "those with --cpu",
-                       timer->cpu, CPU_COUNT(&allowed), online);
+                       timer->cpu, ip_cpus_count(&allowed), online);
     }
     return IP_OK;
 }

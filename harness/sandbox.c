@@ -2,7 +2,6 @@
 #include "harness/sandbox.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -10,6 +9,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "common/cpus.h"
 
 /* What the child's own code calls between two kernels, and nothing that reaches outside the process but the
  * wire to its parent: read(2) is for that and for PAPI's counters, mmap (never executable) for pages that a
@@ -56,10 +57,9 @@ void hx_sandbox_fini(struct hx_sandbox *sandbox) {
 }
 
 int hx_cpu_pin(pid_t pid, int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    return sched_setaffinity(pid, sizeof set, &set) == 0 ? 0 : errno;
+    struct ip_cpus only = {0};
+    ip_cpus_add(&only, cpu);
+    return ip_cpus_allow(pid, &only);
 }
 
 int hx_sandbox_enter(int cpu) {

@@ -3,12 +3,12 @@
  * the run, and needs no assumption about the code. */
 #include "isa/assemble.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpus.h"
 #include "isa/nasm.h"
 
 enum { PROLOGUE_LINES = 2, ROUNDS_MAX = 16, COMPLAINT_MAX = 200, BATCHES_MAX = 4, BATCH_LINES_MIN = 2000 };
@@ -205,8 +205,8 @@ static enum ip_status batches_run(struct batch *batches, size_t count, struct ip
 
 /* How many NASMs are worth starting: one takes some 4 ms before its first line, and 5 us for each. */
 static size_t batches_for(size_t lines) {
-    cpu_set_t allowed;
-    int cpus = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    struct ip_cpus allowed;
+    int cpus = ip_cpus_allowed(&allowed) == 0 ? ip_cpus_count(&allowed) : 1;
     size_t most = cpus < BATCHES_MAX ? (size_t)cpus : BATCHES_MAX;
     size_t worth = (lines + BATCH_LINES_MIN - 1) / BATCH_LINES_MIN;
     return worth < most ? worth : most;

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "common/cpus.h"
 #include "harness/companion.h"
 
 static void test_none(void **state) {
@@ -53,10 +54,10 @@ static void test_pinned_and_ended(void **state) {
     }
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)companion.pid), 19);
     assert_int_equal(sched_getscheduler(companion.pid), may_be_idle() ? SCHED_IDLE : SCHED_OTHER);
-    cpu_set_t set;
-    assert_int_equal(sched_getaffinity(companion.pid, sizeof set, &set), 0);
-    assert_int_equal(CPU_COUNT(&set), 1);
-    assert_true(CPU_ISSET((size_t)cpu, &set));
+    struct ip_cpus set;
+    assert_int_equal(sched_getaffinity(companion.pid, sizeof set.parts, set.parts), 0);
+    assert_int_equal(ip_cpus_count(&set), 1);
+    assert_true(ip_cpus_has(&set, cpu));
     pid_t pid = companion.pid;
     hx_companion_stop(&companion);
     assert_int_equal(kill(pid, 0), -1);
@@ -144,8 +145,8 @@ static void test_whose_sibling(void **state) {
         (void)snprintf(path, sizeof path, "%s/%s", root, PARTS[i]);
         assert_int_equal(mkdir(path, 0700), 0);
     }
-    cpu_set_t set;
-    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    struct ip_cpus set;
+    assert_int_equal(ip_cpus_allowed(&set), 0);
     int mine = sched_getcpu();
     (void)snprintf(path, sizeof path, "%s/%s/thread_siblings_list", root, PARTS[5]);
     FILE *file = fopen(path, "we");
@@ -155,11 +156,11 @@ static void test_whose_sibling(void **state) {
     int found = hx_companion_cpu(root, 5);
     if (found >= 0) { /* else no virtual machine */
         assert_int_equal(found, mine != 5 ? mine : 6);
-        assert_true(CPU_ISSET((size_t)found, &set));
+        assert_true(ip_cpus_has(&set, found));
         sibling_is_of_its_kind(root, found);
         file = fopen(path, "we");
         assert_non_null(file);
-        (void)fprintf(file, "5,%d\n", CPU_SETSIZE - 1);
+        (void)fprintf(file, "5,%d\n", IP_CPUS_MAX - 1);
         assert_int_equal(fclose(file), 0);
         assert_int_equal(hx_companion_cpu(root, 5), -1);
     } else {

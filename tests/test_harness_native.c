@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <sched.h>
 
+#include "common/cpus.h"
 #include "generator/abi.h"
 #include "harness/child.h"
 #include "harness/estimate.h"
@@ -476,10 +476,10 @@ static void test_signals_for_the_parent_are_ignored(void **state) {
 
 /* Any CPU that this process may use but `cpu`; -1: there is none. */
 static int other_cpu(int cpu) {
-    cpu_set_t allowed;
-    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (i != cpu && CPU_ISSET((size_t)i, &allowed)) {
+    struct ip_cpus allowed;
+    assert_int_equal(ip_cpus_allowed(&allowed), 0);
+    for (int i = 0; i < IP_CPUS_MAX; i++) {
+        if (i != cpu && ip_cpus_has(&allowed, i)) {
             return i;
         }
     }
@@ -513,7 +513,7 @@ static void test_held_kernels_move(void **state) {
         assert_int_equal(fixture.timer.cpu, cpu);
     }
     assert_int_equal(fixture.timer.ops->run(&fixture.timer, &job, 1, &samples, &err), IP_OK);
-    assert_false(fixture.timer.ops->move(&fixture.timer, CPU_SETSIZE - 1));
+    assert_false(fixture.timer.ops->move(&fixture.timer, IP_CPUS_MAX - 1));
     assert_int_equal(fixture.timer.cpu, first);
     hx_timer_close(&fixture.timer);
 }

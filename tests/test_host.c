@@ -84,15 +84,14 @@ static void kinds_of_core_are_told_apart(void **state) {
     assert_int_equal(hx_host_read(&host, "tests/data/host/hybrid", 10, &err), IP_CAPABILITY);
     assert_non_null(strstr(err.text, "CPU 10 is of none"));
     struct hx_cores cores;
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    CPU_SET(5, &allowed);
-    CPU_SET(9, &allowed);
+    struct ip_cpus allowed = {0};
+    ip_cpus_add(&allowed, 5);
+    ip_cpus_add(&allowed, 9);
     hx_cores_read(&cores, "tests/data/host/hybrid");
     assert_int_equal(hx_core_default(&cores, &allowed, 9), 5);
-    CPU_SET(6, &allowed);
+    ip_cpus_add(&allowed, 6);
     assert_int_equal(hx_core_default(&cores, &allowed, 9), 6);
-    CPU_SET(3, &allowed);
+    ip_cpus_add(&allowed, 3);
     assert_int_equal(hx_core_default(&cores, &allowed, 9), 3);
     assert_int_equal(hx_core_default(&cores, &allowed, 6), 6); /* is one of them already */
     hx_cores_read(&cores, "tests/data/host/metal");

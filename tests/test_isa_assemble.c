@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "common/cpus.h"
 #include "isa/assemble.h"
 #include "isa/encode.h"
 
@@ -111,13 +111,12 @@ static void test_many_lines(void **state) {
     struct isa_code *codes = malloc(COUNT * sizeof *codes);
     struct ip_lines complaints[2] = {{0}};
     struct ip_error err = {0};
-    cpu_set_t allowed, one;
+    struct ip_cpus allowed, one = {0};
     assert_true(lines != NULL && codes != NULL);
-    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    CPU_ZERO(&one);
-    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
-        if (CPU_ISSET(cpu, &allowed))
-            CPU_SET(cpu, &one);
+    assert_int_equal(ip_cpus_allowed(&allowed), 0);
+    for (int cpu = 0; ip_cpus_count(&one) == 0; cpu++) {
+        if (ip_cpus_has(&allowed, cpu))
+            ip_cpus_add(&one, cpu);
     }
     for (size_t i = 0; i < COUNT; i++)
         lines[i] = i % EVERY == 7   ? "mov qword [r14+rcx*8+0x12345678], strict dword 0x11223344"
@@ -125,7 +124,7 @@ static void test_many_lines(void **state) {
                                     : "nop";
     for (size_t run = 0; run < 2; run++) {
         memset(codes, 0xff, COUNT * sizeof *codes);
-        assert_int_equal(sched_setaffinity(0, sizeof allowed, run == 0 ? &one : &allowed), 0);
+        assert_int_equal(ip_cpus_allow(0, run == 0 ? &one : &allowed), 0);
         assert_int_equal(isa_assemble_lines(lines, COUNT, codes, &complaints[run], &err), IP_OK);
         assert_int_equal(complaints[run].count, COUNT);
         for (size_t i = 0; i < COUNT; i++) {

@@ -2,13 +2,13 @@
 /* What must hold whatever the clock does, and what a busy neighbour may do to it. */
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "probe/latency.h"
 #include "probe/throughput.h"
 #include "tests/bench/bench.h"
@@ -88,12 +88,12 @@ void bench_invariants(struct tool *tool) {
 
 /* Another CPU that this process may use, or -1. */
 static int other_cpu(int cpu) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    struct ip_cpus allowed;
+    if (ip_cpus_allowed(&allowed) != 0) {
         return -1;
     }
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (i != cpu && CPU_ISSET(i, &allowed)) {
+    for (int i = 0; i < IP_CPUS_MAX; i++) {
+        if (i != cpu && ip_cpus_has(&allowed, i)) {
             return i;
         }
     }
@@ -104,11 +104,10 @@ static int other_cpu(int cpu) {
 static pid_t neighbour_start(int cpu) {
     pid_t pid = fork();
     if (pid == 0) {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
+        struct ip_cpus one = {0};
+        ip_cpus_add(&one, cpu);
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (sched_setaffinity(0, sizeof one, &one) != 0) {
+        if (ip_cpus_allow(0, &one) != 0) {
             _exit(1);
         }
         volatile double sum = 0;
