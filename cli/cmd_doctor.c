@@ -24,23 +24,25 @@ static void line(struct doctor *doctor, const char *check, const char *state, co
 
 static void line(struct doctor *doctor, const char *check, const char *state, const char *advice,
                  const char *format, ...) {
-    char value[640];
+    struct ip_text value = {0};
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(value, sizeof value, format, args);
+    ip_text_vprintf(&value, format, args);
     va_end(args);
     if (doctor->output.format == CLI_FORMAT_TEXT) { /* sentences make no table */
         struct ip_text text = {0};
-        ip_text_printf(&text, "%-20s %-9s %s\n", check, state, value);
+        ip_text_printf(&text, "%-20s %-9s %s\n", check, state, ip_text_string(&value));
         if (advice[0] != '\0') {
             ip_text_printf(&text, "%-30s (%s)\n", "", advice);
         }
         cli_output_raw(&doctor->output, &text);
         ip_text_fini(&text);
-        return;
+    } else {
+        const struct cli_value row[] = {cli_text(check), cli_text(ip_text_string(&value)), cli_text(state),
+                                        cli_text(advice)};
+        cli_output_row(&doctor->output, row, NULL);
     }
-    const struct cli_value row[] = {cli_text(check), cli_text(value), cli_text(state), cli_text(advice)};
-    cli_output_row(&doctor->output, row, NULL);
+    ip_text_fini(&value);
 }
 
 static void cpu_lines(struct doctor *doctor) {
@@ -101,9 +103,9 @@ static void cores_line(struct doctor *doctor) {
     const struct hx_host *host = doctor->host;
     struct ip_text kinds = {0};
     for (unsigned kind = HX_CORE_PERFORMANCE; kind < HX_CORE_KINDS; kind++) {
-        if (host->cores.cpus[kind][0] != '\0') {
-            ip_text_printf(&kinds, "%s%s: CPUs %s", kinds.length > 0 ? ", " : "", hx_core_kind_name(kind),
-                           host->cores.cpus[kind]);
+        if (ip_cpus_count(&host->cores.cpus[kind]) > 0) {
+            ip_text_printf(&kinds, "%s%s: CPUs ", kinds.length > 0 ? ", " : "", hx_core_kind_name(kind));
+            hx_cpus_print(&kinds, &host->cores.cpus[kind]);
         }
     }
     line(doctor, "cores", "ok", "--cpu N measures another kind, which has a store of its own",

@@ -122,8 +122,7 @@ void ip_text_append_json(struct ip_text *text, const char *string) {
     ip_text_append(text, "\"");
 }
 
-IP_PRINTF(2, 0)
-static void text_vprintf(struct ip_text *text, const char *format, va_list args) {
+void ip_text_vprintf(struct ip_text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, again);
@@ -145,7 +144,7 @@ void ip_text_trim(struct ip_text *text) {
 void ip_text_printf(struct ip_text *text, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    text_vprintf(text, format, args);
+    ip_text_vprintf(text, format, args);
     va_end(args);
 }
 
@@ -225,7 +224,7 @@ void ip_lines_printf(struct ip_lines *lines, const char *format, ...) {
     struct ip_text text = {0};
     va_list args;
     va_start(args, format);
-    text_vprintf(&text, format, args);
+    ip_text_vprintf(&text, format, args);
     va_end(args);
     if (text.failed) {
         lines->failed = true;

@@ -23,6 +23,7 @@ void ip_text_append(struct ip_text *text, const char *string);
 void ip_text_append_bytes(struct ip_text *text, const void *bytes, size_t count);
 void ip_text_trim(struct ip_text *text); /* drops blanks at the end */
 void ip_text_printf(struct ip_text *text, const char *format, ...) IP_PRINTF(2, 3);
+void ip_text_vprintf(struct ip_text *text, const char *format, va_list args) IP_PRINTF(2, 0);
 /* "" for an empty text; borrowed. */
 const char *ip_text_string(const struct ip_text *text);
 /* FNV-1a of a string (Fowler, Noll, Vo 1991): for tables that are looked up by it. */

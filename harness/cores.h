@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "common/cpus.h"
+#include "common/text.h"
 
 enum hx_core_kind {
     HX_CORE_ALIKE, /* the system tells no kinds apart */
@@ -18,7 +19,7 @@ enum hx_core_kind {
 };
 
 struct hx_cores {
-    char cpus[HX_CORE_KINDS][128]; /* of each kind, "0-15,24"; "" where there are none */
+    struct ip_cpus cpus[HX_CORE_KINDS]; /* of each kind; HX_CORE_ALIKE: none */
 };
 
 /* As Linux lists them for perf (/sys/devices/cpu_core/cpus) below `root`. */
@@ -34,7 +35,12 @@ const char *hx_core_kind_name(enum hx_core_kind kind);
  * measure the same. `now`, on which the process is, where it is one of those, or all are alike. */
 int hx_core_default(const struct hx_cores *cores, const struct ip_cpus *allowed, int now);
 
-/* Of a list such as "0-3,8": the next range, and *list behind it. False at its end, or where it is none. */
+/* Of a list such as "0-3,8", up to a newline or the end of the string: the next range, and *list behind it.
+ * False at its end, or where it is none. */
 bool hx_cpu_range_next(const char **list, int *first, int *last);
+/* The CPUs of such a list. False, and an empty set, where it is none. */
+bool hx_cpus_of_list(struct ip_cpus *cpus, const char *list);
+/* Appends such a list. */
+void hx_cpus_print(struct ip_text *text, const struct ip_cpus *cpus);
 
 #endif

@@ -37,11 +37,8 @@ bool hx_host_word_read(const char *root, const char *path, char *word, size_t si
 
 /* Number of CPUs in a list such as "0-3,8". 0 when it is none. */
 static int list_count(const char *list) {
-    int count = 0, first = 0, last = 0;
-    while (hx_cpu_range_next(&list, &first, &last)) {
-        count += last - first + 1;
-    }
-    return *list == '\0' ? count : 0;
+    struct ip_cpus cpus;
+    return hx_cpus_of_list(&cpus, list) ? ip_cpus_count(&cpus) : 0;
 }
 
 /* The value behind "name<blanks>: " on the first line that begins so; NULL if none. Not terminated. */
@@ -264,11 +261,7 @@ static enum ip_status proc_read(struct hx_host *host, const char *root, struct i
         struct ip_error ignored = {0};
         if (ip_file_read(&text, name, 1u << 20, &ignored) == IP_OK) {
             const char *allowed = field_find(ip_text_string(&text), "Cpus_allowed_list");
-            char list[512] = "";
-            if (allowed != NULL) {
-                (void)snprintf(list, sizeof list, "%.*s", (int)strcspn(allowed, "\n"), allowed);
-            }
-            host->cpus_allowed = list_count(list);
+            host->cpus_allowed = allowed != NULL ? list_count(allowed) : 0;
         }
     }
     ip_text_fini(&text);
@@ -288,7 +281,7 @@ static enum ip_status cores_read(struct hx_host *host, const char *root, int cpu
     hx_cores_read(&host->cores, root);
     host->cpu = cpu >= 0 ? cpu : hx_host_core(&host->cores, root);
     enum hx_core_kind kind = hx_core_kind(&host->cores, host->cpu);
-    if (cpu >= 0 && kind == HX_CORE_ALIKE && host->cores.cpus[HX_CORE_PERFORMANCE][0] != '\0') {
+    if (cpu >= 0 && kind == HX_CORE_ALIKE && ip_cpus_count(&host->cores.cpus[HX_CORE_PERFORMANCE]) > 0) {
         return ip_fail(err, IP_CAPABILITY,
                        "CPU %d is of none of this machine's kinds of core: choose another with --cpu "
                        "('isaprobe doctor' lists them)",

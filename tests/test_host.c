@@ -101,7 +101,8 @@ static void kinds_of_core_are_told_apart(void **state) {
 
 static void ranges_of_cpus(void **state) {
     (void)state;
-    const char *list = "0-3,8,10-11", *const broken[] = {"", "x", "-1", "3-1", "2-", "1;2", "0-99999"};
+    const char *list = "0-3,8,10-11", *const broken[] = {"",    "x",  "-1",  "3-1",    "2-",
+                                                         "1;2", " 1", "\n1", "0-99999"};
     static const int expected[][2] = {{0, 3}, {8, 8}, {10, 11}};
     int first = 0, last = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -115,6 +116,30 @@ static void ranges_of_cpus(void **state) {
         assert_false(hx_cpu_range_next(&list, &first, &last));
         assert_ptr_equal(list, broken[i]);
     }
+}
+
+/* A list may be longer than any line, as where the numbers have gaps. */
+static void lists_of_cpus(void **state) {
+    (void)state;
+    struct ip_text list = {0}, again = {0};
+    struct ip_cpus cpus;
+    for (int cpu = 0; cpu < IP_CPUS_MAX; cpu += 2) {
+        ip_text_printf(&list, "%s%d", cpu > 0 ? "," : "", cpu);
+    }
+    assert_true(hx_cpus_of_list(&cpus, ip_text_string(&list)));
+    assert_int_equal(ip_cpus_count(&cpus), IP_CPUS_MAX / 2);
+    hx_cpus_print(&again, &cpus);
+    assert_string_equal(ip_text_string(&again), ip_text_string(&list));
+    ip_text_clear(&again);
+    assert_true(hx_cpus_of_list(&cpus, "0-3,8,10-11\n12"));
+    hx_cpus_print(&again, &cpus);
+    assert_string_equal(ip_text_string(&again), "0-3,8,10-11");
+    assert_true(hx_cpus_of_list(&cpus, ""));
+    assert_int_equal(ip_cpus_count(&cpus), 0);
+    assert_false(hx_cpus_of_list(&cpus, "0-3,x"));
+    assert_int_equal(ip_cpus_count(&cpus), 0);
+    ip_text_fini(&list);
+    ip_text_fini(&again);
 }
 
 static void guest_without_anything_is_described(void **state) {
@@ -254,6 +279,7 @@ int main(void) {
         cmocka_unit_test(bare_metal_is_described),
         cmocka_unit_test(kinds_of_core_are_told_apart),
         cmocka_unit_test(ranges_of_cpus),
+        cmocka_unit_test(lists_of_cpus),
         cmocka_unit_test(guest_without_anything_is_described),
         cmocka_unit_test(broken_trees_are_errors),
         cmocka_unit_test(absent_tree_is_an_error),
