@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/error.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +42,11 @@ enum ip_status ip_fail_errno(struct ip_error *err, enum ip_status status, int er
     size_t used = strlen(err->text);
     (void)snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(errno_value));
     return status;
+}
+
+enum ip_status ip_refusal_or(int errno_value, enum ip_status otherwise) {
+    bool refused = errno_value == EPERM || errno_value == EACCES || errno_value == ENOSYS;
+    return refused ? IP_CAPABILITY : otherwise;
 }
 
 enum ip_status ip_fail_at(struct ip_error *err, enum ip_status status, const char *file, unsigned line,

@@ -22,7 +22,7 @@ struct request {
     size_t shared_bytes;
 };
 
-/* From the starter; none to REQUEST_FORGET. */
+/* From the starter, when it is ready and to each request but REQUEST_FORGET. */
 struct reply {
     pid_t pid; /* of the new process; -1: none, for `error` */
     int error;
@@ -94,11 +94,14 @@ static int end_wait(pid_t pid) {
     return wait_status;
 }
 
-/* Unless it has died already, this process does. */
-static void dies_with(pid_t parent) {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
+/* From now on this process dies with its parent; at once, where that has died already. Returns 0 or an errno
+ * value: the system does not let it. */
+static int dies_with(pid_t parent) {
+    int error = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? 0 : errno;
+    if (getppid() != parent) {
         _exit(1);
     }
+    return error;
 }
 
 static struct reply process_start(int wire, const struct request *request, const int fds[START_FDS],
@@ -108,9 +111,10 @@ static struct reply process_start(int wire, const struct request *request, const
     pid_t starter = getpid(), pid = fork();
     if (pid == 0) {
         (void)close(wire);
-        dies_with(starter);
-        main(self, &start);
-        _exit(1); /* not reached */
+        if (dies_with(starter) == 0) {
+            main(self, &start);
+        }
+        _exit(1);
     }
     const struct reply reply = {.pid = pid, .error = pid < 0 ? errno : 0};
     for (size_t i = 0; i < START_FDS; i++) {
@@ -126,10 +130,11 @@ static _Noreturn void starter_run(int wire, pid_t parent, hx_start_main *main, c
         (void)signal(ignored[i], SIG_IGN);
     }
     (void)signal(SIGCHLD, SIG_DFL);
-    dies_with(parent);
+    const struct reply ready = {.error = dies_with(parent)};
+    bool good = send(wire, &ready, sizeof ready, MSG_NOSIGNAL) > 0 && ready.error == 0;
     struct request request;
     int fds[START_FDS];
-    while (request_receive(wire, &request, fds)) {
+    while (good && request_receive(wire, &request, fds)) {
         struct reply reply = {0};
         if (request.kind == REQUEST_START) {
             reply = process_start(wire, &request, fds, main, self);
@@ -143,26 +148,9 @@ static _Noreturn void starter_run(int wire, pid_t parent, hx_start_main *main, c
     _exit(0);
 }
 
-enum ip_status hx_starter_open(struct hx_starter *starter, hx_start_main *main, const void *self,
-                               struct ip_error *err) {
-    int wires[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wires) != 0) {
-        return ip_fail_errno(err, IP_FAILED, errno,
-                             "cannot make a wire to the starter of measuring processes");
-    }
-    pid_t parent = getpid(), pid = fork();
-    if (pid == 0) {
-        (void)close(wires[0]);
-        starter_run(wires[1], parent, main, self);
-    }
-    int error = errno;
-    (void)close(wires[1]);
-    if (pid < 0) {
-        (void)close(wires[0]);
-        return ip_fail_errno(err, IP_FAILED, error, "cannot start the starter of measuring processes");
-    }
-    *starter = (struct hx_starter){.pid = pid, .wire = wires[0]};
-    return IP_OK;
+static enum ip_status is_gone(struct ip_error *err) {
+    return ip_fail(err, IP_FAILED,
+                   "the starter of measuring processes is gone: somebody killed it; try again");
 }
 
 void hx_starter_close(struct hx_starter *starter) {
@@ -174,9 +162,41 @@ void hx_starter_close(struct hx_starter *starter) {
     *starter = (struct hx_starter){0};
 }
 
-static enum ip_status is_gone(struct ip_error *err) {
-    return ip_fail(err, IP_FAILED,
-                   "the starter of measuring processes is gone: somebody killed it; try again");
+enum ip_status hx_starter_open(struct hx_starter *starter, hx_start_main *main, const void *self,
+                               struct ip_error *err) {
+    int wires[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wires) != 0) {
+        return ip_fail_errno(err, ip_refusal_or(errno, IP_FAILED), errno,
+                             "cannot make a wire to the starter of measuring processes");
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        (void)close(wires[0]);
+        starter_run(wires[1], parent, main, self);
+    }
+    int error = errno;
+    (void)close(wires[1]);
+    if (pid < 0) {
+        (void)close(wires[0]);
+        return ip_fail_errno(err, ip_refusal_or(error, IP_FAILED), error,
+                             "cannot start the starter of measuring processes");
+    }
+    struct hx_starter opened = {.pid = pid, .wire = wires[0]};
+    struct reply ready = {0};
+    enum ip_status status = IP_OK;
+    if (!reply_receive(&opened, &ready)) {
+        status = is_gone(err);
+    } else if (ready.error != 0) {
+        status = ip_fail_errno(err, ip_refusal_or(ready.error, IP_FAILED), ready.error,
+                               "the starter of measuring processes cannot be made to end with this process "
+                               "(prctl; does a container or a seccomp filter forbid it?)");
+    }
+    if (status != IP_OK) {
+        hx_starter_close(&opened);
+        return status;
+    }
+    *starter = opened;
+    return IP_OK;
 }
 
 enum ip_status hx_starter_start(const struct hx_starter *starter, const struct hx_start *start, pid_t *pid,
@@ -188,7 +208,8 @@ enum ip_status hx_starter_start(const struct hx_starter *starter, const struct h
         return is_gone(err);
     }
     if (reply.pid < 0) {
-        return ip_fail_errno(err, IP_FAILED, reply.error, "cannot start the measuring process");
+        return ip_fail_errno(err, ip_refusal_or(reply.error, IP_FAILED), reply.error,
+                             "cannot start the measuring process");
     }
     *pid = reply.pid;
     return IP_OK;

@@ -26,15 +26,16 @@ struct hx_starter {
     int wire;
 };
 
-/* Forks the starter, whose processes will run `main` with what `self` points to as it is now. IP_FAILED: the
- * system refuses. */
+/* Forks the starter, whose processes will run `main` with what `self` points to as it is now, and waits until
+ * it is ready. IP_CAPABILITY: the system does not let this process have what it takes. IP_FAILED: it cannot
+ * now. */
 IP_CHECK enum ip_status hx_starter_open(struct hx_starter *starter, hx_start_main *main, const void *self,
                                         struct ip_error *err);
 /* Ends it, and with it all processes that it started. An all-zero starter is fine. */
 void hx_starter_close(struct hx_starter *starter);
 
 /* Starts a process; it dies with the starter, which dies with this process. The descriptors stay the
- * caller's. IP_FAILED: the system refuses, or the starter is gone. */
+ * caller's. IP_CAPABILITY, IP_FAILED: the system refuses, as above, or the starter is gone. */
 IP_CHECK enum ip_status hx_starter_start(const struct hx_starter *starter, const struct hx_start *start,
                                          pid_t *pid, struct ip_error *err);
 /* Waits for the end of a process that it started. *wait_status as of waitpid(2). */

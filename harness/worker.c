@@ -104,8 +104,8 @@ static enum ip_status shared_open(struct hx_worker *worker, struct ip_error *err
                       worker->shared_fd, 0);
     }
     if (shared == MAP_FAILED) {
-        return ip_fail_errno(err, IP_NO_MEMORY, errno, "cannot map the samples of %zu kernels",
-                             worker->count);
+        return ip_fail_errno(err, ip_refusal_or(errno, IP_NO_MEMORY), errno,
+                             "cannot map the samples of %zu kernels", worker->count);
     }
     worker->shared = shared;
     worker->parts = hx_shared_parts(shared, worker->count);
@@ -192,7 +192,8 @@ static void shared_fill(const struct hx_worker *worker) {
 static enum ip_status child_start(struct hx_worker *worker, struct ip_error *err) {
     int wires[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wires) != 0) {
-        return ip_fail_errno(err, IP_FAILED, errno, "cannot make a wire to the measuring process");
+        return ip_fail_errno(err, ip_refusal_or(errno, IP_FAILED), errno,
+                             "cannot make a wire to the measuring process");
     }
     shared_fill(worker);
     const struct hx_start start = {.shared_fd = worker->shared_fd,

@@ -118,7 +118,7 @@ enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_
     struct ending ending = {0};
     enum ip_status status = IP_OK;
     if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
-        status = ip_fail_errno(err, IP_IO, errno, "cannot make files for as");
+        status = ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot make files for as");
     }
     if (status == IP_OK) {
         status = isa_memory_file_write(files[0], source, strlen(source), "as", err);

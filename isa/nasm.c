@@ -127,7 +127,8 @@ enum ip_status isa_nasm_start(const struct ip_text *source, bool preprocess, boo
     for (int i = 0; i < ISA_NASM_FILES && status == IP_OK; i++) {
         started.fds[i] = isa_memory_file(names[i]);
         if (started.fds[i] < 0)
-            status = ip_fail_errno(err, IP_IO, errno, "cannot make a file in memory for NASM");
+            status = ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno,
+                                   "cannot make a file in memory for NASM");
     }
     if (status == IP_OK)
         status = isa_memory_file_write(started.fds[0], ip_text_string(source), source->length, "NASM", err);

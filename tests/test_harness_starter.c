@@ -18,6 +18,7 @@
 
 #include "common/error.h"
 #include "harness/starter.h"
+#include "tests/refused.h"
 
 enum { SHARED_BYTES = 4096, END_CODE = 7 };
 
@@ -173,6 +174,40 @@ static void test_ends_with_its_parent(void **state) {
     (void)close(wires[0]);
 }
 
+static enum ip_status open_attempt(struct ip_error *err) {
+    struct hx_starter starter = {0};
+    enum ip_status status = hx_starter_open(&starter, child_main, "o", err);
+    hx_starter_close(&starter);
+    return status;
+}
+
+/* What is refused for good is told as such, not as an accident. */
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        int system_call, error;
+        enum ip_status status;
+        const char *says;
+    } cases[] = {
+        {SCMP_SYS(prctl), EPERM, IP_CAPABILITY, "cannot be made to end with this process"},
+        {SCMP_SYS(prctl), ENOSYS, IP_CAPABILITY, "cannot be made to end with this process"},
+        {SCMP_SYS(socketpair), EACCES, IP_CAPABILITY, "cannot make a wire"},
+        {SCMP_SYS(socketpair), EMFILE, IP_FAILED, "cannot make a wire"},
+        {SCMP_SYS(clone), EPERM, IP_CAPABILITY, "cannot start the starter"},
+        {SCMP_SYS(clone), EAGAIN, IP_FAILED, "cannot start the starter"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct refused refused = refused_try(open_attempt, cases[i].system_call, cases[i].error);
+        if (!refused.done) {
+            print_message("skipped: no seccomp filter can be loaded here\n");
+            skip();
+        }
+        assert_int_equal(refused.status, cases[i].status);
+        assert_int_equal(refused.err.errno_value, cases[i].error);
+        assert_non_null(strstr(refused.err.text, cases[i].says));
+    }
+}
+
 static void test_none(void **state) {
     (void)state;
     struct hx_starter starter = {0};
@@ -183,6 +218,7 @@ static void test_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_hands_on_and_waits),
         cmocka_unit_test(test_kills),
         cmocka_unit_test(test_is_gone),

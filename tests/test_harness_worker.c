@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of jobs when the measuring process ends. A process of the test's own stands for it, and ends
  * as it is told; it runs no kernel. */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include <cmocka.h>
 
 #include "harness/worker.h"
+#include "tests/refused.h"
 
 enum { JOBS = 3, KILLED_JOB = 1, TICKS = 7 };
 
@@ -188,12 +190,42 @@ static void test_hanging_is_a_timeout(void **state) {
     fixture_close(&fixture);
 }
 
+static enum ip_status worker_attempt(struct ip_error *err) {
+    struct orders orders = {0}, *own = &orders;
+    struct hx_references references;
+    memset(&references, 0, sizeof references);
+    struct hx_timer timer = {.references = &references};
+    struct gen_kernel kernel = {0};
+    const struct gen_kernel *const kernels[] = {&kernel};
+    struct hx_starter starter = {0};
+    struct hx_worker worker = {0};
+    enum ip_status status = hx_starter_open(&starter, child_main, &own, err);
+    if (status == IP_OK) {
+        status = hx_worker_open(&worker, &starter, &timer, kernels, 1, 1, 1, err);
+    }
+    hx_worker_close(&worker);
+    hx_starter_close(&starter);
+    return status;
+}
+
+static void test_memory_refused(void **state) {
+    (void)state;
+    struct refused refused = refused_try(worker_attempt, SCMP_SYS(memfd_create), EPERM);
+    if (!refused.done) {
+        print_message("skipped: no seccomp filter can be loaded here\n");
+        skip();
+    }
+    assert_int_equal(refused.status, IP_CAPABILITY);
+    assert_int_equal(refused_try(worker_attempt, SCMP_SYS(memfd_create), ENOMEM).status, IP_NO_MEMORY);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed_once_runs_again),
         cmocka_unit_test(test_killed_twice_is_no_fact),
         cmocka_unit_test(test_handler_that_faults_is_an_outcome),
         cmocka_unit_test(test_hanging_is_a_timeout),
+        cmocka_unit_test(test_memory_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "common/cpus.h"
 #include "isa/assemble.h"
 #include "isa/encode.h"
+#include "tests/refused.h"
 
 static void test_lines(void **state) {
     (void)state;
@@ -100,6 +102,24 @@ static void test_long_line(void **state) {
     line[ISA_LINE_MAX - 1] = '\0';
     assert_int_equal(isa_assemble_lines(lines, 1, codes, NULL, &err), IP_OK);
     assert_int_equal(codes[0].length, 1);
+}
+
+static enum ip_status nop_assemble(struct ip_error *err) {
+    struct ip_text code = {0};
+    enum ip_status status = isa_assemble_source("nop", "nop\n", &code, err);
+    ip_text_fini(&code);
+    return status;
+}
+
+static void test_memory_refused(void **state) {
+    (void)state;
+    struct refused refused = refused_try(nop_assemble, SCMP_SYS(memfd_create), EPERM);
+    if (!refused.done) {
+        print_message("skipped: no seccomp filter can be loaded here\n");
+        skip();
+    }
+    assert_int_equal(refused.status, IP_CAPABILITY);
+    assert_string_equal(refused.err.text, "cannot make a file in memory for NASM: Operation not permitted");
 }
 
 /* Many lines, by one NASM and by as many as there are CPUs: each code is with its line, and so is each
@@ -283,15 +303,11 @@ static void test_mnemonics_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mnemonics_are_found),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_many_lines),
-        cmocka_unit_test(test_source),
-        cmocka_unit_test(test_source_without_end),
-        cmocka_unit_test(test_nasm_missing),
-        cmocka_unit_test(test_nasm_broken),
-        cmocka_unit_test(test_low_descriptors),
+        cmocka_unit_test(test_mnemonics_are_found), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_long_line),           cmocka_unit_test(test_memory_refused),
+        cmocka_unit_test(test_many_lines),          cmocka_unit_test(test_source),
+        cmocka_unit_test(test_source_without_end),  cmocka_unit_test(test_nasm_missing),
+        cmocka_unit_test(test_nasm_broken),         cmocka_unit_test(test_low_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
