@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "harness/sim_noise.h"
 #include "harness/sim_program.h"
 
@@ -40,11 +41,11 @@ static void sim_close(struct hx_timer *timer) {
     }
 }
 
-/* "FILE#p1": the uops of a port are counted instead of time. Copies FILE; returns "1", or NULL: time. */
-static const char *event_split(const char *argument, char *path, size_t size) {
+/* "FILE#p1": the uops of a port are counted instead of time. Appends FILE; returns "1", or NULL: time. */
+static const char *event_split(const char *argument, struct ip_text *path) {
     const char *mark = strrchr(argument, '#');
     bool event = mark != NULL && mark[1] == 'p' && mark[2] != '\0' && mark[3] == '\0';
-    (void)snprintf(path, size, "%.*s", event ? (int)(mark - argument) : (int)strlen(argument), argument);
+    ip_text_append_bytes(path, argument, event ? (size_t)(mark - argument) : strlen(argument));
     return event ? mark + 2 : NULL;
 }
 
@@ -66,9 +67,12 @@ static enum ip_status sim_open(struct hx_timer *timer, const char *argument, str
     if (sim == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated CPU");
     }
-    char path[1024];
-    const char *event = event_split(argument, path, sizeof path);
-    enum ip_status status = hx_sim_description_read(&sim->description, path, err);
+    struct ip_text path = {0};
+    const char *event = event_split(argument, &path);
+    enum ip_status status = path.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "no memory for the simulated CPU")
+                                : hx_sim_description_read(&sim->description, ip_text_string(&path), err);
+    ip_text_fini(&path);
     if (status == IP_OK && event != NULL) {
         status = event_choose(&sim->description, event, err);
         if (status != IP_OK) {

@@ -254,7 +254,7 @@ static enum ip_status counters_line(struct parser *p, struct ip_error *err) {
 }
 
 static enum ip_status import_line(struct parser *p, struct ip_error *err) {
-    char file[256], path[1024];
+    char file[256];
     if (p->d->ports_count == 0) {
         return hx_sim_line_fail(&p->line, 0, err, "the `ports` line must come before an import");
     }
@@ -265,11 +265,12 @@ static enum ip_status import_line(struct parser *p, struct ip_error *err) {
     if (status != IP_OK) {
         return status;
     }
-    int length = snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : p->directory, file);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        return hx_sim_line_fail(&p->line, 0, err, "the path is too long");
-    }
-    return hx_sim_import_csv(p->d, path, err);
+    struct ip_text path = {0};
+    ip_text_printf(&path, "%s%s", file[0] == '/' ? "" : p->directory, file);
+    status = path.failed ? ip_fail(err, IP_NO_MEMORY, "no memory for the name of %s", file)
+                         : hx_sim_import_csv(p->d, ip_text_string(&path), err);
+    ip_text_fini(&path);
+    return status;
 }
 
 static enum ip_status directive(struct parser *p, struct ip_error *err) {
@@ -417,18 +418,21 @@ enum ip_status hx_sim_description_parse(struct hx_sim_description *description, 
 enum ip_status hx_sim_description_read(struct hx_sim_description *description, const char *path,
                                        struct ip_error *err) {
     struct ip_text text = {0};
-    char directory[512] = "";
+    struct ip_text directory = {0};
     const char *slash = strrchr(path, '/');
-    if (slash != NULL && (size_t)(slash - path) + 2 < sizeof directory) {
-        memcpy(directory, path, (size_t)(slash - path) + 1);
+    if (slash != NULL) {
+        ip_text_append_bytes(&directory, path, (size_t)(slash - path) + 1);
     }
-    enum ip_status status =
-        ip_text_file_read(&text, path, SIM_FILE_LIMIT_BYTES, "the description of a CPU is expected", err);
+    enum ip_status status = directory.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "no memory for the description %s", path)
+                                : ip_text_file_read(&text, path, SIM_FILE_LIMIT_BYTES,
+                                                    "the description of a CPU is expected", err);
     if (status == IP_OK) {
-        status =
-            hx_sim_description_parse(description, path, ip_text_string(&text), text.length, directory, err);
+        status = hx_sim_description_parse(description, path, ip_text_string(&text), text.length,
+                                          ip_text_string(&directory), err);
     }
     ip_text_fini(&text);
+    ip_text_fini(&directory);
     return status;
 }
 

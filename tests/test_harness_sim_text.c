@@ -8,9 +8,12 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/port_events.h"
 #include "harness/sim_description.h"
 #include "isa/decode.h"
 
@@ -368,6 +371,63 @@ static void published_table_is_imported(void **state) {
     hx_sim_description_fini(&d);
 }
 
+/* A description and its table in a folder whose name is longer than any buffer for names. */
+static void long_names_are_whole(void **state) {
+    (void)state;
+    enum { FOLDERS = 7, NAME = 200 };
+    static const char *const texts[][2] = {{"d.sim", HEAD "port-counters\nports-csv \"t.csv\"\n"},
+                                           {"t.csv", "instruction,ports\nADD,1*p0\n"}};
+    char root[] = "/tmp/isaprobe-sim-XXXXXX", path[2048], part[NAME + 1];
+    assert_non_null(mkdtemp(root));
+    memset(part, 'd', NAME);
+    part[NAME] = '\0';
+    size_t length = strlen(strcpy(path, root)), ends[FOLDERS];
+    for (size_t i = 0; i < FOLDERS; i++) {
+        ends[i] = length;
+        length += (size_t)snprintf(path + length, sizeof path - length, "/%s", part);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(path + length, sizeof path - length, "/%s", texts[i][0]);
+        FILE *file = fopen(path, "we");
+        assert_non_null(file);
+        assert_true(fputs(texts[i][1], file) >= 0);
+        assert_int_equal(fclose(file), 0);
+    }
+    char specification[2100];
+    (void)snprintf(path + length, sizeof path - length, "/d.sim");
+    (void)snprintf(specification, sizeof specification, "sim:%s", path);
+    struct hx_sim_description d = {0};
+    struct hx_references references;
+    struct hx_timer timer = {0};
+    struct hx_port_events events;
+    struct ip_error errs[2] = {{0}};
+    memset(&references, 0, sizeof references);
+    enum ip_status read = hx_sim_description_read(&d, path, &errs[0]);
+    enum ip_status opened = hx_timer_open(&timer, specification, &references, -1, &errs[1]);
+    hx_port_events_open(&events, specification, -1, &references);
+    size_t imported = d.imported.count;
+    unsigned counted = events.count;
+    hx_port_events_close(&events);
+    hx_timer_close(&timer);
+    hx_sim_description_fini(&d);
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(path + length, sizeof path - length, "/%s", texts[i][0]);
+        assert_int_equal(remove(path), 0);
+    }
+    for (size_t i = FOLDERS; i > 0; i--) {
+        path[length] = '\0';
+        assert_int_equal(rmdir(path), 0);
+        length = ends[i - 1];
+    }
+    assert_int_equal(rmdir(root), 0);
+    if (read != IP_OK || opened != IP_OK) {
+        fail_msg("%s; %s", errs[0].text, errs[1].text);
+    }
+    assert_int_equal(imported, 1);
+    assert_int_equal(counted, 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_have_a_place),         cmocka_unit_test(all_settings_arrive),
@@ -375,7 +435,7 @@ int main(void) {
         cmocka_unit_test(described_cpus_parse),        cmocka_unit_test(missing_file_is_an_io_error),
         cmocka_unit_test(names_of_published_tables),   cmocka_unit_test(tables_are_imported),
         cmocka_unit_test(published_names_are_read),    cmocka_unit_test(rows_of_published_tables),
-        cmocka_unit_test(published_table_is_imported),
+        cmocka_unit_test(published_table_is_imported), cmocka_unit_test(long_names_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
