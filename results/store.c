@@ -42,13 +42,32 @@ static enum ip_status store_new(struct res_store **store, const char *path, stru
     return IP_OK;
 }
 
-static enum ip_status connect(struct res_store *store, const char *name, int flags, struct ip_error *err) {
-    if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-        return res_sql_fail(store->db, store->path, err);
+/* For SQLite some names are no file's: ":memory:", "" and what begins with "file:". Behind a ./ all are. */
+static void file_begin(struct ip_text *name, const char *path) {
+    ip_text_append(name, path[0] == '/' ? "" : "./");
+}
+
+/* Connects to what `name` says, which is finished. */
+static enum ip_status connect(struct res_store *store, struct ip_text *name, int flags,
+                              struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    if (name->failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", store->path);
+    } else if (sqlite3_open_v2(name->data, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        status = res_sql_fail(store->db, store->path, err);
+    } else {
+        (void)sqlite3_extended_result_codes(store->db, 1);
+        (void)sqlite3_busy_timeout(store->db, BUSY_MS);
     }
-    (void)sqlite3_extended_result_codes(store->db, 1);
-    (void)sqlite3_busy_timeout(store->db, BUSY_MS);
-    return IP_OK;
+    ip_text_fini(name);
+    return status;
+}
+
+static enum ip_status connect_file(struct res_store *store, int flags, struct ip_error *err) {
+    struct ip_text name = {0};
+    file_begin(&name, store->path);
+    ip_text_append(&name, store->path);
+    return connect(store, &name, flags, err);
 }
 
 /* The one value, number or text, that a query gives. Its text goes to `text` unless that is NULL. */
@@ -262,7 +281,7 @@ enum ip_status res_store_open(struct res_store **store, const char *path, const 
     }
     status = res_lock_take(&opened->lock, path, err);
     if (status == IP_OK) {
-        status = connect(opened, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+        status = connect_file(opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     }
     if (status == IP_OK && sqlite3_db_readonly(opened->db, "main") == 1) {
         status = ip_fail(err, IP_CAPABILITY,
@@ -284,6 +303,7 @@ enum ip_status res_store_open(struct res_store **store, const char *path, const 
 static enum ip_status connect_immutable(struct res_store *store, struct ip_error *err) {
     struct ip_text name = {0};
     ip_text_append(&name, "file:");
+    file_begin(&name, store->path);
     for (const char *at = store->path; *at != '\0'; at++) {
         if (*at == '?' || *at == '#' || *at == '%') {
             ip_text_printf(&name, "%%%02x", (unsigned)(unsigned char)*at);
@@ -294,11 +314,7 @@ static enum ip_status connect_immutable(struct res_store *store, struct ip_error
     ip_text_append(&name, "?immutable=1");
     (void)sqlite3_close(store->db);
     store->db = NULL;
-    enum ip_status status =
-        name.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for the store '%.200s'", store->path)
-                    : connect(store, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
-    ip_text_fini(&name);
-    return status;
+    return connect(store, &name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
 static bool log_exists(const char *path) {
@@ -324,7 +340,7 @@ enum ip_status res_store_open_readonly(struct res_store **store, const char *pat
     }
     /* With write permission the last to leave also tidies the write-ahead log up; SQLite does without it
      * where it must. */
-    status = connect(opened, path, SQLITE_OPEN_READWRITE, err);
+    status = connect_file(opened, SQLITE_OPEN_READWRITE, err);
     if (status == IP_OK) {
         status = res_sql_exec(opened, "PRAGMA query_only = 1", err);
     }

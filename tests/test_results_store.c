@@ -2,6 +2,7 @@
 /* What goes into a store comes out again. */
 #include "tests/results_samples.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-12)
@@ -82,6 +83,27 @@ static void test_round_trip(void **state) {
     char log[128];
     (void)snprintf(log, sizeof log, "%s-wal", place->path);
     assert_int_equal(access(log, F_OK), -1);
+}
+
+/* A store is a file, also where its name means something else to SQLite. */
+static void test_names_of_sqlite(void **state) {
+    struct place *place = *state;
+    static const char *const names[] = {":memory:", "file:cpu.db", "file:cpu.db?mode=memory"};
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(here >= 0);
+    assert_int_equal(chdir(place->directory), 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct res_machine machine = sample_machine("one");
+        struct ip_error err = {0};
+        struct res_store *store = NULL;
+        sample_store_make(names[i], &machine, 1);
+        assert_int_equal(access(names[i], F_OK), 0);
+        must(res_store_open_readonly(&store, names[i], &err), &err);
+        res_store_close(store);
+        assert_int_equal(unlink(names[i]), 0);
+    }
+    assert_int_equal(fchdir(here), 0);
+    assert_int_equal(close(here), 0);
 }
 
 /* What is to be read again is there, and not known. */
@@ -316,10 +338,15 @@ static void test_reader_beside_writer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),   TEST(test_first_reading),
-        TEST(test_parts_add_up), TEST(test_replace),
-        TEST(test_statuses),     TEST(test_latency_alone),
-        TEST(test_runs),         TEST(test_reader_beside_writer),
+        TEST(test_round_trip),
+        TEST(test_names_of_sqlite),
+        TEST(test_first_reading),
+        TEST(test_parts_add_up),
+        TEST(test_replace),
+        TEST(test_statuses),
+        TEST(test_latency_alone),
+        TEST(test_runs),
+        TEST(test_reader_beside_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
