@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/cmd_predict.c - cycles of a block from the tables, and why. */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +10,7 @@
 #include "cli/code_input.h"
 #include "cli/predict.h"
 #include "cli/store.h"
+#include "common/ascii.h"
 #include "generator/kernel.h"
 #include "isa/decode.h"
 #include "isa/table.h"
@@ -323,8 +323,8 @@ static enum ip_status nearest_name(const char *source, enum ip_status status, st
     at += strspn(at, " \t");
     char word[ISA_MNEMONIC_MAX] = "";
     size_t length = 0;
-    while (length + 1 < sizeof word && isalnum((unsigned char)at[length])) {
-        word[length] = (char)tolower((unsigned char)at[length]);
+    while (length + 1 < sizeof word && ip_ascii_is_alnum(at[length])) {
+        word[length] = ip_ascii_lower(at[length]);
         length++;
     }
     struct isa_table table = {0};

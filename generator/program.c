@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generator/program.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "generator/abi.h"
 #include "generator/frame.h"
 
@@ -51,8 +51,8 @@ static void print_fill(struct ip_text *text, const char *what, const uint8_t fil
 static unsigned line_masks(const char *line) {
     unsigned named = 0;
     for (const char *k = strchr(line, 'k'); k != NULL; k = strchr(k + 1, 'k')) {
-        bool begins = k == line || !isalnum((unsigned char)k[-1]);
-        if (begins && k[1] >= '0' && k[1] <= '7' && !isalnum((unsigned char)k[2])) {
+        bool begins = k == line || !ip_ascii_is_alnum(k[-1]);
+        if (begins && k[1] >= '0' && k[1] <= '7' && !ip_ascii_is_alnum(k[2])) {
             named |= 1u << (k[1] - '0');
         }
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of port usage as they are published: a CSV with the columns instruction (or scheme), latency, slots
  * and ports. The names are read in harness/sim_names.c. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "common/text.h"
 #include "harness/sim_description.h"
 
@@ -66,7 +66,7 @@ static bool has_memory_operand(const char *name) {
         at++;
         at += strspn(at, " ");
         if (strncmp(at, "VSIB", 4) == 0 || strncmp(at, "Moffs", 5) == 0 ||
-            (at[0] == 'M' && (isdigit((unsigned char)at[1]) || at[1] == ')' || at[1] == ','))) {
+            (at[0] == 'M' && (ip_ascii_is_digit(at[1]) || at[1] == ')' || at[1] == ','))) {
             return true;
         }
     }

@@ -4,10 +4,10 @@
  *   pmtestbench    "add RW:GPR:64, qword ptr R:MEM(64)"
  * Which opcode of several encodes a form ("_03", "_R4", "_IMMB") is left out: a kernel has whichever the
  * assembler chose. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "harness/sim_description.h"
 
 /* Parts of a uops.info name behind the mnemonic that tell forms apart. */
@@ -81,9 +81,7 @@ static bool scheme_operand(const char *text, size_t length, char *name) {
         (void)snprintf(word, sizeof word, "R8l");
     } else {
         (void)snprintf(word, sizeof word, "%.8s", what);
-        for (char *c = word; *c != '\0'; c++) {
-            *c = (char)toupper((unsigned char)*c);
-        }
+        ip_ascii_capitals(word);
     }
     return name_add(name, word, strlen(word));
 }
@@ -94,7 +92,7 @@ static bool scheme_name(const char *text, size_t length, char *name) {
         head++;
     }
     for (size_t i = 0; i < head; i++) {
-        char upper = (char)toupper((unsigned char)text[i]);
+        char upper = ip_ascii_upper(text[i]);
         if (!name_add(name, &upper, 1)) {
             return false;
         }
@@ -111,7 +109,7 @@ static bool scheme_name(const char *text, size_t length, char *name) {
 
 bool hx_sim_published_name(const char *text, size_t length, char *name) {
     name[0] = '\0';
-    bool scheme = length > 0 && islower((unsigned char)text[0]);
+    bool scheme = length > 0 && ip_ascii_is_lower(text[0]);
     return scheme ? scheme_name(text, length, name) : uops_info_name(text, length, name);
 }
 
@@ -149,8 +147,8 @@ static void operand_name(const struct isa_operand *operand, char *buffer, size_t
     switch (operand->kind) {
     case ISA_OPERAND_REG:
         snprintf(buffer, size, "%s", fixed != NULL ? fixed : register_name(operand));
-        for (char *c = buffer; fixed != NULL && *c != '\0'; c++) {
-            *c = (char)toupper((unsigned char)*c);
+        if (fixed != NULL) {
+            ip_ascii_capitals(buffer);
         }
         break;
     case ISA_OPERAND_MEM:
@@ -184,7 +182,7 @@ static void operand_name(const struct isa_operand *operand, char *buffer, size_t
 static void form_name(const struct isa_form *form, bool evex, char *buffer) {
     size_t used = 0;
     for (const char *c = form->mnemonic; *c != '\0' && used + 1 < ISA_SYNTAX_MAX; c++) {
-        buffer[used++] = (char)toupper((unsigned char)*c);
+        buffer[used++] = ip_ascii_upper(*c);
     }
     buffer[used] = '\0';
     bool rounds = strcmp(form->decorator, "{rn-sae}") == 0, quiet = strcmp(form->decorator, "{sae}") == 0;

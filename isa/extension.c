@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forms by their extension, as users name it: in either case. */
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "isa/nearest.h"
 #include "isa/table.h"
 
 bool isa_extension_wanted(const struct ip_lines *extensions, const char *extension) {
     for (size_t i = 0; i < extensions->count; i++) {
-        if (strcasecmp(extensions->items[i], extension) == 0) {
+        if (ip_ascii_same(extensions->items[i], extension)) {
             return true;
         }
     }
@@ -38,7 +38,7 @@ enum ip_status isa_table_extensions_check(const struct isa_table *table, const s
     for (size_t i = 0; i < extensions->count; i++) {
         bool found = false;
         for (size_t j = 0; j < table->count && !found; j++) {
-            found = strcasecmp(table->forms[j].extension, extensions->items[i]) == 0;
+            found = ip_ascii_same(table->forms[j].extension, extensions->items[i]);
         }
         if (!found) {
             return unknown_extension(table, extensions->items[i], err);

@@ -3,10 +3,10 @@
  * tells encodings of one class and operands apart. */
 #include "isa/xed_iform.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "isa/xed_words.h"
 
 static void class_make(const ZydisDecodedInstruction *in, char *mnemonic, char *class, size_t size) {
@@ -115,9 +115,7 @@ static const char *suffix(const ZydisDecodedInstruction *in, const char *class) 
 
 void isa_xed_capitals(char *capitals, size_t size, const char *text) {
     (void)snprintf(capitals, size, "%s", text);
-    for (char *c = capitals; *c != '\0'; c++) {
-        *c = (char)toupper((unsigned char)*c);
-    }
+    ip_ascii_capitals(capitals);
 }
 
 void isa_xed_iform_make(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,

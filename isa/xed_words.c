@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/xed_words.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/ascii.h"
 
 struct maker {
     const ZydisDecodedInstruction *in;
@@ -241,7 +242,7 @@ static void gpr_add(struct maker *maker, const ZydisDecodedOperand *op, unsigned
         char word[8] = "_";
         const char *name = ZydisRegisterGetString(op->reg.value);
         for (size_t i = 0; name[i] != '\0' && i + 2 < sizeof word; i++) {
-            word[i + 1] = (char)toupper((unsigned char)name[i]);
+            word[i + 1] = ip_ascii_upper(name[i]);
             word[i + 2] = '\0';
         }
         add(maker, word);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "power/expression.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/ascii.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -35,7 +36,7 @@ static double parse_sum(struct parser *p);
 
 static double parse_name(struct parser *p) {
     size_t length = 0;
-    while (isalnum((unsigned char)p->at[length]) != 0 || p->at[length] == '_') {
+    while (ip_ascii_is_alnum(p->at[length]) || p->at[length] == '_') {
         length++;
     }
     for (size_t i = 0; i < p->count; i++) {
@@ -63,7 +64,7 @@ static double parse_atom(struct parser *p) {
         p->depth--;
         return value;
     }
-    if (isdigit((unsigned char)*p->at) != 0 || *p->at == '.') {
+    if (ip_ascii_is_digit(*p->at) || *p->at == '.') {
         char *end = NULL;
         /* No hexadecimal: "0x10" would be taken whole by strtod. */
         if (p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X')) {
@@ -76,7 +77,7 @@ static double parse_atom(struct parser *p) {
         p->at = end;
         return value;
     }
-    if (isalpha((unsigned char)*p->at) != 0 || *p->at == '_') {
+    if (ip_ascii_is_letter(*p->at) || *p->at == '_') {
         return parse_name(p);
     }
     return parse_fail(p, "a number or a name expected");

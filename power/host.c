@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "common/ascii.h"
 
 /* Drivers without a table of frequencies (intel_pstate, amd-pstate) take any multiple of the bus clock. */
 static const double step_khz = 100e3;
@@ -92,7 +93,7 @@ static bool operating_volts(const char *root, int cpu, double khz, double *volts
 static bool core_label(const char *label) {
     static const char *const labels[] = {"vcore", "cpu core", "cpu core voltage", "vddcore"};
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
-        if (strcasecmp(label, labels[i]) == 0) {
+        if (ip_ascii_same(label, labels[i])) {
             return true;
         }
     }

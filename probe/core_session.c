@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/core_session.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "generator/shapes.h"
 
 void core_program_init(struct gen_program *program, const char *title, ...) {
@@ -20,7 +20,7 @@ void core_program_init(struct gen_program *program, const char *title, ...) {
 void core_lines(struct ip_lines *lines, const char *text, unsigned times) {
     for (unsigned i = 0; i < times; i++) {
         for (const char *at = text; *at != '\0';) {
-            while (isspace((unsigned char)*at) != 0) {
+            while (ip_ascii_is_space(*at)) {
                 at++;
             }
             size_t length = strcspn(at, ";");

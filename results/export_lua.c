@@ -4,11 +4,11 @@
  *
  * The file lists the forms one by one, and its last lines fold them into that table: what the forms of one
  * mnemonic have in common, and the range where they differ. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "results/formats.h"
 
 /* Fills the list's place in __insn_ext_bypass when the file is run. */
@@ -54,9 +54,7 @@ void res_lua_write(const struct res_sheet *sheet, struct res_export *export, str
         if (row->info != NULL) {
             memcpy(mnemonic, row->info->mnemonic, sizeof mnemonic);
         }
-        for (char *c = mnemonic; *c != '\0'; c++) {
-            *c = (char)toupper((unsigned char)*c);
-        }
+        ip_ascii_capitals(mnemonic);
         ip_text_append(text, "   {form = ");
         ip_text_append_json(text, row->form);
         ip_text_printf(text, ", mnemonic = \"%s\", isa = \"%s\"", mnemonic, row->extension);

@@ -2,12 +2,12 @@
 /* results/export_xml.c - XML in the manner of uops.info's instructions.xml (docs/uopsinfo.xsd), written. What
  * uops.info has no place for stands in attributes of our own (isaprobe, src, dst, path, measured), which its
  * readers do not ask for. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "isa/kind.h"
 #include "isa/xed.h"
 #include "probe/latency.h"
@@ -29,7 +29,7 @@ static void attribute_number(struct ip_text *text, const char *name, double valu
 
 static void upper_append(struct ip_text *text, const char *word) {
     for (; *word != '\0'; word++) {
-        char c = (char)toupper((unsigned char)*word);
+        char c = ip_ascii_upper(*word);
         ip_text_append_bytes(text, &c, 1);
     }
 }

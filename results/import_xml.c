@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* results/import_xml.c - reads what export_xml.c writes, and as much of uops.info's own file, of one of its
  * architectures: elements and attributes; no entities but the five, no DTD. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "results/formats.h"
 
 enum { ATTRIBUTES_MAX = 64, ATTRIBUTE_BYTES = 8 << 10 };
@@ -40,7 +39,7 @@ static void skip(struct reader *reader, size_t count) {
 }
 
 static void blanks_skip(struct reader *reader) {
-    while (*reader->at != '\0' && isspace((unsigned char)*reader->at)) {
+    while (ip_ascii_is_space(*reader->at)) {
         skip(reader, 1);
     }
 }
@@ -77,7 +76,7 @@ static const char *copy(struct reader *reader, size_t length) {
 
 static size_t name_length(const char *at) {
     size_t length = 0;
-    while (isalnum((unsigned char)at[length]) || (at[length] != '\0' && strchr("_-:.", at[length]) != NULL)) {
+    while (ip_ascii_is_alnum(at[length]) || (at[length] != '\0' && strchr("_-:.", at[length]) != NULL)) {
         length++;
     }
     return length;
@@ -276,7 +275,7 @@ static enum ip_status architecture_choose(struct reader *reader, const char *ask
     if (status == IP_OK && names.count > 1) {
         struct ip_text list = {0};
         for (size_t i = 0; i < names.count; i++) {
-            reader->wanted = asked != NULL && strcasecmp(names.items[i], asked) == 0 ? asked : reader->wanted;
+            reader->wanted = asked != NULL && ip_ascii_same(names.items[i], asked) ? asked : reader->wanted;
             ip_text_printf(&list, "%s%s", i == 0 ? "" : ", ", names.items[i]);
         }
         if (asked == NULL) {
@@ -326,7 +325,7 @@ enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const cha
                                  : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
         } else if (strcmp(tag, "architecture") == 0 && !any) {
             const char *its_name = value(&reader->tag, "name");
-            inside = its_name != NULL && strcasecmp(its_name, reader->wanted) == 0;
+            inside = its_name != NULL && ip_ascii_same(its_name, reader->wanted);
             has_it = has_it || inside;
         } else if (strcmp(tag, "measurement") == 0 && row != NULL && inside && !also) {
             status = measurement_read(reader, row);

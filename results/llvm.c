@@ -2,7 +2,6 @@
 /* results/llvm.c - what LLVM calls our forms. Its opcode names change from version to version and stand in no
  * manual, so the LLVM that is installed is asked: a sample of each form goes through llvm-mc's disassembler,
  * and so do instructions of known registers, which tell the numbers that it prints for them. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/ascii.h"
 #include "isa/assemble.h"
 #include "results/formats.h"
 
@@ -254,7 +254,7 @@ static bool instruction_next(const char **at, struct instruction *instruction) {
                                                          : strncmp(found, "Imm:", 4) == 0 ? OPERAND_IMMEDIATE
                                                                                           : OPERAND_OTHER;
         found += 4;
-        if (is_register && isalpha((unsigned char)found[0])) {
+        if (is_register && ip_ascii_is_letter(found[0])) {
             (void)snprintf(instruction->operands[instruction->count].name,
                            sizeof instruction->operands[0].name, "%.*s", (int)strcspn(found, ">\n "), found);
         } else {
@@ -306,9 +306,7 @@ static void registers_learn(struct registers *registers, const char *answer, siz
             number > 0 && number < REGISTERS_MAX) {
             char *to = registers->names[number];
             (void)snprintf(to, sizeof registers->names[0], "%s", name);
-            for (; *to != '\0'; to++) {
-                *to = (char)toupper((unsigned char)*to);
-            }
+            ip_ascii_capitals(to);
         }
         marked = false;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/machine.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "results/hash.h"
 
 enum { DESCRIPTION_MAX_BYTES = 1 << 30 };
@@ -19,7 +19,7 @@ static void slug_make(char *slug, size_t size, const char *text) {
     size_t length = 0;
     bool gap = false;
     for (const char *at = text; *at != '\0' && length + 2 < size; at++) {
-        if (isalnum((unsigned char)*at) == 0) {
+        if (!ip_ascii_is_alnum(*at)) {
             gap = true;
             continue;
         }
@@ -27,7 +27,7 @@ static void slug_make(char *slug, size_t size, const char *text) {
             slug[length++] = '-';
         }
         gap = false;
-        slug[length++] = (char)tolower((unsigned char)*at);
+        slug[length++] = ip_ascii_lower(*at);
     }
     slug[length] = '\0';
 }

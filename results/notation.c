@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* results/notation.c - port usage and numbers as text. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "results/sheet.h"
 
 /* One for each bit of a set. */
@@ -103,7 +103,7 @@ void res_number_append(struct ip_text *text, double number) {
 }
 
 double res_number_read(const char *text) {
-    if (text == NULL || !(isdigit((unsigned char)text[0]) || text[0] == '-' || text[0] == '.')) {
+    if (text == NULL || !(ip_ascii_is_digit(text[0]) || text[0] == '-' || text[0] == '.')) {
         return NAN;
     }
     char *end;

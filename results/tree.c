@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/tree.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "common/text.h"
 #include "results/sheet.h"
 
@@ -66,7 +66,7 @@ static void blanks_skip(struct reader *reader) {
 }
 
 static int hex_digit(char c) {
-    return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
+    return ip_ascii_is_digit(c) ? c - '0' : ip_ascii_is_hex(c) ? (c | 32) - 'a' + 10 : -1;
 }
 
 /* "\u00b5": only what one byte of UTF-8 or two can hold occurs in forms and names. */

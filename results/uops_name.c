@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* results/uops_name.c - our forms in the notation of uops.info: "VADDPD_ER_Z (ZMM, K, ZMM, ZMM)". */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "isa/kind.h"
 #include "results/sheet.h"
 
@@ -11,12 +11,6 @@
 static void name_add(char *name, const char *word) {
     size_t used = strlen(name);
     (void)snprintf(name + used, RES_NAME_MAX - used, "%s", word);
-}
-
-static void upper(char *text) {
-    for (; *text != '\0'; text++) {
-        *text = (char)toupper((unsigned char)*text);
-    }
 }
 
 /* General registers by their width, others by the name of their file. */
@@ -30,7 +24,7 @@ static void register_name(const struct isa_operand *operand, char *word, size_t 
     const char *fixed = operand->reg >= 0 ? isa_reg_name(operand->reg_class, (unsigned)operand->reg) : NULL;
     if (fixed != NULL) {
         (void)snprintf(word, size, "%s", fixed);
-        upper(word);
+        ip_ascii_capitals(word);
         return;
     }
     if ((size_t)operand->reg_class < sizeof classes / sizeof classes[0] &&
@@ -82,7 +76,7 @@ static void operand_name(const struct isa_operand *operand, char *word, size_t s
 /* Where an SSE instruction has the name of a string instruction, and near branches. */
 static void mnemonic_name(const struct isa_form *form, char *name) {
     name_add(name, form->mnemonic);
-    upper(name);
+    ip_ascii_capitals(name);
     bool vector = form->explicit_count > 0 && isa_form_vector_bits(form) == 128;
     if ((strcmp(name, "MOVSD") == 0 || strcmp(name, "CMPSD") == 0) && vector) {
         name_add(name, "_XMM");
@@ -128,12 +122,12 @@ static bool tells_encoding(const char *word, size_t length) {
             return true;
         }
     }
-    if (length == 2 && word[0] == 'R' && isdigit((unsigned char)word[1])) {
+    if (length == 2 && word[0] == 'R' && ip_ascii_is_digit(word[1])) {
         return true;
     }
     bool hex = length == 2 || length == 4;
     for (size_t i = 0; i < length && hex; i++) {
-        hex = isdigit((unsigned char)word[i]) || (word[i] >= 'A' && word[i] <= 'F');
+        hex = ip_ascii_is_digit(word[i]) || (word[i] >= 'A' && word[i] <= 'F');
     }
     /* "ER" is no opcode, but "D8" stands in the names of LEA for a displacement. */
     return hex && !(length == 2 && word[0] == 'D' && word[1] == '8');

@@ -4,7 +4,8 @@
 #   1. a file includes its own module, or an earlier one of the list; never a later one; harness/ knows no forms
 #      (the simulated CPU apart, which finds the rows of its description by them);
 #   2. the library neither prints nor ends the process;
-#   3. the library keeps no mutable state of its own (tests/layers.state lists the exceptions, with reasons).
+#   3. letters are those of common/ascii.h: what <ctype.h> and <strings.h> say depends on the locale;
+#   4. the library keeps no mutable state of its own (tests/layers.state lists the exceptions, with reasons).
 #   tests/layers.sh LIBRARY MODULE...      the modules in their order
 set -euo pipefail
 
@@ -48,7 +49,15 @@ while read -r object symbol; do
 done < <(nm -A --undefined-only "$library" | sed -E 's/^([^:]*:)?([^:]*):.* U /\2 /; s/@.*//' |
     grep -E " ($forbidden)\$" || true)
 
-# 3. No state. Constants with relocations live in .data.rel.ro, which is not meant here.
+# 3. No letters of the locale.
+locale_letters='#[[:space:]]*include[[:space:]]*<(ctype|strings|wctype)\.h>|\<(strn?casecmp|strcasestr|strn?coll)[[:space:]]*\('
+for module in "${modules[@]}"; do
+    while IFS=: read -r file line text; do
+        complain "$file:$line: '$text' depends on the locale: take common/ascii.h"
+    done < <(grep -nE "$locale_letters" /dev/null "$module"/*.c "$module"/*.h || true)
+done
+
+# 4. No state. Constants with relocations live in .data.rel.ro, which is not meant here.
 while read -r object section symbol; do
     grep -qE "^${symbol}[[:space:]]" tests/layers.state && continue
     complain "$object: '$symbol' in $section is state of the library's own; put it into a struct of the caller's"

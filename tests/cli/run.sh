@@ -3,9 +3,10 @@
 # Runs the command-line cases, from the root of the project.
 #   tests/cli/run.sh PROGRAM [NAME...]
 # A case is NAME.sh, run by bash with `isaprobe` on PATH and an empty directory in $T; NAME.out and NAME.err are
-# what it prints (nothing where there is no file), NAME.rc its exit status (0). $T is shown as @T@. After each
-# case no process and no temporary file may be left. The store of this CPU is a case's own, not the user's: what is
-# measured beside other tests is of no use to anybody. UPDATE=1 writes the expectations instead: read the diff.
+# what it prints (nothing where there is no file), NAME.rc its exit status (0). $T is shown as @T@. A case that this
+# system lacks something for prints what, exits with 77, and is skipped. After each case no process and no temporary
+# file may be left. The store of this CPU is a case's own, not the user's: what is measured beside other tests is of
+# no use to anybody. UPDATE=1 writes the expectations instead: read the diff.
 set -uo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -54,6 +55,10 @@ run_case() {
     timeout 900 setsid --wait bash -c 'echo $$ >"$0.session"; . "$1"' "$work/$name" "$here/$name.sh" \
         >"$work/$name.out" 2>"$work/$name.err" </dev/null
     status=$?
+    if ((status == 77)); then
+        echo "cli: $name: skipped: $(cat "$work/$name.out")"
+        return
+    fi
     expect "$name.out" "$work/$name.out"
     expect "$name.err" "$work/$name.err"
     if ((status != 0)); then echo "$status"; fi >"$work/$name.rc"
