@@ -12,11 +12,31 @@
 
 #include "common/text.h"
 
-static enum ip_status open_failed(const char *store_path, int reason, struct ip_error *err) {
+/* The lock could not be opened. */
+static enum ip_status open_failed(const char *path, const char *store_path, int reason,
+                                  struct ip_error *err) {
     bool permission = reason == EACCES || reason == EPERM || reason == EROFS;
+    struct stat about;
+    if (permission && lstat(path, &about) == 0 && access(store_path, W_OK) == 0) {
+        return ip_fail_errno(err, IP_CAPABILITY, reason,
+                             "cannot open the lock '%.200s' of user %ld (remove it if that user scans no "
+                             "more, or give another --store FILE)",
+                             path, (long)about.st_uid);
+    }
     return ip_fail_errno(err, permission ? IP_CAPABILITY : IP_IO, reason,
                          "cannot write beside the store '%.200s' (--store FILE puts it elsewhere)",
                          store_path);
+}
+
+/* Whoever may write the store may take the lock that a killed scan of somebody else has left. Fails where
+ * that was not us: then it is as it is. */
+static void rights_share(int fd, const char *store_path) {
+    struct stat about;
+    if (stat(store_path, &about) == 0) {
+        int group = fchown(fd, (uid_t)-1, about.st_gid);
+        (void)group;
+        (void)fchmod(fd, about.st_mode & 0666);
+    }
 }
 
 /* Record locks (fcntl) and not flock: a child that measures does not inherit them, so that they end with the
@@ -109,7 +129,10 @@ enum ip_status res_lock_take(struct res_lock *lock, const char *store_path, stru
             (void)close(fd);
         }
         fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        status = fd >= 0 ? lock_set(fd, store_path, err) : open_failed(store_path, errno, err);
+        if (fd >= 0) {
+            rights_share(fd, store_path);
+        }
+        status = fd >= 0 ? lock_set(fd, store_path, err) : open_failed(path.data, store_path, errno, err);
     } while (status == IP_OK && lock_is_stale(fd, path.data));
     if (status != IP_OK) {
         if (fd >= 0) {

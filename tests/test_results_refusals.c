@@ -257,6 +257,41 @@ static void test_readonly_directory(void **state) {
     assert_true(file_hash(place->path) == before);
 }
 
+/* Ends as a killed scan does: the lock's file stays. */
+static void open_and_end(const struct place *place, struct verdict *verdict) {
+    struct res_machine machine = sample_machine("one");
+    struct res_store *store = NULL;
+    struct ip_error err = {0};
+    take(verdict, res_store_open(&store, place->path, &machine, &err), &err);
+}
+
+/* Users share a store: the lock that one's killed scan has left is no obstacle to another. */
+static void test_lock_of_another(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct stat about;
+    char lock[128], words[200];
+    (void)snprintf(lock, sizeof lock, "%s.lock", place->path);
+    mode_t before = umask(022);
+    sample_store_make(place->path, &machine, 1);
+    assert_int_equal(chmod(place->path, 0666), 0);
+    struct verdict verdict = in_child(open_and_end, place);
+    assert_string_equal(verdict.text, "");
+    (void)umask(before);
+    assert_int_equal(stat(lock, &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0666);
+    verdict = in_child(open_unprivileged, place);
+    assert_string_equal(verdict.text, "");
+    /* One that may not be opened is named, and whose it is. */
+    int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    verdict = in_child(open_unprivileged, place);
+    assert_int_equal(verdict.status, IP_CAPABILITY);
+    (void)snprintf(words, sizeof words, "the lock '%s' of user %ld", lock, (long)geteuid());
+    assert_non_null(strstr(verdict.text, words));
+}
+
 /* Stores forms until that fails. */
 static void fill(const struct place *place, struct verdict *verdict) {
     struct res_machine machine = sample_machine("one");
@@ -357,10 +392,10 @@ static void test_disk_full(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_other_cpu),         TEST(test_newer_schema),  TEST(test_other_program),
-        TEST(test_no_database),       TEST(test_empty_file),    TEST(test_absent),
-        TEST(test_truncated),         TEST(test_damaged_pages), TEST(test_readonly_directory),
-        TEST(test_file_may_not_grow), TEST(test_disk_full),
+        TEST(test_other_cpu),       TEST(test_newer_schema),      TEST(test_other_program),
+        TEST(test_no_database),     TEST(test_empty_file),        TEST(test_absent),
+        TEST(test_truncated),       TEST(test_damaged_pages),     TEST(test_readonly_directory),
+        TEST(test_lock_of_another), TEST(test_file_may_not_grow), TEST(test_disk_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
