@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/text.h"
 #include "harness/timer.h"
 #include "isa/form.h"
 
@@ -110,6 +111,7 @@ struct hx_sim_description {
     bool has_fallback;
     struct hx_sim_fusion *fusions; /* owned */
     size_t fusions_count, fusions_capacity;
+    struct ip_lines imports; /* paths of the tables that `imported` was read from */
 };
 
 /* Parses `length` bytes of text. `name` stands in messages. `directory` is where relative names of imported
@@ -144,7 +146,7 @@ const char *hx_sim_ports_parse(const struct hx_sim_description *description, con
 extern const char hx_sim_too_many_uops[];
 
 /* Reads a table of port usage with uops.info names (columns instruction, latency, ..., slots, ports) into
- * description->imported. harness/sim_import.c. */
+ * description->imported, and remembers its path. harness/sim_import.c. */
 IP_CHECK enum ip_status hx_sim_import_csv(struct hx_sim_description *description, const char *path,
                                           struct ip_error *err);
 /* The same from text. */

@@ -199,6 +199,10 @@ enum ip_status hx_sim_import_csv(struct hx_sim_description *description, const c
     if (status == IP_OK) {
         status = hx_sim_import_text(description, path, ip_text_string(&text), text.length, err);
     }
+    ip_lines_add(&description->imports, path);
+    if (status == IP_OK && description->imports.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "no memory for %s", path);
+    }
     ip_text_fini(&text);
     return status;
 }

@@ -440,6 +440,7 @@ void hx_sim_description_fini(struct hx_sim_description *description) {
     hx_sim_rows_fini(&description->rows);
     hx_sim_rows_fini(&description->patterns);
     hx_sim_rows_fini(&description->imported);
+    ip_lines_fini(&description->imports);
     free(description->fusions);
     memset(description, 0, sizeof *description);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "harness/sim_description.h"
 #include "results/hash.h"
 
 enum { DESCRIPTION_MAX_BYTES = 1 << 30 };
@@ -93,17 +94,51 @@ enum ip_status res_machine_of_host(struct res_machine *machine, const struct hx_
     return IP_OK;
 }
 
-enum ip_status res_machine_of_file(struct res_machine *machine, const char *kind, const char *path,
-                                   struct ip_error *err) {
+static enum ip_status content_hash(uint64_t *hash, const char *path, struct ip_error *err) {
     struct ip_text content = {0};
     enum ip_status status = ip_file_read(&content, path, DESCRIPTION_MAX_BYTES, err);
+    if (status == IP_OK) {
+        *hash = res_hash(*hash, ip_text_string(&content), content.length);
+    }
+    ip_text_fini(&content);
+    return status;
+}
+
+/* One hash of a description and of the tables that it imports, which are part of the CPU. `name` is the end
+ * of `path`. The file is read once: it may be a pipe. */
+static enum ip_status sim_hash(uint64_t *hash, const char *path, const char *name, struct ip_error *err) {
+    struct ip_text content = {0}, directory = {0};
+    struct hx_sim_description description = {0};
+    enum ip_status status =
+        ip_text_file_read(&content, path, DESCRIPTION_MAX_BYTES, "the description of a CPU is expected", err);
+    ip_text_append_bytes(&directory, path, (size_t)(name - path));
+    if (status == IP_OK && directory.failed) {
+        status = ip_fail(err, IP_NO_MEMORY, "out of memory for the description of this machine");
+    }
+    if (status == IP_OK) {
+        *hash = res_hash(*hash, ip_text_string(&content), content.length);
+        status = hx_sim_description_parse(&description, path, ip_text_string(&content), content.length,
+                                          ip_text_string(&directory), err);
+    }
+    for (size_t i = 0; status == IP_OK && i < description.imports.count; i++) {
+        status = content_hash(hash, description.imports.items[i], err);
+    }
+    hx_sim_description_fini(&description);
+    ip_text_fini(&directory);
+    ip_text_fini(&content);
+    return status;
+}
+
+enum ip_status res_machine_of_file(struct res_machine *machine, const char *kind, const char *path,
+                                   struct ip_error *err) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    uint64_t hash = 0;
+    enum ip_status status =
+        strcmp(kind, "sim") == 0 ? sim_hash(&hash, path, name, err) : content_hash(&hash, path, err);
     if (status != IP_OK) {
         return status;
     }
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    uint64_t hash = res_hash(0, ip_text_string(&content), content.length);
-    ip_text_fini(&content);
     struct res_machine made = {.family = -1, .model = -1, .stepping = -1};
     (void)snprintf(made.kind, sizeof made.kind, "%s", kind);
     (void)snprintf(made.identity, sizeof made.identity, "%s %.100s, content %016llx", kind, name,

@@ -26,7 +26,8 @@ IP_CHECK enum ip_status res_machine_of_host(struct res_machine *machine, const s
                                             struct ip_error *err);
 
 /* The CPU that a file stands for: a description (kind "sim") or recorded samples ("replay"). Its identity is
- * the file's name without directory, and a hash of its content. */
+ * the file's name without directory, and a hash of its content and of the tables that a description imports.
+ * Fails as opening that timer would where the description is none. */
 IP_CHECK enum ip_status res_machine_of_file(struct res_machine *machine, const char *kind, const char *path,
                                             struct ip_error *err);
 

@@ -181,32 +181,56 @@ static void test_machine(void **state) {
     res_machine_fini(&other);
 }
 
+static void file_write(const char *path, const char *mode, const char *text) {
+    FILE *file = fopen(path, mode);
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* A simulated CPU is what its description says: the content counts, not the directory. */
 static void test_machine_of_file(void **state) {
     struct place *place = *state;
     struct res_machine first = {0}, second = {0};
     struct ip_error err = {0};
-    FILE *file = fopen(place->path, "w");
-    assert_non_null(file);
-    assert_true(fputs("isaprobe-sim 1\n", file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    file_write(place->path, "w", "isaprobe-sim 1\nports p0 p1\n");
     must(res_machine_of_file(&first, "sim", place->path, &err), &err);
     assert_string_equal(first.kind, "sim");
     assert_string_equal(first.slug, "sim-cpu-db");
-    file = fopen(place->path, "a");
-    assert_non_null(file);
-    assert_true(fputs("seed 1\n", file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    file_write(place->path, "a", "seed 1\n");
     must(res_machine_of_file(&second, "sim", place->path, &err), &err);
     assert_string_not_equal(first.identity, second.identity);
     assert_int_equal(unlink(place->path), 0);
     assert_int_equal(res_machine_of_file(&second, "sim", place->path, &err), IP_IO);
 }
 
+/* The tables that it imports are what it says, too. */
+static void test_machine_of_imports(void **state) {
+    struct place *place = *state;
+    struct res_machine machines[3]; /* without features: nothing to finish */
+    struct ip_error err = {0};
+    static const char *const tables[] = {"instruction,latency,ports\nIMUL (R64; R64),3,1*p1\n",
+                                         "instruction,latency,ports\nIMUL (R64; R64),9,1*p1\n",
+                                         "instruction,latency,ports\nIMUL (R64; R64),3,1*p1\n"};
+    char table[128];
+    (void)snprintf(table, sizeof table, "%s/table.csv", place->directory);
+    file_write(place->path, "w", "isaprobe-sim 1\nports p0 p1\nports-csv \"table.csv\"\n");
+    for (size_t i = 0; i < 3; i++) {
+        file_write(table, "w", tables[i]);
+        must(res_machine_of_file(&machines[i], "sim", place->path, &err), &err);
+    }
+    assert_string_not_equal(machines[0].identity, machines[1].identity);
+    assert_string_equal(machines[0].identity, machines[2].identity);
+    assert_int_equal(unlink(table), 0);
+    assert_int_equal(res_machine_of_file(&machines[0], "sim", place->path, &err), IP_IO);
+    assert_non_null(strstr(err.text, "table.csv"));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, place_open, place_close)
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_log), cmocka_unit_test(test_log_grows),
-                                       cmocka_unit_test(test_machine), TEST(test_machine_of_file)};
+                                       cmocka_unit_test(test_machine), TEST(test_machine_of_file),
+                                       TEST(test_machine_of_imports)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
