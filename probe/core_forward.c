@@ -35,7 +35,7 @@ enum ip_status core_forward_measure(struct core_session *session, struct ip_erro
         return status;
     }
     const struct probe_forward forward = probe_forward_read(cycles);
-    char how[96];
+    char how[PROBE_CORE_HOW_MAX];
     (void)snprintf(how, sizeof how,
                    "a loop of %u mov [r14], rax, mov rax, [rbx], the same place, and additions",
                    probe_forward_pairs[0]);

@@ -105,11 +105,13 @@ enum probe_core_key {
     PROBE_CORE_KEYS
 };
 
+enum { PROBE_CORE_HOW_MAX = 192 }; /* room for a measurement's reason behind its own */
+
 struct probe_core_value {
     bool known;
     double value;
-    double spread; /* of repeated measurements, relative; NaN: not known */
-    char how[96];  /* in words: the experiment */
+    double spread;                /* of repeated measurements, relative; NaN: not known */
+    char how[PROBE_CORE_HOW_MAX]; /* in words: the experiment */
 };
 
 enum { PROBE_CORE_FACT_MAX = 2 * ISA_SYNTAX_MAX + 24 };

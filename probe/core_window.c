@@ -24,6 +24,9 @@ enum {
 
 /* Share of a chain that the iteration must get longer by within two coarse steps. */
 static const double RISE_MIN = 0.3;
+/* Chains that take so much longer behind the fewest fillers do not overlap at all: one after the other they
+ * take twice as long. */
+static const double OVERLAP_MAX = 1.5;
 
 /* How much longer a chain takes than all fillers of an iteration. */
 static const double CHAIN_SHARE = 1.3;
@@ -185,6 +188,11 @@ static enum ip_status capacity_measure(struct core_session *session, const struc
         return core_learn(session, filler->key, NAN, NAN, err, "not known: too few points could be trusted");
     }
     double chain = latency * kernel->links;
+    if (curve->points[0].y > OVERLAP_MAX * chain) {
+        return core_learn(session, filler->key, NAN, NAN, err,
+                          "not known: with as few as %.0f %s the chains of %s do not overlap",
+                          curve->points[0].x, how, kernel->slow);
+    }
     size_t at = probe_jump(curve->points, curve->count);
     if (!(curve->points[at + 2].y - curve->points[at].y > RISE_MIN * chain)) {
         return core_learn(session, filler->key, NAN, NAN, err, "not seen: up to %u %s the chains overlap",

@@ -81,7 +81,7 @@ static bool is_possible(const char *key, double value) {
 
 static enum ip_status rows_get(struct res_store *store, sqlite3_stmt *statement, struct probe_core *core,
                                struct ip_error *err) {
-    char key[PROBE_CORE_FACT_MAX], how[96];
+    char key[PROBE_CORE_FACT_MAX], how[PROBE_CORE_HOW_MAX];
     bool row = true;
     enum ip_status status = IP_OK;
     while (status == IP_OK && row) {

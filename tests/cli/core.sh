@@ -13,3 +13,7 @@ isaprobe core -t $sim --no-store frob || echo "exit $?"
 isaprobe core -t $sim -S "$T/none/cpu.db" --record "$T/samples" --only issue || echo "exit $?"
 [ -e "$T/samples" ] && echo "it was measured"
 isaprobe core -t sim:tests/data/hopeless.sim --no-store --only micro || echo "exit $?"
+# A divider that takes what is older first: two chains never overlap, however few stand between them.
+sed -e '/^form "divsd/d' -e 's/^form "sqrtsd.*/form "sqrtsd xmm, xmm" ports 1*p0 latency 20 blocking 9 divider/' tests/data/core.sim >"$T/serial.sim"
+isaprobe core -t "sim:$T/serial.sim" --no-store --only window
+echo "exit $?"
