@@ -60,12 +60,16 @@ static void cpu_lines(struct doctor *doctor) {
 
 static void clock_lines(struct doctor *doctor) {
     const struct hx_host *host = doctor->host;
+    char rate[32] = "unknown rate";
+    if (host->tsc_hz != 0) {
+        (void)snprintf(rate, sizeof rate, "%.3f GHz", (double)host->tsc_hz / 1e9);
+    }
     if (host->tsc_invariant) {
-        line(doctor, "tsc", "ok", "", "%.3f GHz, invariant", (double)host->tsc_hz / 1e9);
+        line(doctor, "tsc", "ok", "", "%s, invariant", rate);
     } else {
         line(doctor, "tsc", "degraded",
              "its rate may change: figures are calibrated all the same, but expect more retakes",
-             "%.3f GHz, not invariant", (double)host->tsc_hz / 1e9);
+             "%s, not invariant", rate);
     }
     if (host->clocksource[0] != '\0') {
         line(doctor, "clocksource", "ok", "", "%s", host->clocksource);
@@ -115,8 +119,12 @@ static void cores_line(struct doctor *doctor) {
 
 static void neighbour_lines(struct doctor *doctor) {
     const struct hx_host *host = doctor->host;
-    line(doctor, "cpus", host->cpus_allowed > 0 ? "ok" : "degraded", "", "%d, of which %d allowed",
-         host->cpus, host->cpus_allowed);
+    if (host->cpus == 0) {
+        line(doctor, "cpus", "degraded", "mount /proc, which tells", "unknown");
+    } else {
+        line(doctor, "cpus", host->cpus_allowed > 0 ? "ok" : "degraded", "", "%d, of which %d allowed",
+             host->cpus, host->cpus_allowed);
+    }
     if (host->core_kind[0] != '\0') {
         cores_line(doctor);
     }

@@ -250,19 +250,32 @@ static void kernel_read(struct hx_host *host, const char *root) {
     }
 }
 
+/* A file of /proc below the root; "" where it cannot be read. */
+static enum ip_status proc_file_read(struct ip_text *text, const char *root, const char *path,
+                                     struct ip_error *err) {
+    struct ip_text name = {0};
+    ip_text_printf(&name, "%s%s", root, path);
+    enum ip_status status = name.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", path)
+                                        : ip_file_read(text, ip_text_string(&name), 1u << 26, err);
+    ip_text_fini(&name);
+    if (status == IP_IO) {
+        ip_text_clear(text);
+        status = IP_OK;
+    }
+    return status;
+}
+
+/* What a system without /proc does not tell stays unknown. */
 static enum ip_status proc_read(struct hx_host *host, const char *root, struct ip_error *err) {
-    char name[4200];
     struct ip_text text = {0};
-    (void)snprintf(name, sizeof name, "%s%s", root, HX_HOST_CPUINFO);
-    enum ip_status status = ip_file_read(&text, name, 1u << 26, err);
+    enum ip_status status = proc_file_read(&text, root, HX_HOST_CPUINFO, err);
     if (status == IP_OK) {
         cpuinfo_read(host, ip_text_string(&text));
-        (void)snprintf(name, sizeof name, "%s%s", root, HX_HOST_STATUS);
-        struct ip_error ignored = {0};
-        if (ip_file_read(&text, name, 1u << 20, &ignored) == IP_OK) {
-            const char *allowed = field_find(ip_text_string(&text), "Cpus_allowed_list");
-            host->cpus_allowed = allowed != NULL ? list_count(allowed) : 0;
-        }
+        status = proc_file_read(&text, root, HX_HOST_STATUS, err);
+    }
+    if (status == IP_OK) {
+        const char *allowed = field_find(ip_text_string(&text), "Cpus_allowed_list");
+        host->cpus_allowed = allowed != NULL ? list_count(allowed) : 0;
     }
     ip_text_fini(&text);
     return status;

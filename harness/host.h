@@ -20,12 +20,12 @@ struct hx_host {
     int family, model, stepping;
     bool hypervisor;
     char hypervisor_name[16];
-    bool emulated;      /* it executes the guest's instructions by others of its own: QEMU without KVM */
-    uint64_t tsc_hz;    /* 0: unknown */
-    bool tsc_invariant; /* constant and nonstop */
-    int cpus, cpus_allowed;
-    int smt_siblings;                      /* threads per core as the system says; 0: unknown */
-    char smt_active[8];                    /* "0", "1" or "" (sysfs) */
+    bool emulated;          /* it executes the guest's instructions by others of its own: QEMU without KVM */
+    uint64_t tsc_hz;        /* 0: unknown */
+    bool tsc_invariant;     /* constant and nonstop */
+    int cpus, cpus_allowed; /* 0: unknown */
+    int smt_siblings;       /* threads per core as the system says; 0: unknown */
+    char smt_active[8];     /* "0", "1" or "" (sysfs) */
     char governor[32], scaling_driver[32]; /* "" where there is no cpufreq */
     char turbo[8];                         /* "on", "off", "" */
     bool rapl;                             /* powercap has an energy counter of the package */

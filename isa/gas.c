@@ -137,7 +137,8 @@ enum ip_status isa_assemble_att(const char *name, const char *source, struct ip_
                                 "as would take more than %s: give a block whose .rept and .fill repeat less",
                                 met.text);
         } else if (!success) {
-            status = complaint(name, &words, err);
+            status = isa_memory_file_reachable("the GNU assembler", err);
+            status = status == IP_OK ? complaint(name, &words, err) : status;
         }
     }
     if (status == IP_OK) {

@@ -20,6 +20,16 @@ int isa_memory_file(const char *name) {
     return high;
 }
 
+enum ip_status isa_memory_file_reachable(const char *program, struct ip_error *err) {
+    static const char *const needed[][2] = {{"/proc/self/fd", "mount /proc"}, {"/dev/null", "mount /dev"}};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (access(needed[i][0], R_OK) != 0)
+            return ip_fail_errno(err, IP_CAPABILITY, errno, "%s cannot work without %s (%s)", program,
+                                 needed[i][0], needed[i][1]);
+    }
+    return IP_OK;
+}
+
 enum ip_status isa_memory_file_write(int fd, const char *data, size_t length, const char *reader,
                                      struct ip_error *err) {
     for (size_t at = 0; at < length;) {

@@ -15,4 +15,8 @@ IP_CHECK enum ip_status isa_memory_file_write(int fd, const char *data, size_t l
 IP_CHECK enum ip_status isa_memory_file_read(int fd, size_t limit_bytes, const char *writer,
                                              struct ip_text *text, struct ip_error *err);
 
+/* Asked when `program` failed: has it what it needs to come to such files, /proc and /dev/null? IP_CAPABILITY
+ * names what is missing; else the reason is another. */
+IP_CHECK enum ip_status isa_memory_file_reachable(const char *program, struct ip_error *err);
+
 #endif

@@ -94,10 +94,11 @@ static enum ip_status child_start(const char *path, const struct isa_nasm *nasm,
         failure = posix_spawn(child, path, &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    if (failure != 0)
-        return ip_fail_errno(err, failure == ENOMEM ? IP_NO_MEMORY : IP_CAPABILITY, failure,
-                             "cannot start %.200s", path);
-    return IP_OK;
+    enum ip_status status = failure != 0 ? isa_memory_file_reachable("NASM", err) : IP_OK;
+    if (failure != 0 && status == IP_OK)
+        status = ip_fail_errno(err, failure == ENOMEM ? IP_NO_MEMORY : IP_CAPABILITY, failure,
+                               "cannot start %.200s", path);
+    return status;
 }
 
 static void files_close(struct isa_nasm *nasm) {
@@ -164,6 +165,8 @@ enum ip_status isa_nasm_finish(struct isa_nasm *nasm, struct isa_nasm_result *re
         if (WIFSIGNALED(state) && result->stopped.text[0] == '\0')
             status = ip_fail(err, IP_FAILED, "NASM was killed by signal %d", WTERMSIG(state));
     }
+    if (status == IP_OK && !result->success)
+        status = isa_memory_file_reachable("NASM", err);
     if (status == IP_OK && result->success && !nasm->listing)
         status = isa_memory_file_read(fds[FD_CODE - FD_SOURCE], OUTPUT_MAX, "NASM", &result->code, err);
     if (status == IP_OK && result->success && nasm->listing)

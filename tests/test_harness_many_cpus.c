@@ -30,7 +30,7 @@ static int small_sets_forbid(void **state) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     forbidden = filter != NULL &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(sched_getaffinity), 1,
-                                 SCMP_A1(SCMP_CMP_LT, IP_CPUS_MAX / 8)) == 0 &&
+                                 SCMP_A1(SCMP_CMP_LT, IP_CPUS_MAX / 8, 0)) == 0 &&
                 seccomp_load(filter) == 0;
     seccomp_release(filter);
     *state = &forbidden;

@@ -17,6 +17,7 @@
 #include "common/cpus.h"
 #include "isa/assemble.h"
 #include "isa/encode.h"
+#include "isa/gas.h"
 #include "tests/refused.h"
 
 static void test_lines(void **state) {
@@ -120,6 +121,53 @@ static void test_memory_refused(void **state) {
     }
     assert_int_equal(refused.status, IP_CAPABILITY);
     assert_string_equal(refused.err.text, "cannot make a file in memory for NASM: Operation not permitted");
+}
+
+static enum ip_status lines_assemble(struct ip_error *err) {
+    const char *const line = "nop";
+    struct isa_code code;
+    struct ip_lines complaints = {0};
+    enum ip_status status = isa_assemble_lines(&line, 1, &code, &complaints, err);
+    ip_lines_fini(&complaints);
+    return status;
+}
+
+static enum ip_status nop_assemble_att(struct ip_error *err) {
+    struct ip_text code = {0};
+    enum ip_status status = isa_assemble_att("nop", "nop\n", &code, err);
+    ip_text_fini(&code);
+    return status;
+}
+
+/* Without /proc and /dev no assembler comes to its files: that is this system's fault, not the source's. */
+static void test_folders_hidden(void **state) {
+    (void)state;
+    static const struct {
+        refused_attempt *attempt;
+        const char *folder, *text;
+    } cases[] = {
+        {nop_assemble, "/proc",
+         "NASM cannot work without /proc/self/fd (mount /proc): No such file or directory"},
+        {lines_assemble, "/proc",
+         "NASM cannot work without /proc/self/fd (mount /proc): No such file or directory"},
+        {nop_assemble, "/dev", "NASM cannot work without /dev/null (mount /dev): No such file or directory"},
+        {nop_assemble_att, "/proc",
+         "the GNU assembler cannot work without /proc/self/fd (mount /proc): No such file or directory"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ip_error ignored;
+        if (cases[i].attempt(&ignored) != IP_OK) {
+            print_message("skipped: %s\n", ignored.text); /* no such assembler here */
+            continue;
+        }
+        struct refused refused = refused_hidden(cases[i].attempt, cases[i].folder);
+        if (!refused.done) {
+            print_message("skipped: this process may hide no folder (unshare, mount)\n");
+            skip();
+        }
+        assert_int_equal(refused.status, IP_CAPABILITY);
+        assert_string_equal(refused.err.text, cases[i].text);
+    }
 }
 
 /* Many lines, by one NASM and by as many as there are CPUs: each code is with its line, and so is each
@@ -303,11 +351,17 @@ static void test_mnemonics_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mnemonics_are_found), cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_long_line),           cmocka_unit_test(test_memory_refused),
-        cmocka_unit_test(test_many_lines),          cmocka_unit_test(test_source),
-        cmocka_unit_test(test_source_without_end),  cmocka_unit_test(test_nasm_missing),
-        cmocka_unit_test(test_nasm_broken),         cmocka_unit_test(test_low_descriptors),
+        cmocka_unit_test(test_mnemonics_are_found),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_memory_refused),
+        cmocka_unit_test(test_folders_hidden),
+        cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_source_without_end),
+        cmocka_unit_test(test_nasm_missing),
+        cmocka_unit_test(test_nasm_broken),
+        cmocka_unit_test(test_low_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

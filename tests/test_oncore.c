@@ -222,7 +222,8 @@ static void test_apart(void **state) {
     assert_near(p.bounds[CORE_BOUND_ISSUE], 1.25);
     assert_about(p.bounds[CORE_BOUND_SIMULATION], 2.0);
     core_prediction_fini(&p);
-    parameter(&costs, "micro_index cmp r64, m64", 3); /* as what loads, changes and stores on a Sandy Bridge */
+    parameter(&costs, "micro_index cmp r64, m64",
+              3); /* as what loads, changes and stores on a Sandy Bridge */
     p = predict(&costs, BYTES(CMP_AX_INDEX LOAD_AX), false);
     assert_near(p.slots, 4.0);
     core_prediction_fini(&p);
