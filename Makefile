@@ -123,6 +123,7 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libisaprobe.a
 # What of the command line is tested by itself.
 $(BUILD)/tests/test_cli_output: $(patsubst %,$(BUILD)/cli/%.o,output output_csv output_json output_text report signals)
 $(BUILD)/tests/test_cli_block: $(patsubst %,$(BUILD)/cli/%.o,block)
+$(BUILD)/tests/test_cli_replace: $(patsubst %,$(BUILD)/cli/%.o,replace)
 $(BUILD)/tests/test_cli_validate: $(patsubst %,$(BUILD)/cli/%.o,validate_agreement)
 $(BUILD)/tests/test_cli_scan_readings: $(patsubst %,$(BUILD)/cli/%.o,scan_readings)
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libisaprobe.a

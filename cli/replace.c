@@ -8,70 +8,142 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void replacement_free(struct cli_replacement *replacement) {
-    free(replacement->path);
-    free(replacement->temporary);
-    memset(replacement, 0, sizeof *replacement);
+#include "common/place.h"
+
+static enum ip_status no_memory(const char *path, struct ip_error *err) {
+    return ip_fail(err, IP_NO_MEMORY, "out of memory for '%.200s'", path);
 }
 
-/* A file beside `path` with the rights of the one that is there. */
-static int beside_open(const struct cli_replacement *replacement, const struct stat *about) {
-    if (about != NULL && access(replacement->path, W_OK) != 0) {
-        return -1; /* renaming would not ask */
+static enum ip_status cannot_write(const char *path, struct ip_error *err) {
+    return ip_fail_errno(err, IP_IO, errno != 0 ? errno : EIO, "cannot write '%.200s'", path);
+}
+
+/* A file beside `path`, whose name `temporary` gets. -1: none. */
+static int beside_open(const char *path, struct ip_text *temporary) {
+    ip_text_printf(temporary, "%s.%ld", path, (long)getpid());
+    if (temporary->failed) {
+        errno = ENOMEM;
+        return -1;
     }
-    int fd = open(replacement->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 && about != NULL) {
-        (void)fchmod(fd, about->st_mode & 07777);
+    return open(temporary->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* May the file at `path` be written, or one be made? errno says why not. */
+static bool may_write(const char *path, bool there) {
+    if (there) {
+        return access(path, W_OK) == 0; /* renaming would not ask */
     }
-    return fd;
+    struct ip_text temporary = {0};
+    int fd = beside_open(path, &temporary);
+    if (fd >= 0) {
+        (void)close(fd);
+        (void)unlink(temporary.data);
+    }
+    ip_text_fini(&temporary);
+    return fd >= 0;
 }
 
 enum ip_status cli_replacement_open(struct cli_replacement *replacement, const char *path,
                                     struct ip_error *err) {
     struct stat about;
-    struct cli_replacement made = {0};
-    bool there = stat(path, &about) == 0;
-    bool file = !there || S_ISREG(about.st_mode);
-    made.path = there && file ? realpath(path, NULL) : strdup(path);
-    if (made.path != NULL && file) {
-        size_t size = strlen(made.path) + 24;
-        made.temporary = malloc(size);
-        if (made.temporary != NULL) {
-            (void)snprintf(made.temporary, size, "%s.%ld", made.path, (long)getpid());
-        }
+    struct ip_text place = {0};
+    const bool there = stat(path, &about) == 0;
+    if (!there && errno != ENOENT) {
+        return cannot_write(path, err); /* links in a ring, for one */
     }
-    if (made.path == NULL || (file && made.temporary == NULL)) {
-        replacement_free(&made);
-        return ip_fail(err, IP_NO_MEMORY, "out of memory for '%.200s'", path);
+    const bool at_once = there && !S_ISREG(about.st_mode);
+    if (at_once) {
+        ip_text_append(&place, path);
+    } else {
+        ip_place_append(&place, path);
     }
-    int fd = file ? beside_open(&made, there ? &about : NULL) : open(path, O_WRONLY | O_CLOEXEC);
-    made.stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (made.stream == NULL) {
-        enum ip_status status = ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
+    if (place.failed) {
+        ip_text_fini(&place);
+        return no_memory(path, err);
+    }
+    if (!at_once && !may_write(place.data, there)) {
+        enum ip_status status = cannot_write(path, err);
+        ip_text_fini(&place);
+        return status;
+    }
+    int fd = at_once ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    *replacement = (struct cli_replacement){.path = place.data, .at_once = at_once};
+    replacement->stream = !at_once  ? open_memstream(&replacement->data, &replacement->bytes)
+                          : fd >= 0 ? fdopen(fd, "w")
+                                    : NULL;
+    if (replacement->stream == NULL) {
+        enum ip_status status = cannot_write(path, err);
         if (fd >= 0) {
             (void)close(fd);
         }
-        replacement_free(&made);
+        free(replacement->path);
         return status;
     }
-    *replacement = made;
     return IP_OK;
+}
+
+static bool all_write(int fd, const char *data, size_t bytes) {
+    while (bytes > 0) {
+        ssize_t written = write(fd, data, bytes);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        data += written > 0 ? written : 0;
+        bytes -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+/* Writes beside the file and renames. False, with errno: what is there is as it was. */
+static bool beside_put(const struct cli_replacement *replacement) {
+    struct ip_text temporary = {0};
+    struct stat about;
+    int fd = beside_open(replacement->path, &temporary);
+    bool done = fd >= 0;
+    if (fd >= 0) {
+        if (stat(replacement->path, &about) == 0) {
+            (void)fchmod(fd, about.st_mode & 07777);
+        }
+        done = all_write(fd, replacement->data, replacement->bytes);
+        done = close(fd) == 0 && done;
+        done = done && rename(temporary.data, replacement->path) == 0;
+        int reason = errno;
+        if (!done) {
+            (void)unlink(temporary.data);
+        }
+        errno = reason;
+    }
+    ip_text_fini(&temporary);
+    return done;
+}
+
+/* Over what is there, as every other output is written. */
+static bool over_put(const struct cli_replacement *replacement) {
+    int fd = open(replacement->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    bool done =
+        all_write(fd, replacement->data, replacement->bytes) && ftruncate(fd, (off_t)replacement->bytes) == 0;
+    return close(fd) == 0 && done;
+}
+
+/* The directory is not ours to change, or the name is (in a sticky directory, or a mount of its own). */
+static bool is_denied(int reason) {
+    return reason == EACCES || reason == EPERM || reason == EROFS || reason == EBUSY;
 }
 
 enum ip_status cli_replacement_close(struct cli_replacement *replacement, bool good, struct ip_error *err) {
     errno = 0;
     bool written = ferror(replacement->stream) == 0;
     written = fclose(replacement->stream) == 0 && written;
-    if (written && good && replacement->temporary != NULL) {
-        written = rename(replacement->temporary, replacement->path) == 0;
+    if (written && good && !replacement->at_once) {
+        written = beside_put(replacement) || (is_denied(errno) && over_put(replacement));
     }
-    enum ip_status status = written ? IP_OK
-                                    : ip_fail_errno(err, IP_IO, errno != 0 ? errno : EIO,
-                                                    "cannot write '%.200s'", replacement->path);
-    if (replacement->temporary != NULL && (!written || !good)) {
-        (void)unlink(replacement->temporary);
-    }
-    replacement_free(replacement);
+    enum ip_status status = written ? IP_OK : cannot_write(replacement->path, err);
+    free(replacement->path);
+    free(replacement->data);
+    memset(replacement, 0, sizeof *replacement);
     return status;
 }
 

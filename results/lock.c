@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "common/place.h"
 
 /* The lock could not be opened. */
 static enum ip_status open_failed(const char *path, const char *store_path, int reason,
@@ -68,55 +66,9 @@ static bool lock_is_stale(int fd, const char *path) {
            ours.st_ino != there.st_ino;
 }
 
-/* The directory of a path, with its slash; nothing of a name alone. */
-static void directory_append(struct ip_text *text, const char *path) {
-    const char *slash = strrchr(path, '/');
-    ip_text_append_bytes(text, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
-}
-
-/* Follows symbolic links of the file's own; where they end it may be still to be made. */
-static void links_follow(struct ip_text *path) {
-    enum { LINKS_MAX = 40 }; /* as Linux has */
-    char target[PATH_MAX];
-    for (int i = 0; i < LINKS_MAX && !path->failed; i++) {
-        ssize_t length = readlink(ip_text_string(path), target, sizeof target - 1);
-        if (length < 0) {
-            return;
-        }
-        target[length] = '\0';
-        struct ip_text next = {0};
-        if (target[0] != '/') {
-            directory_append(&next, ip_text_string(path));
-        }
-        ip_text_append(&next, target);
-        ip_text_fini(path);
-        *path = next;
-    }
-}
-
-/* Where the store is, whatever symbolic links lead there, so that all who use it mean one lock. A directory
- * that cannot be resolved stays as it is: opening the lock tells why. */
-static void place_append(struct ip_text *text, const char *store_path) {
-    struct ip_text path = {0}, directory = {0};
-    ip_text_append(&path, store_path);
-    links_follow(&path);
-    directory_append(&directory, ip_text_string(&path));
-    const char *name = ip_text_string(&path) + directory.length;
-    char *whole = realpath(directory.length > 0 ? directory.data : ".", NULL);
-    if (whole != NULL) {
-        ip_text_printf(text, "%s/%s", whole, name);
-    } else {
-        ip_text_append(text, ip_text_string(&path));
-    }
-    text->failed = text->failed || path.failed || directory.failed;
-    free(whole);
-    ip_text_fini(&directory);
-    ip_text_fini(&path);
-}
-
 enum ip_status res_lock_take(struct res_lock *lock, const char *store_path, struct ip_error *err) {
     struct ip_text path = {0};
-    place_append(&path, store_path);
+    ip_place_append(&path, store_path); /* all who use the store mean one lock */
     ip_text_append(&path, ".lock");
     if (path.failed) {
         ip_text_fini(&path);
