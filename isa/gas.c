@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "isa/bounds.h"
+#include "isa/child.h"
 #include "isa/memory_file.h"
 #include "isa/object.h"
 
@@ -72,10 +73,9 @@ static enum ip_status as_run(int source, size_t source_bytes, int object, int wo
         ending->bounds = isa_bounds_set(child, source_bytes);
     }
     int ended = 0;
-    while (failed == 0 && waitpid(child, &ended, 0) < 0) {
-        if (errno != EINTR) {
-            return ip_fail_errno(err, IP_FAILED, errno, "lost the GNU assembler (process %ld)", (long)child);
-        }
+    enum ip_status status = failed == 0 ? isa_child_wait(child, "the GNU assembler", &ended, err) : IP_OK;
+    if (status != IP_OK) {
+        return status;
     }
     if (failed != 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == 127)) {
         return given != NULL && given[0] != '\0'

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isa/child.h"
 #include "isa/memory_file.h"
 
 extern char **environ;
@@ -145,17 +146,9 @@ enum ip_status isa_nasm_start(const struct ip_text *source, bool preprocess, boo
     return IP_OK;
 }
 
-static enum ip_status child_wait(pid_t child, int *state, struct ip_error *err) {
-    while (waitpid(child, state, 0) < 0) {
-        if (errno != EINTR)
-            return ip_fail_errno(err, IP_FAILED, errno, "lost NASM (process %ld)", (long)child);
-    }
-    return IP_OK;
-}
-
 enum ip_status isa_nasm_finish(struct isa_nasm *nasm, struct isa_nasm_result *result, struct ip_error *err) {
     int state = 0;
-    enum ip_status status = child_wait(nasm->child, &state, err);
+    enum ip_status status = isa_child_wait(nasm->child, "NASM", &state, err);
     const int *fds = nasm->fds;
     if (status == IP_OK)
         status = isa_memory_file_read(fds[FD_WORDS - FD_SOURCE], OUTPUT_MAX, "NASM", &result->words, err);

@@ -14,6 +14,7 @@
 
 #include "common/ascii.h"
 #include "isa/assemble.h"
+#include "isa/child.h"
 #include "results/formats.h"
 
 extern char **environ;
@@ -87,11 +88,10 @@ static enum ip_status child_run(int in, int out, struct ip_error *err) {
                              "ISAPROBE_LLVM_MC to its path",
                              program);
     }
-    int ended;
-    while (waitpid(child, &ended, 0) < 0) {
-        if (errno != EINTR) {
-            return ip_fail_errno(err, IP_IO, errno, "cannot wait for llvm-mc");
-        }
+    int ended = 0;
+    enum ip_status status = isa_child_wait(child, "llvm-mc", &ended, err);
+    if (status != IP_OK) {
+        return status;
     }
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == 127) {
         return ip_fail(err, IP_CAPABILITY,

@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -104,6 +105,21 @@ static void test_export(void **state) {
     free(text);
     assert_int_equal(isaprobe_table_export(table, "excel", NULL, &text, &length, &error), ISAPROBE_USAGE);
     assert_non_null(strstr(error.text, "maqao-lua"));
+}
+
+/* A program that ignores SIGCHLD never hears how NASM ended, and is told so. */
+static void test_export_without_sigchld(void **state) {
+    const struct isaprobe_table *table = *state;
+    struct isaprobe_error error;
+    char *text = NULL;
+    size_t length = 0;
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    enum isaprobe_status status = isaprobe_table_export(table, "uopsinfo-xml", NULL, &text, &length, &error);
+    (void)signal(SIGCHLD, before);
+    assert_int_equal(status, ISAPROBE_CAPABILITY);
+    assert_non_null(strstr(error.text, "NASM"));
+    assert_non_null(strstr(error.text, "SIGCHLD"));
+    assert_null(text);
 }
 
 /* Sets a locale whose numbers have a comma; made here, for a bare system has none. False: it cannot be made.
@@ -209,6 +225,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_forms, table_open, table_close),
         cmocka_unit_test_setup_teardown(test_code, table_open, table_close),
         cmocka_unit_test_setup_teardown(test_export, table_open, table_close),
+        cmocka_unit_test_setup_teardown(test_export_without_sigchld, table_open, table_close),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_model_errors),
