@@ -250,6 +250,9 @@ static bool timer_lines(struct doctor *doctor) {
 
 static int doctor_run(const struct cli_command *command, struct cli_settings *settings) {
     struct ip_error err = {0};
+    if (settings->record != NULL) { /* of each timer that it opens */
+        return cli_usage_error(command->name, "--record keeps the samples of commands that measure a kernel");
+    }
     if (settings->save != NULL && hx_host_record(settings->save, settings->cpu, &err) != IP_OK) {
         return cli_report(command->name, &err);
     }

@@ -481,6 +481,9 @@ static enum ip_status picture_write(const struct predict *predict, struct ip_err
 
 static int predict_run(const struct cli_command *command, struct cli_settings *settings) {
     struct predict predict = {.settings = settings};
+    if (settings->record != NULL && !settings->predict.measure) {
+        return cli_usage_error(command->name, "without --measure there are no samples to --record");
+    }
     int code = cli_output_open(&predict.output, command, settings,
                                settings->predict.timeline > 0 ? cli_timeline_columns : columns);
     if (code != CLI_EXIT_OK) {

@@ -448,6 +448,9 @@ static int validate_run(const struct cli_command *command, struct cli_settings *
         return cli_usage_error(command->name,
                                "with --no-measure and without --measured there is nothing to --keep");
     }
+    if (settings->validate.no_measure && settings->record != NULL) {
+        return cli_usage_error(command->name, "with --no-measure there are no samples to --record");
+    }
     if (settings->validate.mca_cpu != NULL && mca_unwanted(settings)) {
         return cli_usage_error(command->name, "--mca-cpu is of llvm-mca, which --mca none leaves out");
     }

@@ -184,6 +184,12 @@ static enum ip_status among_nops_add(const struct probe_mapper *mapper, struct p
     return status;
 }
 
+/* What did not run at all; NULL: it did. */
+static const struct hx_stat *stat_faulted(const struct probe_batch *batch, size_t slot) {
+    const struct hx_stat *stat = slot != SIZE_MAX ? &batch->stats[slot] : NULL;
+    return stat != NULL && stat->verdict == HX_VERDICT_FAULT ? stat : NULL;
+}
+
 /* Everything else stands on the issue width. *base: cycles of the NOPs alone beside which slots are told. */
 static enum ip_status issue_width_measure(const struct probe_mapper *mapper, double *base,
                                           struct ip_error *err) {
@@ -196,7 +202,11 @@ static enum ip_status issue_width_measure(const struct probe_mapper *mapper, dou
         *base = probe_mix_cycles(&batch, few);
         double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - *base);
         mapper->map->issue_width = width;
-        if (!isfinite(width)) {
+        const struct hx_stat *fault = stat_faulted(&batch, few);
+        fault = fault != NULL ? fault : stat_faulted(&batch, more);
+        if (fault != NULL) { /* a recording of another command, for one */
+            status = ip_fail(err, IP_FAILED, "the issue width cannot be measured: %s", fault->why);
+        } else if (!isfinite(width)) {
             status =
                 ip_fail(err, IP_UNTRUSTED,
                         "the issue width cannot be measured: another thread uses this core, or its clock "

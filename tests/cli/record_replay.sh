@@ -14,3 +14,7 @@ fi
 isaprobe latency --timer sim:tests/data/skl.sim --record - "addpd xmm, xmm"
 echo "exit $?"
 isaprobe latency --timer sim:tests/data/skl.sim --record "$T/absent/samples" "addpd xmm, xmm"
+echo "--- a recording of another command"
+isaprobe latency -t sim:tests/data/skl.sim --record "$T/latency" "add r64, r64" >/dev/null
+isaprobe portmap -t "replay:$T/latency"
+echo "exit $?"

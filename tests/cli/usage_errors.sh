@@ -46,6 +46,9 @@ try list --coverage --count
 try list --verbose --count
 try core --no-store --store "$T/x.db" --only no_such
 try validate --mca none --mca-cpu native "$T/list"
+try doctor --record "$T/samples"
+try predict --record "$T/samples" nop
+try validate --no-measure --record "$T/samples" "$T/list"
 try --completion tcsh
 try --completion bash zsh
 try help list show
