@@ -276,7 +276,8 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
             }
             double exec = uop_take(sim, CORE_UOP_OPERATION, ports, from + flight->delay, -1, takes);
             flight->started = core_later(flight->started, exec);
-            lost = core_later(lost, exec - from - n / width);
+            const unsigned turn = n / width; /* of the form's own */
+            lost = core_later(lost, exec - from - turn);
         }
     }
     flight->delay = lost;
