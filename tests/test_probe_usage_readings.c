@@ -12,6 +12,13 @@
 #include "probe/usage.h"
 #include "probe/usage_steps.h"
 
+static void readings_add(struct probe_usage_experiment *mix, const double *readings, size_t count,
+                         double rate) {
+    for (size_t i = 0; i < count; i++) {
+        probe_usage_reading_add(mix, readings[i], rate);
+    }
+}
+
 /* What a mix takes belongs to its own numbers, also when a later try, with other numbers, came to nothing. */
 static void test_a_lost_reading_keeps_the_others(void **state) {
     (void)state;
@@ -34,9 +41,7 @@ static void test_spoilt_readings_do_not_count(void **state) {
     (void)state;
     static const double readings[] = {5.9, 1.0, 3.4, 1.02, 0.98, 1.01, 8.2};
     struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8, .kind = PROBE_USAGE_LOOKED};
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
-        probe_usage_reading_add(&mix, readings[i], 2.0);
-    }
+    readings_add(&mix, readings, sizeof readings / sizeof readings[0], 2.0);
     assert_true(fabs(mix.confined - 1.0) < 0.01);
 }
 
@@ -45,26 +50,20 @@ static void test_slow_rhythms_do_not_count(void **state) {
     (void)state;
     static const double readings[] = {1.82, 1.85, 0.3, 1.44, 1.02, 1.0, 1.83};
     struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8, .kind = PROBE_USAGE_GLANCED};
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
-        probe_usage_reading_add(&mix, readings[i], 2.0);
-    }
+    readings_add(&mix, readings, sizeof readings / sizeof readings[0], 2.0);
     assert_true(fabs(mix.confined - 1.01) < 0.001);
     /* Looked at closely, five kernels of eleven in the fast one (VFNMADD132PS beside VPADDD, both of 512
      * bits). */
     static const double closely[] = {2.95, 0.95, 0.96, 3.17, 0.99, 3.52, 1.0, 1.05, 2.98, 3.63, 3.77};
     mix.rhythms = true;
     probe_usage_readings_drop(&mix, PROBE_USAGE_LOOKED);
-    for (size_t i = 0; i < sizeof closely / sizeof closely[0]; i++) {
-        probe_usage_reading_add(&mix, closely[i], 2.0);
-    }
+    readings_add(&mix, closely, sizeof closely / sizeof closely[0], 2.0);
     assert_true(fabs(mix.confined - 0.98) < 0.02);
     assert_false(probe_usage_disagrees(&mix));
     /* Two that are too short are strays. */
     static const double strays[] = {-3.6, -0.1, 1.0, 1.02, 1.04};
     probe_usage_readings_drop(&mix, PROBE_USAGE_LOOKED);
-    for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++) {
-        probe_usage_reading_add(&mix, strays[i], 2.0);
-    }
+    readings_add(&mix, strays, sizeof strays / sizeof strays[0], 2.0);
     assert_true(fabs(mix.confined - 1.02) < 0.001);
 }
 
@@ -77,9 +76,7 @@ static void test_readings_that_disagree(void **state) {
         struct probe_usage_experiment mix = {
             .target = 31, .parts = 1, .copies = 4, .blocked = {{.ports = 31, .uops = 215}}};
         mix.kind = PROBE_USAGE_MEASURED;
-        for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
-            probe_usage_reading_add(&mix, spoilt == 1 ? wild[i] : near[i], 5.0);
-        }
+        readings_add(&mix, spoilt == 1 ? wild : near, sizeof wild / sizeof wild[0], 5.0);
         assert_int_equal(probe_usage_disagrees(&mix), spoilt == 1);
         mix.blocked[0].uops = 215 * 50;
         assert_false(probe_usage_disagrees(&mix));
@@ -91,9 +88,7 @@ static void test_least_of_the_widest(void **state) {
     (void)state;
     static const double readings[] = {1.86, 0.9, 1.9, 1.1};
     struct probe_usage_experiment mix = {.target = 31, .parts = 1, .copies = 8, .widest = true};
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
-        probe_usage_reading_add(&mix, readings[i], 5.0);
-    }
+    readings_add(&mix, readings, sizeof readings / sizeof readings[0], 5.0);
     assert_true(fabs(mix.confined - 1.0) < 0.01);
 }
 
