@@ -24,6 +24,7 @@ static const double ATTEMPTS_SECONDS = 30;
 static const double WIDTH_TOLERANCE = 0.04; /* of 1/throughput to an integer, relative */
 static const double ISSUE_TOLERANCE = 0.15; /* of the issue width to an integer; more is somebody else's */
 static const double SLOT_TOLERANCE = 0.25;  /* of the slots of a one-slot form to 1 */
+static const double STORE_SLOTS_MAX = 2;    /* of a store's µops: its address and its data */
 
 void probe_portmap_fini(struct probe_portmap *map) {
     free(map->members);
@@ -241,8 +242,7 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, double ba
         }
     }
     status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;
-    size_t hidden = 0;
-    const struct isa_form *example = NULL;
+    double store_slots = STORE_SLOTS_MAX;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         struct probe_port_member *member = &map->members[i];
         if (is_memory(member) != memory) {
@@ -250,14 +250,26 @@ static enum ip_status slots_measure(const struct probe_mapper *mapper, double ba
         }
         double cycles = probe_mix_cycles(&batch, slots[i]);
         member->slots = ((cycles - base) * map->issue_width - member->slots) / SLOT_INSTANCES;
+        if (member->store && member->slots >= 1.0 - SLOT_TOLERANCE && member->slots < store_slots) {
+            store_slots = member->slots;
+        }
+    }
+    size_t hidden = 0;
+    const struct isa_form *example = NULL;
+    for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
+        struct probe_port_member *member = &map->members[i];
+        if (is_memory(member) != memory) {
+            continue;
+        }
         /* A form as wide as the issue may use no port at all (moves and idioms that rename removes). */
         bool visible = member->width < round(map->issue_width) - 0.5;
         if (member->width != 0 && !visible) {
             hidden++;
             example = member->form;
         }
-        /* A store may take a slot for its data and one for its address: it is a joint resource anyway. */
-        double most = member->store ? 2.0 : 1.0;
+        /* A store may take a slot for its data and one for its address: it is a joint resource anyway. One
+         * that takes more than the least is stored in parts. */
+        double most = member->store ? round(store_slots) : 1.0;
         if (!(member->slots >= 1.0 - SLOT_TOLERANCE && member->slots <= most + SLOT_TOLERANCE) || !visible) {
             member->width = 0;
         }

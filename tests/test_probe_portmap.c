@@ -329,6 +329,40 @@ static void test_port_of_jumps(void **state) {
     machine_close(&machine);
 }
 
+/* Of stores in halves each takes both ports of two stores: no port of its own. Where a store's address and
+ * data have a slot each, one of two slots is whole. */
+static void test_stores_in_halves(void **state) {
+    (void)state;
+    for (unsigned slots = 1; slots <= 2; slots++) {
+        char core[1024], whole[64], halves[64];
+        (void)snprintf(
+            core, sizeof core,
+            "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p8 p9 pA pB pC pD\nload-ports p89\n"
+            "store-address-ports pAB\nstore-data-ports pCD\n"
+            "form \"sub r64, imm8\" ports 1*p0123\nform \"j*\" ports 1*p0\n"
+            "fuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p0123\n"
+            "form \"nop *\" ports none\nform \"nop\" ports none\n"
+            "form \"mov r64, m64\" ports 1*p89\nform \"mov m64, r64\" ports 1*pAB+1*pCD slots %u\n",
+            slots);
+        (void)snprintf(whole, sizeof whole, "1*pAB+1*pCD slots %u", slots);
+        (void)snprintf(halves, sizeof halves, "2*pAB+2*pCD slots %u", 2 * slots);
+        const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                    {"shlx r64, r64, r64", "03"},
+                                    {"vmovups m128, xmm", whole},
+                                    {"vmovups m256, ymm", halves},
+                                    {"", ""}};
+        struct machine machine;
+        machine_open_mapped(&machine, core, cast, "");
+        const struct probe_port_class *stores = class_of(&machine.map, "mov m64, r64");
+        assert_int_equal(stores->width, 2);
+        assert_ptr_equal(class_of(&machine.map, "vmovups m128, xmm"), stores);
+        for (unsigned c = 0; c < machine.map.class_count; c++) {
+            assert_true(!machine.map.classes[c].store || &machine.map.classes[c] == stores);
+        }
+        machine_close(&machine);
+    }
+}
+
 /* Behind an issue of four a set of four cannot be told from none, and is said to be hidden. */
 static void test_hidden_by_the_issue(void **state) {
     (void)state;
@@ -656,6 +690,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_skylake),
         cmocka_unit_test(test_store_addresses),
+        cmocka_unit_test(test_stores_in_halves),
         cmocka_unit_test(test_names_of_amd),
         cmocka_unit_test(test_noise_and_uneven_binding),
         cmocka_unit_test(test_two_clusters),
