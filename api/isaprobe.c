@@ -68,6 +68,7 @@ enum isaprobe_status isaprobe_table_open_architecture(struct isaprobe_table **ta
                                                       struct isaprobe_error *error) {
     struct ip_error err = {0};
     struct isaprobe_table *made = calloc(1, sizeof *made);
+    path = strcmp(path, "-") == 0 ? "./-" : path; /* the program's standard input is its own */
     if (made != NULL) {
         made->sheet.architecture = architecture;
     }

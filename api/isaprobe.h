@@ -54,7 +54,8 @@ const char *isaprobe_version(void); /* "0.1.0" */
 struct isaprobe_table;
 
 /* Reads all of a store ('isaprobe scan'), of a file that 'isaprobe export' wrote, or of a table of uops.info
- * as CSV. Values that the store does not trust are left out. Close *table. */
+ * as CSV. "-" is a file of that name: standard input is the program's own. Values that the store does not
+ * trust are left out. Close *table. */
 enum isaprobe_status isaprobe_table_open(struct isaprobe_table **table, const char *path,
                                          struct isaprobe_error *error);
 /* The same of a file that may have several architectures, as uops.info's XML: the one of this name ("SKL", in

@@ -468,11 +468,11 @@ static enum ip_status picture_write(const struct predict *predict, struct ip_err
     if (svg.failed) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory for the picture");
     } else if (file == NULL) {
-        status = ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
+        status = ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot write '%.200s'", path);
     } else {
         bool failed = fwrite(svg.data, 1, svg.length, file) != svg.length;
         if (fclose(file) != 0 || failed) {
-            status = ip_fail_errno(err, IP_IO, errno, "cannot write '%.200s'", path);
+            status = ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot write '%.200s'", path);
         }
     }
     ip_text_fini(&svg);

@@ -72,11 +72,12 @@ int cli_output_open(struct cli_output *output, const struct cli_command *command
         }
         output->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
         if (output->stream == NULL) {
-            cli_message(command->name, "cannot write '%s': %s", settings->output, strerror(errno));
+            int reason = errno;
+            cli_message(command->name, "cannot write '%s': %s", settings->output, strerror(reason));
             if (fd >= 0) {
                 (void)close(fd);
             }
-            return CLI_EXIT_FAILED;
+            return cli_exit_code(ip_refusal_or(reason, IP_IO));
         }
     }
     const char *codeset = nl_langinfo(CODESET);

@@ -15,7 +15,8 @@ static enum ip_status no_memory(const char *path, struct ip_error *err) {
 }
 
 static enum ip_status cannot_write(const char *path, struct ip_error *err) {
-    return ip_fail_errno(err, IP_IO, errno != 0 ? errno : EIO, "cannot write '%.200s'", path);
+    int reason = errno != 0 ? errno : EIO;
+    return ip_fail_errno(err, ip_refusal_or(reason, IP_IO), reason, "cannot write '%.200s'", path);
 }
 
 /* A file beside `path`, whose name `temporary` gets. -1: none. */
@@ -130,7 +131,7 @@ static bool over_put(const struct cli_replacement *replacement) {
 
 /* The directory is not ours to change, or the name is (in a sticky directory, or a mount of its own). */
 static bool is_denied(int reason) {
-    return reason == EACCES || reason == EPERM || reason == EROFS || reason == EBUSY;
+    return reason == EBUSY || ip_refusal_or(reason, IP_OK) != IP_OK;
 }
 
 enum ip_status cli_replacement_close(struct cli_replacement *replacement, bool good, struct ip_error *err) {

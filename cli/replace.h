@@ -19,7 +19,8 @@ struct cli_replacement {
     size_t bytes;
 };
 
-/* IP_IO: it cannot be written there, and nothing has changed. */
+/* IP_IO, or IP_CAPABILITY where permissions forbid it: it cannot be written there, and nothing has changed.
+ */
 IP_CHECK enum ip_status cli_replacement_open(struct cli_replacement *replacement, const char *path,
                                              struct ip_error *err);
 /* Would it open? Changes nothing; pipes and devices are not tried. */

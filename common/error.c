@@ -45,7 +45,8 @@ enum ip_status ip_fail_errno(struct ip_error *err, enum ip_status status, int er
 }
 
 enum ip_status ip_refusal_or(int errno_value, enum ip_status otherwise) {
-    bool refused = errno_value == EPERM || errno_value == EACCES || errno_value == ENOSYS;
+    bool refused =
+        errno_value == EPERM || errno_value == EACCES || errno_value == EROFS || errno_value == ENOSYS;
     return refused ? IP_CAPABILITY : otherwise;
 }
 

@@ -40,7 +40,8 @@ enum ip_status ip_fail_errno(struct ip_error *err, enum ip_status status, int er
                              ...) IP_PRINTF(4, 5);
 
 /* The status of a system call that failed: IP_CAPABILITY where the system does not let this process have it
- * at all, as in a container or under a seccomp filter (EPERM, EACCES, ENOSYS), else `otherwise`. */
+ * at all, for its permissions, in a container or under a seccomp filter (EPERM, EACCES, EROFS, ENOSYS), else
+ * `otherwise`. */
 enum ip_status ip_refusal_or(int errno_value, enum ip_status otherwise);
 
 /* As ip_fail with a place "file:line:column"; line and column count from 1, 0 leaves them out. */

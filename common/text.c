@@ -239,7 +239,7 @@ enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "rbe");
     if (file == NULL) {
-        return ip_fail_errno(err, IP_IO, errno, "cannot open '%s'", path);
+        return ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot open '%s'", path);
     }
     struct ip_text result = {0};
     char block[65536];
@@ -254,7 +254,7 @@ enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit
     }
     enum ip_status status = IP_OK;
     if (read_errno != 0) {
-        status = ip_fail_errno(err, IP_IO, read_errno, "cannot read '%s'", path);
+        status = ip_fail_errno(err, ip_refusal_or(read_errno, IP_IO), read_errno, "cannot read '%s'", path);
     } else if (result.failed) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while reading '%s'", path);
     } else if (result.length > limit_bytes) {

@@ -57,8 +57,9 @@ void ip_lines_add(struct ip_lines *lines, const char *string);
 void ip_lines_repeat(struct ip_lines *lines, size_t number);
 void ip_lines_printf(struct ip_lines *lines, const char *format, ...) IP_PRINTF(2, 3);
 
-/* Reads a whole file; "-" is standard input. IP_IO names the file; IP_SYNTAX when it is larger than
- * `limit_bytes`. `text` must be all-zero or hold an earlier text, which is replaced. */
+/* Reads a whole file; "-" is standard input. IP_IO, or IP_CAPABILITY where permissions forbid it, names the
+ * file; IP_SYNTAX when it is larger than `limit_bytes`. `text` must be all-zero or hold an earlier text,
+ * which is replaced. */
 IP_CHECK enum ip_status ip_file_read(struct ip_text *text, const char *path, size_t limit_bytes,
                                      struct ip_error *err);
 /* The same of a file that is text; a byte order mark at its begin is left out, and lines end in LF, whether

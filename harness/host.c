@@ -186,7 +186,7 @@ static enum ip_status identity_read(struct hx_host *host, const char *root, stru
         /* An empty name would be standard output to libcpuid; ours never is. */
         FILE *file = fopen(name, "re");
         if (file == NULL) {
-            status = ip_fail_errno(err, IP_IO, errno, "cannot open '%s'", name);
+            status = ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot open '%s'", name);
         } else {
             (void)fclose(file);
         }

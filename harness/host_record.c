@@ -19,7 +19,7 @@ static enum ip_status parents_make(const char *name, struct ip_error *err) {
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-            return ip_fail_errno(err, IP_IO, errno, "cannot make directory '%s'", path);
+            return ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot make directory '%s'", path);
         }
         *slash = '/';
     }
@@ -36,11 +36,11 @@ static enum ip_status file_write(const char *directory, const char *path, const 
     }
     FILE *file = fopen(name, "we");
     if (file == NULL) {
-        return ip_fail_errno(err, IP_IO, errno, "cannot write '%s'", name);
+        return ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot write '%s'", name);
     }
     bool good = fwrite(ip_text_string(text), 1, text->length, file) == text->length;
     good = fclose(file) == 0 && good;
-    return good ? IP_OK : ip_fail_errno(err, IP_IO, errno, "cannot write '%s'", name);
+    return good ? IP_OK : ip_fail_errno(err, ip_refusal_or(errno, IP_IO), errno, "cannot write '%s'", name);
 }
 
 /* A file that this machine lacks is absent from the record too. */

@@ -18,7 +18,7 @@ struct hx_recorder {
 
 static enum ip_status write_failed(const struct hx_recorder *recorder, int errno_value,
                                    struct ip_error *err) {
-    return ip_fail_errno(err, IP_IO, errno_value,
+    return ip_fail_errno(err, ip_refusal_or(errno_value, IP_IO), errno_value,
                          "cannot write the recording %s; free some space or choose another place",
                          recorder->path);
 }

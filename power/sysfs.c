@@ -60,8 +60,6 @@ enum ip_status pw_sysfs_write(const char *path, const char *value, struct ip_err
     if (put == (ssize_t)strlen(value)) {
         return IP_OK;
     }
-    bool forbidden =
-        write_errno == EACCES || write_errno == EPERM || write_errno == EROFS || write_errno == ENOENT;
-    return ip_fail_errno(err, forbidden ? IP_CAPABILITY : IP_IO, write_errno, "cannot write '%s' to %s",
-                         value, path);
+    enum ip_status status = write_errno == ENOENT ? IP_CAPABILITY : ip_refusal_or(write_errno, IP_IO);
+    return ip_fail_errno(err, status, write_errno, "cannot write '%s' to %s", value, path);
 }

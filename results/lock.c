@@ -13,15 +13,15 @@
 /* The lock could not be opened. */
 static enum ip_status open_failed(const char *path, const char *store_path, int reason,
                                   struct ip_error *err) {
-    bool permission = reason == EACCES || reason == EPERM || reason == EROFS;
+    enum ip_status status = ip_refusal_or(reason, IP_IO);
     struct stat about;
-    if (permission && lstat(path, &about) == 0 && access(store_path, W_OK) == 0) {
+    if (status == IP_CAPABILITY && lstat(path, &about) == 0 && access(store_path, W_OK) == 0) {
         return ip_fail_errno(err, IP_CAPABILITY, reason,
                              "cannot open the lock '%.200s' of user %ld (remove it if that user scans no "
                              "more, or give another --store FILE)",
                              path, (long)about.st_uid);
     }
-    return ip_fail_errno(err, permission ? IP_CAPABILITY : IP_IO, reason,
+    return ip_fail_errno(err, status, reason,
                          "cannot write beside the store '%.200s' (--store FILE puts it elsewhere)",
                          store_path);
 }

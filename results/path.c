@@ -38,9 +38,8 @@ enum ip_status res_directories_make(const char *path, struct ip_error *err) {
             status = ip_fail(err, IP_NO_MEMORY, "out of memory for the name of a directory");
         } else if (mkdir(ip_text_string(&part), 0700) != 0 && errno != EEXIST) {
             int reason = errno;
-            bool permission = reason == EACCES || reason == EPERM || reason == EROFS;
             status =
-                ip_fail_errno(err, permission ? IP_CAPABILITY : IP_IO, reason,
+                ip_fail_errno(err, ip_refusal_or(reason, IP_IO), reason,
                               "cannot make the directory '%s' for the store (--store FILE puts it elsewhere)",
                               ip_text_string(&part));
         }

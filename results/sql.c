@@ -30,7 +30,7 @@ static enum ip_status input_output(const char *path, int reason, struct ip_error
     if (reason == 0) {
         return ip_fail(err, IP_IO, "cannot read or write the store '%.200s'", path);
     }
-    bool permission = reason == EACCES || reason == EPERM || reason == EROFS;
+    bool permission = ip_refusal_or(reason, IP_IO) == IP_CAPABILITY;
     return permission ? denied(path, strerror(reason), err)
                       : ip_fail_errno(err, IP_IO, reason, "cannot read or write the store '%.200s'", path);
 }

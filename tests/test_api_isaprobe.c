@@ -186,6 +186,8 @@ static void test_errors(void **state) {
     assert_non_null(strstr(error.text, "/nonexistent/store.db"));
     assert_null(table);
     assert_int_equal(isaprobe_table_open(&table, "/dev/null", &error), ISAPROBE_SYNTAX);
+    assert_int_equal(isaprobe_table_open(&table, "-", &error), ISAPROBE_IO);
+    assert_non_null(strstr(error.text, "No such file"));
     isaprobe_table_close(NULL);
     assert_true(isaprobe_version()[0] != '\0');
 }
