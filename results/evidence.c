@@ -107,13 +107,22 @@ static enum ip_status log_add(struct res_log *log, const struct gen_kernel *kern
     return IP_OK;
 }
 
+/* A recording that lacks the kernel says nothing of the form: a store must not have it as a fact. */
+static enum ip_status log_take(struct res_log *log, const struct gen_kernel *kernel, struct hx_stat *stat,
+                               struct ip_error *err) {
+    if (stat->outcome == HX_OUTCOME_MISSING) {
+        return ip_fail(err, IP_FAILED, "%s: it is of another command, or of other forms", stat->why);
+    }
+    return log_add(log, kernel, &stat->kernel_hash, err);
+}
+
 static enum ip_status log_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                   struct hx_stat *stats, struct ip_error *err) {
     struct res_log *log = self;
     enum ip_status status = hx_measure(&log->inner, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (kernels[i] != NULL) {
-            status = log_add(log, kernels[i], &stats[i].kernel_hash, err);
+            status = log_take(log, kernels[i], &stats[i], err);
         }
     }
     return status;
@@ -126,7 +135,7 @@ static enum ip_status log_screen(void *self, const struct gen_kernel *const *ker
     enum ip_status status = hx_screen(&log->inner, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         if (kernels[i] != NULL && !stats[i].screened) {
-            status = log_add(log, kernels[i], &stats[i].kernel_hash, err);
+            status = log_take(log, kernels[i], &stats[i], err);
         }
     }
     return status;

@@ -272,10 +272,20 @@ static enum ip_status store_prepare(struct res_store *store, const struct res_ma
     return status == IP_OK && store->schema < RES_SCHEMA_VERSION ? upgrade(store, err) : status;
 }
 
+/* SQLite would write to a device, and leave its journal beside it. What is not there may become a file. */
+static enum ip_status regular_check(const char *path, struct ip_error *err) {
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) {
+        return IP_OK;
+    }
+    return ip_fail(err, IP_IO, "'%.200s' is no regular file, as a store is: give another --store FILE", path);
+}
+
 enum ip_status res_store_open(struct res_store **store, const char *path, const struct res_machine *machine,
                               struct ip_error *err) {
     struct res_store *opened = NULL;
-    enum ip_status status = store_new(&opened, path, err);
+    enum ip_status status = regular_check(path, err);
+    status = status == IP_OK ? store_new(&opened, path, err) : status;
     if (status != IP_OK) {
         return status;
     }
@@ -334,7 +344,8 @@ enum ip_status res_store_open_readonly(struct res_store **store, const char *pat
                        path);
     }
     struct res_store *opened = NULL;
-    enum ip_status status = store_new(&opened, path, err);
+    enum ip_status status = regular_check(path, err);
+    status = status == IP_OK ? store_new(&opened, path, err) : status;
     if (status != IP_OK) {
         return status;
     }

@@ -37,3 +37,9 @@ try code isaprobe scan -t $sim -S "$db" "imul r64, r64"
 try code isaprobe scan -t $sim -S "$T/no/such/cpu.db" "imul r64, r64"
 HOME='' XDG_DATA_HOME='' code isaprobe scan -t $sim "imul r64, r64" 2>&1
 ls "$T"
+echo "--- no place for a store"
+isaprobe scan -t sim:tests/data/skl.sim -S /dev/null "add r64, r64" 2>&1
+echo "exit $?"
+ls /dev/null-* 2>/dev/null
+isaprobe show -S tests/data 2>&1
+echo "exit $?"
