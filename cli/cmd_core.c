@@ -239,7 +239,7 @@ const struct cli_command cli_cmd_core = {
     .description =
         "Finds each parameter by an experiment and keeps it in the store, for 'isaprobe predict'. What time\n"
         "cannot show here is printed with the reason. Groups: issue eliminate after idiom micro fuse\n"
-        "again move memory forward commit branch line front window. CSV and JSON have a row for each\n"
+        "again move memory forward commit branch wide line front window. CSV and JSON have a row for each\n"
         "pair that was tried for fusion.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,

@@ -103,7 +103,8 @@ const char *cli_predict_note(const struct core_instruction *instruction) {
                : instruction->cost->eliminated >= 0.0 ? "done at rename"
                                                       : "no port";
     }
-    return instruction->cost->why;
+    return instruction->cost->why[0] == '\0' && instruction->closed != 0 ? "512 bits close a port"
+                                                                         : instruction->cost->why;
 }
 
 static const char *link_from(const struct core_link *link) {

@@ -8,6 +8,7 @@
 
 #ifdef __clang_analyzer__ /* the functions themselves are meant here */
 #undef ip_fail
+#undef ip_refusal_or
 #undef ip_fail_errno
 #undef ip_fail_at
 #endif

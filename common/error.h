@@ -50,7 +50,9 @@ enum ip_status ip_fail_at(struct ip_error *err, enum ip_status status, const cha
 
 /* Clang's analyzer sees one file at a time: tell it that these return what they are given. */
 #ifdef __clang_analyzer__
-#define ip_fail(err, status, ...)              (ip_fail(err, status, __VA_ARGS__), (status))
+#define ip_fail(err, status, ...) (ip_fail(err, status, __VA_ARGS__), (status))
+#define ip_refusal_or(value, otherwise)                                                                      \
+    (ip_refusal_or(value, otherwise) == IP_CAPABILITY ? IP_CAPABILITY : (otherwise))
 #define ip_fail_errno(err, status, value, ...) (ip_fail_errno(err, status, value, __VA_ARGS__), (status))
 #define ip_fail_at(err, status, file, line, column, ...)                                                     \
     (ip_fail_at(err, status, file, line, column, __VA_ARGS__), (status))

@@ -10,6 +10,7 @@
 #include "oncore/cost_steps.h"
 #include "oncore/move.h"
 #include "oncore/stack.h"
+#include "oncore/wide.h"
 
 /* Cycles where the tables know none: what most operations take. */
 static const float DEFAULT_CYCLES = 1.0f;
@@ -472,7 +473,8 @@ unsigned core_term_count(const struct core_instruction *instruction) {
 }
 
 uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t) {
-    uint32_t ports = instruction->cost->terms[t].ports;
+    uint32_t ports = instruction->cost->terms[t].ports, open = ports & ~instruction->closed;
+    ports = open != 0 ? open : ports;
     return (ports & instruction->ports) != 0 ? instruction->ports : ports;
 }
 
@@ -609,6 +611,7 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
     neighbours_fill(&made);
     core_moves_join(&made, costs);
     branches_place(&made, costs);
+    core_wide_close(&made, costs);
     core_stack_syncs_find(&made, costs);
     double nop = probe_core_get(&costs->core, PROBE_CORE_NOP_SLOTS);
     if (nop < 1.0) { /* not where it is not known */

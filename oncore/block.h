@@ -58,6 +58,7 @@ struct core_instruction {
     bool joined;    /* a move that the instruction behind it takes into its slot */
     uint32_t
         ports; /* of its operation, where a branch that is fused with it decides them; 0: as the form's */
+    uint32_t closed; /* ports of the form's that it does without, where it has others, beside 512 bits */
 };
 
 struct core_block {

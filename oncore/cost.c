@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "oncore/cost_steps.h"
+#include "oncore/wide.h"
 #include "probe/usage.h"
 #include "results/core.h"
 
@@ -251,6 +252,16 @@ static enum ip_status store_ports_narrow(struct core_costs *costs, struct ip_err
     return status;
 }
 
+enum ip_status core_plain_ports(struct core_costs *costs, const char *syntax, uint32_t *ports,
+                                struct ip_error *err) {
+    struct core_term terms[CORE_TERMS_MAX];
+    unsigned count = 0;
+    uint32_t found = 0;
+    enum ip_status status = plain_terms(costs, syntax, terms, &count, &found, NULL, err);
+    *ports |= status == IP_OK && count == 1 ? found : 0;
+    return status;
+}
+
 /* The narrowest ports of the forms from which a taken branch was seen to take one. */
 static enum ip_status branch_ports_find(struct core_costs *costs, struct ip_error *err) {
     static const char kind[] = "branch ";
@@ -259,16 +270,14 @@ static enum ip_status branch_ports_find(struct core_costs *costs, struct ip_erro
     const struct probe_core_fact *facts = probe_core_facts_find(&costs->core, kind, &fact_count);
     for (size_t i = 0; i < fact_count && status == IP_OK; i++) {
         const struct probe_core_fact *fact = &facts[i];
-        struct core_term terms[CORE_TERMS_MAX];
-        unsigned count = 0;
         uint32_t ports = 0;
         if (!fact->value.known || fact->value.value < 0.5) {
             continue;
         }
-        status = plain_terms(costs, fact->key + sizeof kind - 1, terms, &count, &ports, NULL, err);
+        status = core_plain_ports(costs, fact->key + sizeof kind - 1, &ports, err);
         bool narrower =
             costs->branch_ports == 0 || __builtin_popcount(ports) < __builtin_popcount(costs->branch_ports);
-        if (status == IP_OK && count == 1 && narrower) {
+        if (status == IP_OK && ports != 0 && narrower) {
             costs->branch_ports = ports;
         }
     }
@@ -299,6 +308,7 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
     if (status == IP_OK) {
         status = branch_ports_find(&made, err);
     }
+    status = status == IP_OK ? core_wide_ports_find(&made, err) : status;
     if (status == IP_OK) {
         status = core_width_find(&made, err);
     }

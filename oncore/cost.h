@@ -111,6 +111,7 @@ struct core_costs {
     double load_cycles; /* of a plain load, from its address; NaN: unknown */
     uint32_t load_ports, store_ports;
     uint32_t branch_ports; /* of a branch that is taken; 0: not known */
+    uint32_t wide_closed;  /* for narrower vectors, while 512 bits are in flight */
     struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
     unsigned load_term_count, store_term_count;
     struct res_transfers transfers;

@@ -21,6 +21,10 @@ bool core_ports_told(const struct res_ports *ports);
 /* Does the store have a usage of ports that can be right? Not one of more µops than its slots hold. */
 bool core_ports_usable(const struct res_form *form);
 
+/* Adds the ports of a form of which the store has a usage that can be right, of one term. */
+IP_CHECK enum ip_status core_plain_ports(struct core_costs *costs, const char *syntax, uint32_t *ports,
+                                         struct ip_error *err);
+
 /* The issue width, when no parameter tells it: from the port map, or from the NOP sentinel of the runs. */
 IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err);
 

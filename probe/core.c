@@ -30,6 +30,7 @@ static const struct {
      core_commit_measure},
     {"branch", "taken branches and small loops", "taken_branch loop_buffer uop_cache_width branch",
      core_branch_measure},
+    {"wide", "ports that 512 bits close for narrower vectors", "wide", core_wide_measure},
     {"line", "straight code by instructions in 64 bytes of it", "line line_entry line_across line_constants",
      core_line_measure},
     {"front", "decoders, µop cache, instruction cache", "predecode decode lcp uop_cache l1i",

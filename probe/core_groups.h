@@ -20,6 +20,7 @@ IP_CHECK enum ip_status core_move_measure(struct core_session *session, struct i
 IP_CHECK enum ip_status core_again_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_line_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_branch_measure(struct core_session *session, struct ip_error *err);
+IP_CHECK enum ip_status core_wide_measure(struct core_session *session, struct ip_error *err);
 IP_CHECK enum ip_status core_window_measure(struct core_session *session, struct ip_error *err);
 
 /* The integer that is no further than `tolerance` from `value`, or `value`. */

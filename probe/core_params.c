@@ -78,8 +78,8 @@ static const struct {
     [PROBE_CORE_LINE_ACROSS] = {"line_across", ""},
 };
 
-static const char *const kinds[] = {"fuse ",  "eliminate ", "idiom ",  "micro ", "micro_index ",
-                                    "after ", "branch ",    "output ", "line ",  "move "};
+static const char *const kinds[] = {"fuse ",   "eliminate ", "idiom ", "micro ", "micro_index ", "after ",
+                                    "branch ", "output ",    "line ",  "move ",  "wide "};
 
 void probe_core_fini(struct probe_core *core) {
     free(core->facts);

@@ -17,6 +17,9 @@
  *
  *   "branch"    form: 1 when a taken branch takes a port from it, 0 when not ("shl r64, imm8")
  *
+ *   "wide"      form of a narrower vector: 1 when it loses a port while 512 bits are in flight, 0 when not
+ *               ("vmulpd ymm, ymm, ymm")
+ *
  *   "output"    form: cycles that an instance waits for the one before with the same destination, which it
  *               only writes; 0 when it does not wait
  *

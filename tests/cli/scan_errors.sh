@@ -41,5 +41,5 @@ echo "--- no place for a store"
 isaprobe scan -t sim:tests/data/skl.sim -S /dev/null "add r64, r64" 2>&1
 echo "exit $?"
 ls /dev/null-* 2>/dev/null
-isaprobe show -S tests/data 2>&1
+isaprobe show -S tests/data add 2>&1
 echo "exit $?"
