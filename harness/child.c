@@ -89,6 +89,17 @@ static void shared_map(struct hx_child *child, const struct hx_start *start) {
     (void)close(start->shared_fd);
 }
 
+/* The program's files are not the kernels': a store that it has open could be mapped. Standard error remains,
+ * for what a sanitizer says, and `keep`. */
+static int others_close(int keep) {
+    for (int fd = HX_WIRE_FD + 1; fd < keep; fd++) {
+        if (fd != STDERR_FILENO) {
+            (void)close(fd);
+        }
+    }
+    return close_range((unsigned)keep + 1, ~0U, 0) == 0 ? 0 : errno;
+}
+
 void hx_child_main(const void *common, const struct hx_start *start) {
     struct hx_child own = {.common = common}, *child = &own;
     child->clock = child->common->clock;
@@ -102,7 +113,10 @@ void hx_child_main(const void *common, const struct hx_start *start) {
     }
     (void)close(start->wire);
     maps_make(child, start->code_fd);
-    (void)close(start->code_fd);
+    error = others_close(child->common->page_fd);
+    if (error != 0) {
+        setup_failed(child, "close what it has inherited", error);
+    }
     child->paces = calloc(child->shared->kernel_count, sizeof *child->paces);
     if (child->paces == NULL) {
         setup_failed(child, "note how long kernels take", ENOMEM);

@@ -157,6 +157,27 @@ static void test_illegal_instruction_in_a_mess(void **state) {
     assert_caught_before(MESS, sizeof MESS - 1, HX_OUTCOME_ILLEGAL, "illegal instruction", &check.kernel);
 }
 
+/* Kernels may map pages, but none of a file that the program has open. */
+static void test_inherited_file(void **state) {
+    (void)state;
+    char code[] = "\x31\xff\xbe\x00\x10\x00\x00\xba\x03\x00\x00\x00" /* rdi 0, rsi 4096, rdx read and write */
+                  "\x41\xba\x01\x00\x00\x00\x41\xb8\x00\x00\x00\x00" /* r10 MAP_SHARED, r8 the file */
+                  "\x45\x31\xc9\xb8\x09\x00\x00\x00\x0f\x05"         /* r9 0; mmap */
+                  "\x48\x85\xc0\x78\x06\xc7\x00\x01\x00\x00\x00";    /* if it is not negative: mov [rax], 1 */
+    enum { FILE_AT = 20 };
+    char page[4096] = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(fwrite(page, 1, sizeof page, file), sizeof page);
+    assert_int_equal(fflush(file), 0);
+    int fd = fileno(file);
+    memcpy(code + FILE_AT, &fd, sizeof fd);
+    ASSERT_CAUGHT(code, HX_OUTCOME_OK, "");
+    assert_int_equal(pread(fd, page, sizeof page, 0), sizeof page);
+    assert_int_equal(page[0], 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void test_clobbered_callee_saved(void **state) {
     (void)state;
     ASSERT_CAUGHT("\x31\xdb", HX_OUTCOME_WRECKED, "callee-saved");     /* xor ebx, ebx */
@@ -601,6 +622,7 @@ int main(void) {
         cmocka_unit_test(test_stop_ends_the_run),
         cmocka_unit_test(test_pages_on_demand),
         cmocka_unit_test(test_pages_have_memory_of_their_own),
+        cmocka_unit_test(test_inherited_file),
         cmocka_unit_test(test_block_that_walks_is_called_often),
         cmocka_unit_test(test_papi_software_event),
         cmocka_unit_test(test_papi_absence_is_explained),
