@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/store.h"
 #include "common/clock.h"
 
 /* Kernels between two looks at the signal flag: a fraction of a second of measuring. */
@@ -42,12 +43,19 @@ static enum ip_status screen_interruptibly(void *self, const struct gen_kernel *
 enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings *settings,
                               struct ip_error *err) {
     memset(bench, 0, sizeof *bench);
+    struct res_machine machine = {0};
+    struct hx_host host = {0};
+    enum ip_status status =
+        settings->record != NULL ? cli_machine_read(&machine, &host, settings, err) : IP_OK;
     struct hx_bench_options options = {.timer = settings->timer,
                                        .cpu = (int)settings->cpu,
                                        .no_companion = settings->no_companion,
                                        .record_path = settings->record,
+                                       .record_machine = res_machine_whose(&machine),
                                        .stop = cli_signal_flag()};
-    enum ip_status status = hx_bench_open(&bench->bench, &options, err);
+    status = status == IP_OK ? hx_bench_open(&bench->bench, &options, err) : status;
+    res_machine_fini(&machine);
+    hx_host_fini(&host);
     if (status != IP_OK) {
         return status;
     }

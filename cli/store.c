@@ -93,11 +93,11 @@ enum ip_status cli_store_same_machine(struct res_store *store, const char *path,
     struct ip_text identity = {0};
     enum ip_status status = cli_machine_read(&machine, &host, settings, err);
     status = status == IP_OK ? res_machine_get(store, &identity, err) : status;
-    if (status == IP_OK && strcmp(ip_text_string(&identity), machine.identity) != 0) {
+    if (status == IP_OK && !res_machine_is(&machine, ip_text_string(&identity))) {
         status = ip_fail(
             err, IP_FAILED,
             "the store '%.100s' is of another CPU (%.100s; this is %.100s): give another --store FILE", path,
-            ip_text_string(&identity), machine.identity);
+            ip_text_string(&identity), res_machine_whose(&machine));
     }
     ip_text_fini(&identity);
     res_machine_fini(&machine);

@@ -438,7 +438,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
     }
     if (status == IP_OK && options->record_path != NULL) {
         status = hx_recorder_open(&opened.recorder, options->record_path, opened.timer.ops->on_silicon,
-                                  opened.timer.vendor, err);
+                                  opened.timer.vendor, options->record_machine, err);
     }
     if (status == IP_OK) {
         /* The timer borrows the references where they will live from now on. */

@@ -147,6 +147,7 @@ struct hx_bench_options {
     int cpu;                           /* -1: choose */
     bool no_companion;                 /* leave the other thread of the core alone */
     const char *record_path;           /* write every sample there, for replay; NULL: no */
+    const char *record_machine;        /* ... and whose they are, in one line; NULL: not known */
     const volatile sig_atomic_t *stop; /* set by a signal handler; NULL: none */
 };
 

@@ -29,18 +29,22 @@ static void recorder_free(struct hx_recorder *recorder) {
     free(recorder);
 }
 
-static bool header_write(FILE *file, bool on_silicon, const char *vendor) {
+static bool header_write(FILE *file, bool on_silicon, const char *vendor, const char *machine) {
+    const size_t length = machine != NULL ? strnlen(machine, HX_SAMPLES_MACHINE_MAX - 1) : 0;
+    const uint64_t hash = hx_samples_hash(HX_SAMPLES_HASH_BEGIN, machine, length);
     bool named = false; /* the word that the CPU would have ports of, not any word */
     for (size_t i = 0; hx_samples_vendors[i] != NULL; i++) {
         named = named || strcmp(vendor, hx_samples_vendors[i]) == 0;
     }
     return fputs(HX_SAMPLES_HEADER "\n", file) >= 0 &&
            (!on_silicon ||
-            fprintf(file, HX_SAMPLES_SILICON "%s%s\n", named ? " " : "", named ? vendor : "") >= 0);
+            fprintf(file, HX_SAMPLES_SILICON "%s%s\n", named ? " " : "", named ? vendor : "") >= 0) &&
+           (machine == NULL ||
+            fprintf(file, HX_SAMPLES_MACHINE "%016" PRIx64 " %.*s\n", hash, (int)length, machine) >= 0);
 }
 
 enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, bool on_silicon,
-                                const char *vendor, struct ip_error *err) {
+                                const char *vendor, const char *machine, struct ip_error *err) {
     struct hx_recorder *opened = calloc(1, sizeof *opened);
     if (opened == NULL || (opened->path = strdup(path)) == NULL) {
         free(opened);
@@ -52,7 +56,7 @@ enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path,
         recorder_free(opened);
         return status;
     }
-    if (!header_write(opened->file, on_silicon, vendor)) {
+    if (!header_write(opened->file, on_silicon, vendor, machine)) {
         enum ip_status status = write_failed(opened, errno, err);
         (void)fclose(opened->file);
         recorder_free(opened);

@@ -12,10 +12,11 @@
 
 struct hx_recorder;
 
-/* Creates (or truncates) `path`; `on_silicon` and `vendor` (of such) as the timer says of itself. IP_IO names
- * the path. */
+/* Creates (or truncates) `path`; `on_silicon` and `vendor` (of such) as the timer says of itself; `machine`:
+ * the CPU's identity in one line, NULL where it is not known. IP_IO, or IP_CAPABILITY where permissions
+ * forbid it, names the path. */
 IP_CHECK enum ip_status hx_recorder_open(struct hx_recorder **recorder, const char *path, bool on_silicon,
-                                         const char *vendor, struct ip_error *err);
+                                         const char *vendor, const char *machine, struct ip_error *err);
 /* Appends jobs[0..count) and what came back. IP_IO names the path. */
 IP_CHECK enum ip_status hx_recorder_add(struct hx_recorder *recorder, const struct hx_job *jobs,
                                         const struct hx_samples *samples, size_t count, struct ip_error *err);

@@ -83,6 +83,14 @@ const char *hx_replay_vendor(const struct hx_replay *replay) {
     return replay->recording.vendor;
 }
 
+enum ip_status hx_replay_machine(struct ip_text *machine, const char *name, const char *text, size_t length,
+                                 struct ip_error *err) {
+    struct hx_recording header = {0};
+    enum ip_status status = hx_recording_header_parse(&header, name, text, length, err);
+    ip_text_append(machine, header.machine);
+    return status;
+}
+
 size_t hx_replay_jobs(const struct hx_replay *replay) {
     return replay->recording.count;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "common/error.h"
+#include "common/text.h"
 #include "harness/timer.h"
 
 extern const struct hx_timer_ops hx_timer_replay;
@@ -21,6 +22,10 @@ struct hx_replay; /* a recording in memory */
  * short, or damaged. */
 IP_CHECK enum ip_status hx_replay_parse(struct hx_replay **replay, const char *name, const char *text,
                                         size_t length, struct ip_error *err);
+/* Reads the header alone: whose samples they are, as it was told to the recorder (hx_recorder_open); "": not
+ * known. IP_SYNTAX where it is no header of a recording. */
+IP_CHECK enum ip_status hx_replay_machine(struct ip_text *machine, const char *name, const char *text,
+                                          size_t length, struct ip_error *err);
 void hx_replay_free(struct hx_replay *replay); /* NULL is fine */
 size_t hx_replay_jobs(const struct hx_replay *replay);
 bool hx_replay_is_of_silicon(const struct hx_replay *replay);

@@ -227,18 +227,54 @@ static enum ip_status vendor_read(struct reader *r, struct ip_error *err) {
     return line_end(r) ? IP_OK : bad_word(r, err, "the end of the line is expected");
 }
 
+/* "machine " was there; a checksum and the identity are the rest of the line. */
+static enum ip_status machine_read(struct reader *r, struct ip_error *err) {
+    char *machine = r->recording->machine;
+    size_t length = 0;
+    uint64_t expected = 0;
+    if (!integer_read(r, 16, UINT64_MAX, &expected) || !accept(r, " ")) {
+        return bad_word(r, err, "the checksum of the machine's name is expected");
+    }
+    for (; r->at < r->length && r->text[r->at] != '\n' && length + 1 < HX_SAMPLES_MACHINE_MAX; r->at++) {
+        machine[length++] = r->text[r->at];
+    }
+    machine[length] = '\0';
+    if (!line_end(r)) {
+        return bad_word(r, err, "the end of the line is expected");
+    }
+    return hx_samples_hash(HX_SAMPLES_HASH_BEGIN, machine, length) == expected
+               ? IP_OK
+               : bad(r, err, "the checksum does not fit: the line above is damaged; record again");
+}
+
+static enum ip_status header_read(struct reader *r, struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    if (!accept(r, HX_SAMPLES_HEADER) || !line_end(r)) {
+        status = bad(r, err, "a recording begins with the line `" HX_SAMPLES_HEADER "`");
+    }
+    if (status == IP_OK && accept(r, HX_SAMPLES_SILICON)) {
+        r->recording->on_silicon = true;
+        status = vendor_read(r, err);
+    }
+    return status == IP_OK && accept(r, HX_SAMPLES_MACHINE) ? machine_read(r, err) : status;
+}
+
+enum ip_status hx_recording_header_parse(struct hx_recording *recording, const char *name, const char *text,
+                                         size_t length, struct ip_error *err) {
+    struct hx_recording parsed = {0};
+    struct reader reader = {.name = name, .text = text, .length = length, .line = 1, .recording = &parsed};
+    enum ip_status status = header_read(&reader, err);
+    if (status == IP_OK) {
+        *recording = parsed;
+    }
+    return status;
+}
+
 enum ip_status hx_recording_parse(struct hx_recording *recording, const char *name, const char *text,
                                   size_t length, struct ip_error *err) {
     struct hx_recording parsed = {0};
     struct reader reader = {.name = name, .text = text, .length = length, .line = 1, .recording = &parsed};
-    enum ip_status status = IP_OK;
-    if (!accept(&reader, HX_SAMPLES_HEADER) || !line_end(&reader)) {
-        status = bad(&reader, err, "a recording begins with the line `" HX_SAMPLES_HEADER "`");
-    }
-    if (status == IP_OK && accept(&reader, HX_SAMPLES_SILICON)) {
-        parsed.on_silicon = true;
-        status = vendor_read(&reader, err);
-    }
+    enum ip_status status = header_read(&reader, err);
     while (status == IP_OK && reader.at < reader.length) {
         status = job_read(&reader, err);
     }

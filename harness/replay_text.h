@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "harness/samples_text.h"
 #include "harness/timer.h"
 
 struct hx_recorded_job {
@@ -21,13 +22,17 @@ struct hx_recorded_job {
 
 struct hx_recording {
     bool on_silicon;
-    char vendor[13];              /* of the CPU, "": not known */
-    struct hx_recorded_job *jobs; /* owned */
+    char vendor[13];                      /* of the CPU, "": not known */
+    char machine[HX_SAMPLES_MACHINE_MAX]; /* the CPU's identity, "": not known */
+    struct hx_recorded_job *jobs;         /* owned */
     size_t count, capacity;
     double *values; /* owned */
     size_t values_count, values_capacity;
 };
 
+/* What stands before the jobs: all but these, and nothing to free. As hx_recording_parse. */
+IP_CHECK enum ip_status hx_recording_header_parse(struct hx_recording *recording, const char *name,
+                                                  const char *text, size_t length, struct ip_error *err);
 /* `recording` is untouched unless IP_OK. */
 IP_CHECK enum ip_status hx_recording_parse(struct hx_recording *recording, const char *name, const char *text,
                                            size_t length, struct ip_error *err);

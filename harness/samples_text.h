@@ -12,6 +12,9 @@
 #define HX_SAMPLES_HEADER "isaprobe-samples 1"
 /* A line behind it, with the CPU's vendor: the timer ran kernels on one. */
 #define HX_SAMPLES_SILICON "on-silicon"
+/* And one behind that, or behind the first: whose samples they are, in words (results/machine.h). */
+#define HX_SAMPLES_MACHINE "machine "
+enum { HX_SAMPLES_MACHINE_MAX = 256 };
 /* The vendors whose ports have names (probe/portlabel.c); NULL ends them. */
 extern const char *const hx_samples_vendors[];
 

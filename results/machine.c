@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "harness/replay.h"
 #include "harness/sim_description.h"
 #include "results/hash.h"
 
@@ -129,17 +130,42 @@ static enum ip_status sim_hash(uint64_t *hash, const char *path, const char *nam
     return status;
 }
 
+bool res_machine_is(const struct res_machine *machine, const char *identity) {
+    bool recorded = machine->recorded[0] != '\0' && strcmp(machine->recorded, identity) == 0;
+    return recorded || strcmp(machine->identity, identity) == 0;
+}
+
+const char *res_machine_whose(const struct res_machine *machine) {
+    return machine->recorded[0] != '\0' ? machine->recorded : machine->identity;
+}
+
+/* The hash of a recording, and whose it is. */
+static enum ip_status recording_read(uint64_t *hash, char *identity, size_t size, const char *path,
+                                     struct ip_error *err) {
+    struct ip_text content = {0}, machine = {0};
+    enum ip_status status = ip_file_read(&content, path, DESCRIPTION_MAX_BYTES, err);
+    if (status == IP_OK) {
+        *hash = res_hash(*hash, ip_text_string(&content), content.length);
+        status = hx_replay_machine(&machine, path, ip_text_string(&content), content.length, err);
+    }
+    (void)snprintf(identity, size, "%s", ip_text_string(&machine));
+    ip_text_fini(&machine);
+    ip_text_fini(&content);
+    return status;
+}
+
 enum ip_status res_machine_of_file(struct res_machine *machine, const char *kind, const char *path,
                                    struct ip_error *err) {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     uint64_t hash = 0;
-    enum ip_status status =
-        strcmp(kind, "sim") == 0 ? sim_hash(&hash, path, name, err) : content_hash(&hash, path, err);
+    struct res_machine made = {.family = -1, .model = -1, .stepping = -1};
+    enum ip_status status = strcmp(kind, "sim") == 0
+                                ? sim_hash(&hash, path, name, err)
+                                : recording_read(&hash, made.recorded, sizeof made.recorded, path, err);
     if (status != IP_OK) {
         return status;
     }
-    struct res_machine made = {.family = -1, .model = -1, .stepping = -1};
     (void)snprintf(made.kind, sizeof made.kind, "%s", kind);
     (void)snprintf(made.identity, sizeof made.identity, "%s %.100s, content %016llx", kind, name,
                    (unsigned long long)hash);

@@ -11,6 +11,7 @@
 struct res_machine {
     char kind[8];       /* "host", "sim" or "replay" */
     char identity[256]; /* one line; what is compared: equal means the same CPU */
+    char recorded[256]; /* of recorded samples: the identity of the CPU that they are of; "": not known */
     char slug[128];     /* lower-case letters, digits and dashes: the name of its default store */
     char vendor[16], brand[64], codename[64], hypervisor[16];
     int family, model, stepping; /* -1: has none */
@@ -24,6 +25,11 @@ void res_machine_fini(struct res_machine *machine); /* all-zero is fine */
  * caches, usable vector extensions): the family and model alone do not tell CPUs apart. */
 IP_CHECK enum ip_status res_machine_of_host(struct res_machine *machine, const struct hx_host *host,
                                             struct ip_error *err);
+
+/* Is it the CPU of this identity, or samples of it? */
+bool res_machine_is(const struct res_machine *machine, const char *identity);
+/* The CPU, for people: of samples whose they are, where that is known. Borrowed. */
+const char *res_machine_whose(const struct res_machine *machine);
 
 /* The CPU that a file stands for: a description (kind "sim") or recorded samples ("replay"). Its identity is
  * the file's name without directory, and a hash of its content and of the tables that a description imports.

@@ -182,11 +182,11 @@ static enum ip_status machine_check(struct res_store *store, const struct res_ma
                                     struct ip_error *err) {
     struct ip_text identity = {0};
     enum ip_status status = res_machine_get(store, &identity, err);
-    if (status == IP_OK && strcmp(ip_text_string(&identity), machine->identity) != 0) {
+    if (status == IP_OK && !res_machine_is(machine, ip_text_string(&identity))) {
         status = ip_fail(
             err, IP_FAILED,
             "the store '%.100s' is of another CPU (%.100s; this is %.100s): give another --store FILE",
-            store->path, ip_text_string(&identity), machine->identity);
+            store->path, ip_text_string(&identity), res_machine_whose(machine));
     }
     ip_text_fini(&identity);
     return status;

@@ -57,7 +57,7 @@ static void record(const char *path) {
     struct hx_job jobs[2] = {{.kernel = &kernel_ab, .rounds = ROUNDS},
                              {.kernel = &kernel_cb, .rounds = ROUNDS}};
     struct hx_samples samples[2] = {first.samples, fault.samples};
-    assert_int_equal(hx_recorder_open(&recorder, path, true, "AuthenticAMD", &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, path, true, "AuthenticAMD", "one, AVX", &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, jobs, samples, 2, &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, jobs, &second.samples, 1, &err), IP_OK);
     assert_int_equal(hx_recorder_close(recorder, &err), IP_OK);
@@ -168,6 +168,38 @@ static void what_is_not_there_is_missing(void **state) {
 }
 
 /* Whose CPU it was: those with names for their ports, or nobody's. */
+static void the_machine_is_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *machine, *message;
+    } cases[] = {
+        {HX_SAMPLES_HEADER "\n", "", ""},
+        {HX_SAMPLES_HEADER "\nmachine e2251e7b61c197f7 a b, c\n", "a b, c", ""},
+        {HX_SAMPLES_HEADER "\non-silicon\nmachine af63d94c8601e773 d\njob 1", "d", ""}, /* no more is read */
+        {HX_SAMPLES_HEADER "\nmachine af63dc4c8601ec8c a", "",
+         "the recording is cut short here; record again"},
+        {HX_SAMPLES_HEADER "\nmachine af63dc4c8601ec8c b\n", "",
+         "the checksum does not fit: the line above is damaged; record again"},
+        {HX_SAMPLES_HEADER "\nmachine x b\n", "", "the checksum of the machine's name is expected"},
+        {"isaprobe-sim 1\n", "", "a recording begins with the line `" HX_SAMPLES_HEADER "`"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ip_text machine = {0};
+        struct ip_error err = {0};
+        enum ip_status status = hx_replay_machine(&machine, "r", cases[i].text, strlen(cases[i].text), &err);
+        assert_string_equal(ip_text_string(&machine), cases[i].machine);
+        assert_int_equal(status, cases[i].message[0] == '\0' ? IP_OK : IP_SYNTAX);
+        assert_string_equal(err.text, cases[i].message);
+        ip_text_fini(&machine);
+    }
+    struct ip_text text = {0}, machine = {0};
+    struct ip_error err;
+    recording_read(&text);
+    assert_int_equal(hx_replay_machine(&machine, "r", text.data, text.length, &err), IP_OK);
+    assert_string_equal(ip_text_string(&machine), "one, AVX");
+    ip_text_fini(&machine);
+    ip_text_fini(&text);
+}
+
 static void the_vendor_is_read(void **state) {
     (void)state;
     static const struct {
@@ -217,7 +249,7 @@ static void cut_recordings_are_errors(void **state) {
             assert_null(replay);
         }
     }
-    assert_int_equal(good, 5); /* each of two lines of the header, and behind each of three jobs */
+    assert_int_equal(good, 6); /* each of three lines of the header, and behind each of three jobs */
     ip_text_fini(&text);
 }
 
@@ -276,7 +308,7 @@ static void files_that_fail_are_io_errors(void **state) {
     struct hx_recorder *recorder = NULL;
     struct hx_timer timer = {.ops = &hx_timer_replay};
     struct ip_error err;
-    assert_int_equal(hx_recorder_open(&recorder, "/nonexistent/r.samples", false, "", &err), IP_IO);
+    assert_int_equal(hx_recorder_open(&recorder, "/nonexistent/r.samples", false, "", NULL, &err), IP_IO);
     assert_non_null(strstr(err.text, "/nonexistent/r.samples"));
     assert_null(recorder);
     assert_int_equal(hx_timer_replay.open(&timer, "/nonexistent/r.samples", &err), IP_IO);
@@ -288,7 +320,7 @@ static void files_that_fail_are_io_errors(void **state) {
     static struct take take;
     take_init(&take, 0.1);
     struct hx_job job = {.kernel = &kernel_ab, .rounds = ROUNDS};
-    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, "", &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, "", NULL, &err), IP_OK);
     enum ip_status status = IP_OK;
     for (int i = 0; i < 100 && status == IP_OK; i++) { /* more than any buffer */
         status = hx_recorder_add(recorder, &job, &take.samples, 1, &err);
@@ -297,7 +329,7 @@ static void files_that_fail_are_io_errors(void **state) {
     assert_non_null(strstr(err.text, "/dev/full"));
     assert_int_equal(hx_recorder_close(recorder, &err), IP_IO); /* said again at the end */
     /* little data, which fails only when the file is closed */
-    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, "", &err), IP_OK);
+    assert_int_equal(hx_recorder_open(&recorder, "/dev/full", false, "", NULL, &err), IP_OK);
     assert_int_equal(hx_recorder_add(recorder, &job, &take.samples, 1, &err), IP_OK);
     assert_int_equal(hx_recorder_close(recorder, &err), IP_IO);
     assert_non_null(strstr(err.text, "/dev/full"));
@@ -326,6 +358,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_there_is_missing),
         cmocka_unit_test(what_ran_on_no_silicon_says_so),
         cmocka_unit_test(the_vendor_is_read),
+        cmocka_unit_test(the_machine_is_read),
         cmocka_unit_test(cut_recordings_are_errors),
         cmocka_unit_test(damaged_recordings_are_errors),
         cmocka_unit_test(errors_have_a_place),
