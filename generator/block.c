@@ -13,10 +13,7 @@
 
 enum {
     BLOCK_MAX = 1 << 16,
-    /* Cores learn which load of a loop meets which store, and pass the value on sooner: 32 such pairs a Zen
-     * 5, 24 a Zen 4. Copies in a row that stand for straight code are more than that, */
-    FORGOTTEN_COPIES = 48,
-    FORGOTTEN_BYTES = 6144, /* as long as the long loop still fits the uop cache */
+    FORGOTTEN_BYTES = 6144, /* of the long loop, so that it still fits the µop cache */
     RSP = 4
 };
 
@@ -206,7 +203,7 @@ static void lines_write(struct ip_lines *lines, const struct scan *scan) {
  * many copies. */
 static uint32_t copies_choose(const struct scan *scan) {
     const bool forgets = scan->loads && scan->stores && scan->instructions > 2 && !scan->moves_stack;
-    return forgets && 2 * FORGOTTEN_COPIES * scan->bytes <= FORGOTTEN_BYTES ? FORGOTTEN_COPIES : 0;
+    return forgets && 2 * GEN_PAIRS_FORGOTTEN * scan->bytes <= FORGOTTEN_BYTES ? GEN_PAIRS_FORGOTTEN : 0;
 }
 
 static enum ip_status program_fill(struct gen_program *program, const struct scan *scan, uint64_t gpr_fill,

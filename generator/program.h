@@ -33,6 +33,10 @@ enum gen_uses {
     GEN_USES_TILES = 1024, /* tmm0-7 of 16 rows of 64 bytes, zeros unless init lines load them */
 };
 
+/* Cores learn which load of a loop meets which store, and pass the value on sooner: 32 such pairs a Zen 5, 24
+ * a Zen 4. Of so many none is known when it comes again. */
+enum { GEN_PAIRS_FORGOTTEN = 48 };
+
 struct gen_program {
     char title[256];         /* for people; first comment of the source */
     struct ip_lines init;    /* single instructions, once, after the register files are filled */

@@ -203,6 +203,44 @@ static void pointer_chase_prepared(void **state) {
     gen_program_fini(&program);
 }
 
+/* The pairs of store and load in a chain's shorter loop are more than a core knows, or in its longer one as
+ * few. */
+static void pairs_of_chains(void **state) {
+    (void)state;
+    struct isa_form store = form_of("mov m64, r64"), load = form_of("mov r64, m64"),
+                    add = form_of("add m64, r64"), wide = form_of("vmovups m256, ymm"),
+                    wide_load = form_of("vmovups ymm, m256");
+    const struct {
+        struct gen_link links[2];
+        unsigned count, filler;
+        uint32_t copies;
+    } cases[] = {
+        {{{.form = &store, .src = 0, .src_address = true, .dst = 0}, {.form = &load, .src = 1, .dst = 0}},
+         2,
+         0,
+         GEN_PAIRS_FORGOTTEN},
+        {{{.form = &store, .src = 1, .dst = 0}, {.form = &load, .src = 1, .dst = 0}}, 2, 0, 0}, /* 64 */
+        {{{.form = &store, .src = 1, .dst = 0}, {.form = &load, .src = 1, .dst = 0}},
+         2,
+         5,
+         GEN_PAIRS_FORGOTTEN},
+        {{{.form = &store, .src = 1, .dst = 0}, {.form = &load, .src = 1, .dst = 0}}, 2, 6, 0}, /* 16 */
+        {{{.form = &add, .src = 0, .dst = 0}}, 1, 0, 0},
+        {{{.form = &wide, .src = 1, .dst = 0}, {.form = &wide_load, .src = 1, .dst = 0}}, 2, 2, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gen_program program;
+        struct ip_error err = {0};
+        if (gen_latency_program(&program, cases[i].links, cases[i].count, 1, cases[i].filler, &err) !=
+            IP_OK) {
+            fail_msg("case %zu: %s", i, err.text);
+        }
+        if (program.copies != cases[i].copies) {
+            fail_msg("case %zu: %u copies of %zu lines", i, program.copies, program.unit.count);
+        }
+        gen_program_fini(&program);
+    }
+}
+
 static void filler(void **state) {
     (void)state;
     struct isa_form add = form_of("imul r64, r64");
@@ -380,13 +418,10 @@ static void fills(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latency_units),
-        cmocka_unit_test(keeper_cycles),
-        cmocka_unit_test(pointer_chase_prepared),
-        cmocka_unit_test(filler),
-        cmocka_unit_test(throughput_units),
-        cmocka_unit_test(pointers_are_renewed),
-        cmocka_unit_test(fills),
+        cmocka_unit_test(latency_units),          cmocka_unit_test(keeper_cycles),
+        cmocka_unit_test(pointer_chase_prepared), cmocka_unit_test(filler),
+        cmocka_unit_test(pairs_of_chains),        cmocka_unit_test(throughput_units),
+        cmocka_unit_test(pointers_are_renewed),   cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
