@@ -40,7 +40,8 @@ static bool link_keeps(const struct gen_link *links, unsigned count, unsigned l)
     if (pointer_of(&links[l]) >= 0) {
         return true;
     }
-    return gen_form_divides(form) && gen_operand_is_free(src) && links[l].src != links[l].dst;
+    bool demands = gen_form_divides(form) || gen_form_takes_selector(form);
+    return demands && gen_operand_is_free(src) && links[l].src != links[l].dst;
 }
 
 unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count) {

@@ -77,6 +77,14 @@ void gen_fill_for_form(const struct isa_form *form, uint8_t memory_fill[64], uin
         fill[0] = 1;
     } else if (gen_form_is_gather(form)) {
         memset(fill, 0, sizeof fill); /* indices: every element is at the base, whatever was loaded */
+    } else if (gen_form_takes_selector(form)) {
+        fill_repeat(fill, GEN_SELECTOR, 8);
+    } else if (gen_form_scans(form)) {
+        fill_repeat(fill, 1, 1); /* all elements are what RAX holds, or none is (gen_form_gpr_fill) */
+    } else if (gen_form_seeks(form)) {
+        for (unsigned i = 0; i < sizeof fill; i++) {
+            fill[i] = (uint8_t)i; /* no two are alike */
+        }
     } else if (strstr(form->mnemonic, "maskmov") != NULL) {
         memset(fill, 0xff, sizeof fill); /* masks: elements whose sign bit is clear would not be moved */
     } else if (gen_form_divides(form) && memory >= 0) {

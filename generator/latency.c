@@ -254,7 +254,9 @@ static void init_emit(struct gen_program *program, const struct gen_chain *chain
         forms[l] = plan->form;
         program->implicit_memory = program->implicit_memory || gen_form_is_string(plan->form);
         if (plan->keeps) {
-            uint64_t value = plan->address ? GEN_DATA_BASE : gen_divisor(&chain->pool);
+            uint64_t value = plan->address                         ? GEN_DATA_BASE
+                             : gen_form_takes_selector(plan->form) ? GEN_SELECTOR
+                                                                   : gen_divisor(&chain->pool);
             if (plan->pointer >= 0) {
                 value = gen_fixed_value(&chain->pool, plan->form, (unsigned)plan->pointer, value);
             }

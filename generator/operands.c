@@ -128,7 +128,9 @@ uint64_t gen_divisor(const struct gen_pool *pool) {
 uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *form, unsigned gpr,
                          uint64_t otherwise) {
     if (gen_fixed_is_pointer(form, gpr)) {
-        return gpr == RDI ? GEN_DATA_BASE - 0x1800 : GEN_DATA_BASE;
+        const uint64_t to = GEN_DATA_BASE - 0x1800;
+        /* CMPS that goes on while its elements differ: eight bytes on they do (gen_fill_for_form). */
+        return gpr != RDI ? GEN_DATA_BASE : gen_form_seeks(form) && !gen_form_scans(form) ? to + 8 : to;
     }
     if (form->prefix[0] == 'r' && gpr == RCX) {
         return GEN_REPETITIONS;
@@ -196,9 +198,29 @@ bool gen_form_offsets_bits(const struct isa_form *form) {
            form->operands[1].kind == ISA_OPERAND_REG;
 }
 
+bool gen_form_takes_selector(const struct isa_form *form) {
+    static const char *const list[] = {"lar", "lsl", "verr", "verw", NULL};
+    return gen_mnemonic_is_one_of(form->mnemonic, list);
+}
+
+bool gen_form_scans(const struct isa_form *form) {
+    return gen_form_is_string(form) && strncmp(form->mnemonic, "scas", 4) == 0;
+}
+
+bool gen_form_seeks(const struct isa_form *form) {
+    bool compares = gen_form_scans(form) || strncmp(form->mnemonic, "cmps", 4) == 0;
+    return compares && gen_form_is_string(form) && strcmp(form->prefix, "repne") == 0;
+}
+
 uint64_t gen_form_gpr_fill(const struct isa_form *form, uint64_t otherwise) {
     if (gen_form_loads_segment(form)) {
         return 0; /* null selectors */
+    }
+    if (gen_form_takes_selector(form)) {
+        return GEN_SELECTOR;
+    }
+    if (gen_form_scans(form)) { /* what memory holds, or nothing that it holds */
+        return gen_form_seeks(form) ? UINT64_C(0x0202020202020202) : UINT64_C(0x0101010101010101);
     }
     return gen_form_offsets_bits(form) ? 1 : otherwise;
 }

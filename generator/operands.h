@@ -18,6 +18,7 @@ uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *for
 /* The divisor that leaves every quotient of gen_fixed_value's dividend in its register. */
 uint64_t gen_divisor(const struct gen_pool *pool);
 enum {
+    GEN_SELECTOR = 0x2b, /* of Linux's data segment for programs: valid, and may be read and written */
     GEN_SLOW_DIVISOR = 0x7fff7f7f,  /* in each width that DIV reads of it ... */
     GEN_SLOW_DIVIDEND = 0x30303030, /* ... the quotient of twice this needs all but one bit, signed as well */
 };
@@ -46,6 +47,12 @@ void gen_stack_reset(struct ip_lines *lines);
 bool gen_form_points_by_register(const struct isa_form *form);
 /* True when the form writes a segment register: null selectors are all that any system lets it load. */
 bool gen_form_loads_segment(const struct isa_form *form);
+/* Looks a segment up by its selector, and does less for one that there is not: LAR, LSL, VERR, VERW. */
+bool gen_form_takes_selector(const struct isa_form *form);
+/* SCAS, with or without a prefix. */
+bool gen_form_scans(const struct isa_form *form);
+/* SCAS or CMPS that goes on while its elements differ (REPNE). */
+bool gen_form_seeks(const struct isa_form *form);
 /* True for BT m, r and its like: the register says which bit of a string that begins at the address. */
 bool gen_form_offsets_bits(const struct isa_form *form);
 /* What the general-purpose registers begin with in a program of this form: `otherwise`, where it does not

@@ -65,6 +65,8 @@ struct survey {
     bool any_upper;  /* a VEX or EVEX instruction that may write the upper halves */
 };
 
+enum { STACK_POINTER = 4 };
+
 static enum ip_status form_check(const struct isa_form *form, struct ip_error *err) {
     if (!form->derived) {
         return ip_fail(err, IP_USAGE, "form '%s' was not derived: run isa_forms_derive on it first",
@@ -80,6 +82,14 @@ static enum ip_status form_check(const struct isa_form *form, struct ip_error *e
             gen_file_of(operand->reg_class) == GEN_FILES) {
             return ip_fail(err, IP_UNSUPPORTED,
                            "'%s' takes a register that kernels must leave alone (control, debug or bound)",
+                           form->syntax);
+        }
+        const bool reserved =
+            operand->reg == STACK_POINTER || operand->reg == GEN_REG_BASE || operand->reg == GEN_REG_COUNTER;
+        if (!operand->implicit && operand->write && isa_reg_is_gpr(operand->reg_class) &&
+            operand->reg_class != ISA_REG_GPR8H && reserved) {
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "'%s' writes a register that kernels need (the stack pointer, r14 or r15)",
                            form->syntax);
         }
     }

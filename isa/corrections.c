@@ -113,6 +113,72 @@ static void second_mask_add(const ZydisDecodedInstruction *instruction, struct i
     }
 }
 
+/* Comparisons into a mask clear it where their own mask does: Zydis calls those of FP16 merged. */
+static void compare_into_mask(struct isa_form *form) {
+    struct isa_operand *first = &form->operands[0];
+    if (form->evex && form->explicit_count > 1 && form->operands[1].mask && first->kind == ISA_OPERAND_REG &&
+        first->reg_class == ISA_REG_MASK) {
+        first->read = first->cond_read = first->cond_write = false;
+    }
+}
+
+/* What the manuals say of flags, and Zydis does not: VPTEST and VTESTPS clear those that they do not set, as
+ * PTEST does, and TESTUI does; SBB's AF is as defined as ADC's. */
+static void flags_complete(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_VPTEST:
+    case ZYDIS_MNEMONIC_VTESTPS:
+    case ZYDIS_MNEMONIC_VTESTPD:
+    case ZYDIS_MNEMONIC_TESTUI:
+        form->flags_written = ISA_ARITHMETIC_FLAGS;
+        form->flags_undefined = 0;
+        break;
+    case ZYDIS_MNEMONIC_SBB:
+        form->flags_undefined = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* FNSTSW and its like store the state that Zydis says they write. */
+static void stores_x87_state(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
+    bool resets = instruction->mnemonic == ZYDIS_MNEMONIC_FNSAVE;
+    bool stores = resets || instruction->mnemonic == ZYDIS_MNEMONIC_FNSTSW ||
+                  instruction->mnemonic == ZYDIS_MNEMONIC_FNSTCW ||
+                  instruction->mnemonic == ZYDIS_MNEMONIC_FNSTENV;
+    for (unsigned i = 0; i < form->operand_count && stores; i++) {
+        struct isa_operand *op = &form->operands[i];
+        if (op->kind == ISA_OPERAND_REG && op->reg_class == ISA_REG_OTHER) {
+            op->read = true;
+            op->write = resets;
+        }
+    }
+}
+
+/* A count of zero leaves the flags alone. */
+static void flags_kept(struct isa_form *form, int flags) {
+    struct isa_operand *op = &form->operands[flags];
+    op->cond_read = !op->read; /* RCL and RCR read the carry anyway */
+    op->read = op->cond_write = true;
+    form->flags_read |= form->flags_written;
+}
+
+void isa_corrections_of_zero(struct isa_form *form) {
+    static const char *const shifts[] = {"shl", "shr", "sar", "sal",  "rol",
+                                         "ror", "rcl", "rcr", "shld", "shrd"};
+    const struct isa_operand *last =
+        form->explicit_count > 0 ? &form->operands[form->explicit_count - 1] : NULL;
+    int flags = isa_form_flags_operand(form);
+    bool zero = last != NULL && last->kind == ISA_OPERAND_IMM && last->imm_fixed && last->imm == 0;
+    for (size_t i = 0; i < sizeof shifts / sizeof shifts[0] && zero && flags >= 0; i++) {
+        if (strcmp(form->mnemonic, shifts[i]) == 0) {
+            flags_kept(form, flags);
+            break;
+        }
+    }
+}
+
 void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                            struct isa_form *form) {
     struct isa_operand *first = &form->operands[0];
@@ -132,10 +198,12 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
     second_mask_add(instruction, form);
     int flags = isa_form_flags_operand(form);
     if (flags >= 0 && shifts_by_cl(instruction, form)) {
-        struct isa_operand *op = &form->operands[flags];
-        op->cond_read = !op->read; /* RCL and RCR read the carry anyway */
-        op->read = op->cond_write = true;
-        form->flags_read |= form->flags_written;
+        flags_kept(form, flags);
+    }
+    compare_into_mask(form);
+    stores_x87_state(instruction, form);
+    if (flags >= 0) {
+        flags_complete(instruction, form);
     }
     char type = form->floating ? 0 : floating_type(form->mnemonic);
     if (type != 0) {

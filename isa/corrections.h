@@ -11,5 +11,7 @@
 /* `form` holds what Zydis says about `instruction`. */
 void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                            struct isa_form *form);
+/* The same of a form whose immediate is fixed, which the instruction does not say. */
+void isa_corrections_of_zero(struct isa_form *form);
 
 #endif

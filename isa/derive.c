@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "isa/assemble.h"
+#include "isa/corrections.h"
 #include "isa/decode.h"
 #include "isa/encode.h"
 #include "isa/kind.h"
@@ -50,9 +51,9 @@ static void overrides_apply(struct isa_form *form) {
     }
     for (int i = 0; i < form->operand_count; i++) {
         unsigned bit = i == flags ? 0x8000u : i < form->explicit_count ? 1u << i : 0;
-        if (bit == 0)
-            continue; /* implicit registers cannot be named in a row */
         struct isa_operand *op = &form->operands[i];
+        if (bit == 0 || op->mask)
+            continue; /* implicit registers cannot be named in a row, and a {k} is part of its operand */
         op->read = (form->override_reads & bit) != 0;
         op->write = (form->override_writes & bit) != 0;
         op->cond_read = op->cond_read && op->read;
@@ -81,6 +82,7 @@ static void form_merge(struct isa_form *form, const struct isa_form *trial, cons
     out.override = form->override;
     out.override_reads = form->override_reads;
     out.override_writes = form->override_writes;
+    isa_corrections_of_zero(&out);
     overrides_apply(&out);
     *form = out;
 }

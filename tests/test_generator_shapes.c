@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Golden units of chains and of independent instances, among them the listings of Putigny 2014. */
+#include "generator/operands.h"
+#include "generator/pool.h"
 #include "tests/generator_testing.h"
 
 struct chain_case {
@@ -404,6 +406,10 @@ static void fills(void **state) {
         {"vmaskmovps xmm, xmm, m128", 1, {0xff}},
         {"fld m32", 4, {0, 0, 0x80, 0x3f}},
         {"fild m32", 4, {1, 0, 0, 0}},
+        {"verr m16", 8, {0x2b}},
+        {"repe scasw", 1, {1}},
+        {"repne scasq", 1, {1}},
+        {"repe cmpsb", 8, {1, 1}},
         {"fld m80", 16, {0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -414,6 +420,66 @@ static void fills(void **state) {
         assert_memory_equal(memory + cases[i].bytes, memory, 64u - cases[i].bytes);
         assert_memory_equal(vectors, memory, 64);
     }
+    /* Elements of any width at the two places of CMPS are alike, or none is. */
+    struct isa_form seeks = form_of("repne cmpsw"), goes_on = form_of("repe cmpsw");
+    const struct gen_pool pool = {0};
+    uint8_t memory[64], vectors[64];
+    gen_fill_for_form(&seeks, memory, vectors);
+    uint64_t source = gen_fixed_value(&pool, &seeks, 6, 0), other = gen_fixed_value(&pool, &seeks, 7, 0);
+    for (unsigned i = 0; i < 64; i++) {
+        assert_int_not_equal(memory[(source + i) % 64], memory[(other + i) % 64]);
+    }
+    gen_fill_for_form(&goes_on, memory, vectors);
+    source = gen_fixed_value(&pool, &goes_on, 6, 0);
+    other = gen_fixed_value(&pool, &goes_on, 7, 0);
+    for (unsigned i = 0; i < 64; i++) {
+        assert_int_equal(memory[(source + i) % 64], memory[(other + i) % 64]);
+    }
+}
+
+/* What registers begin with: RAX holds what SCAS goes on over, or does not. */
+static void registers_begin(void **state) {
+    (void)state;
+    static const struct {
+        const char *syntax;
+        uint64_t fill;
+    } cases[] = {{"add r64, r64", 0x101},
+                 {"lar r32, r32", 0x2b},
+                 {"verw r16", 0x2b},
+                 {"repe scasq", UINT64_C(0x0101010101010101)},
+                 {"repne scasb", UINT64_C(0x0202020202020202)},
+                 {"repne cmpsb", 0x101}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form = form_of(cases[i].syntax);
+        assert_true(gen_form_gpr_fill(&form, 0x101) == cases[i].fill);
+    }
+}
+
+/* A selector that there is stays in the keeper: LAR makes none of one. */
+static void selectors_are_kept(void **state) {
+    (void)state;
+    struct isa_form form = form_of("lar r32, r32");
+    const struct gen_link link = {.form = &form, .src = 1, .dst = 0};
+    struct gen_program program;
+    struct ip_error err = {0};
+    assert_int_equal(gen_latency_program(&program, &link, 1, 1, 0, &err), IP_OK);
+    assert_unit(&program, "xor rbp, rax\nxor rbp, rax\nlar eax, ebp\n");
+    assert_string_equal(program.init.items[0], "mov ebp, 0x2b");
+    gen_program_fini(&program);
+}
+
+/* A row may name registers; not those that a kernel needs. */
+static void reserved_registers(void **state) {
+    (void)state;
+    static const char *const rows[] = {"add r15, 1", "mov r14d, r32", "add rsp, 8", "pop r15"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct isa_form form = form_of(rows[i]);
+        const struct gen_independence plain = {.registers = 2};
+        struct gen_program program;
+        struct ip_error err = {0};
+        assert_int_equal(gen_throughput_program(&program, &form, &plain, 2, &err), IP_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "writes a register that kernels need"));
+    }
 }
 
 int main(void) {
@@ -422,6 +488,8 @@ int main(void) {
         cmocka_unit_test(pointer_chase_prepared), cmocka_unit_test(filler),
         cmocka_unit_test(pairs_of_chains),        cmocka_unit_test(throughput_units),
         cmocka_unit_test(pointers_are_renewed),   cmocka_unit_test(fills),
+        cmocka_unit_test(registers_begin),        cmocka_unit_test(selectors_are_kept),
+        cmocka_unit_test(reserved_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

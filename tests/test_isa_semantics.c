@@ -51,6 +51,15 @@ static const struct {
     {"popcnt r64, r64", "op1:w op2:r flags:w", 0, false},
     {"shl r64, imm8", "op1:rw op2:r flags:w", 0, false},
     {"shl r64, cl", "op1:rw op2:r flags:crcw", 0, false},
+    {"shl r64, 0", "op1:rw op2:r flags:crcw", 0, false},
+    {"rcr m32, 0", "op1:rw op2:r flags:rcw", 0, false},
+    {"shl r64, 1", "op1:rw op2:r flags:w", 0, false},
+    {"and r64, 0", "op1:rw op2:r flags:w", 0, false},
+    {"vcmpph k{k}, zmm, zmm, imm8", "op1:w op2:r op3:r op4:r op5:r", 16, true},
+    {"vcmpps k{k}, zmm, zmm, imm8", "op1:w op2:r op3:r op4:r op5:r", 32, true},
+    {"vfpclasssh k{k}, xmm, imm8", "op1:w op2:r op3:r op4:r", 16, true},
+    {"vaddph zmm{k}, zmm, zmm", "op1:rcw op2:r op3:r op4:r", 16, true},
+    {"fnstsw ax", "op1:w other:r", 0, false},
     {"rcl r64, cl", "op1:rw op2:r flags:rcw", 0, false},
     {"shlx r64, r64, r64", "op1:w op2:r op3:r", 0, false},
     {"xadd r64, r64", "op1:rw op2:rw flags:w", 0, false},
@@ -174,6 +183,15 @@ static void test_flags(void **state) {
     assert_int_equal(form.flags_undefined, 0x8d5);
     derive(&form, "add r64, r64");
     assert_int_equal(form.flags_undefined, 0);
+    static const char *const all[] = {"ptest xmm, xmm",   "vptest ymm, ymm", "vtestps xmm, m128",
+                                      "vtestpd ymm, ymm", "sbb r64, r64",    "adc r64, r64"};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        derive(&form, all[i]);
+        assert_int_equal(form.flags_written, 0x8d5);
+        assert_int_equal(form.flags_undefined, 0);
+    }
+    derive(&form, "shl r64, 0"); /* leaves them alone, and so passes them on */
+    assert_int_equal(form.flags_read, form.flags_written);
     derive(&form, "movsb"); /* the direction flag is no operand */
     assert_int_equal(form.flags_read, 0x400);
     assert_int_equal(isa_form_flags_operand(&form), -1);
@@ -221,6 +239,10 @@ static void test_obstacles(void **state) {
         {"sti", ISA_OBSTACLE_PRIVILEGED, "needs an I/O privilege level (IOPL) of 3"},
         {"rdpmc", ISA_OBSTACLE_PRIVILEGED, "needs counters that the system opens to programs (CR4.PCE)"},
         {"lgdt m80", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+        {"stgi", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+        {"vmrun rax", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+        {"skinit eax", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
+        {"enclv", ISA_OBSTACLE_PRIVILEGED, "needs CPL 0"},
         {"ret", ISA_OBSTACLE_NONE, ""},
         {"call r64", ISA_OBSTACLE_NONE, ""},
         {"jmp m64", ISA_OBSTACLE_NONE, ""},
@@ -319,6 +341,9 @@ static void test_overrides(void **state) {
     assert_string_equal(text, "op1:w op2:r flags:rw");
     assert_int_equal(form.flags_read, 0x8d5);
     assert_string_equal(form.note, "as an example");
+    derive(&form, "vaddpd zmm{k}{z}, zmm, zmm ; reads: op2 writes: op1"); /* the mask is no word of a row */
+    describe(&form, text, sizeof text);
+    assert_string_equal(text, "op1:w op2:r op3:r op4:");
 }
 
 int main(void) {
