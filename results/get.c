@@ -203,8 +203,8 @@ static enum ip_status ports_get(struct res_store *store, int64_t form_id, struct
     return status;
 }
 
-enum ip_status res_form_get(struct res_store *store, const char *syntax, struct res_form *form,
-                            struct ip_error *err) {
+static enum ip_status form_read(struct res_store *store, const char *syntax, struct res_form *form,
+                                struct ip_error *err) {
     struct res_binder binder;
     enum ip_status status = res_bind_begin(store, RES_QUERY_FORM_GET, &binder, err);
     if (status != IP_OK) {
@@ -238,6 +238,21 @@ enum ip_status res_form_get(struct res_store *store, const char *syntax, struct 
     }
     if (status == IP_OK) {
         status = pairs_get(store, id, &found, err);
+    }
+    if (status != IP_OK) {
+        res_form_fini(&found);
+        return status;
+    }
+    *form = found;
+    return IP_OK;
+}
+
+enum ip_status res_form_get(struct res_store *store, const char *syntax, struct res_form *form,
+                            struct ip_error *err) {
+    struct res_form found = {0};
+    enum ip_status status = res_snapshot_begin(store, err);
+    if (status == IP_OK) {
+        status = res_snapshot_end(store, form_read(store, syntax, &found, err), err);
     }
     if (status != IP_OK) {
         res_form_fini(&found);

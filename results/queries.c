@@ -6,6 +6,8 @@
 const char *const res_queries[RES_QUERIES] = {
     [RES_QUERY_BEGIN] = "BEGIN IMMEDIATE",
     [RES_QUERY_COMMIT] = "COMMIT",
+    [RES_QUERY_SNAPSHOT] = "SAVEPOINT reading",
+    [RES_QUERY_RELEASE] = "RELEASE reading",
     [RES_QUERY_KNOWN] = "SELECT parts, status FROM forms WHERE syntax = ?",
 
     [RES_QUERY_FORM_PUT] =

@@ -220,8 +220,8 @@ static enum ip_status rows_read(struct res_sheet *sheet, struct res_store *store
     return status;
 }
 
-enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store,
-                                  const struct res_wanted *wanted, bool doubtful, struct ip_error *err) {
+static enum ip_status sheet_read(struct res_sheet *sheet, struct res_store *store,
+                                 const struct res_wanted *wanted, bool doubtful, struct ip_error *err) {
     struct ip_text text = {0};
     struct isa_table table = {0};
     struct res_sheet made = {0};
@@ -246,6 +246,21 @@ enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *sto
     free(positions);
     isa_table_fini(&table);
     ip_text_fini(&text);
+    if (status != IP_OK) {
+        res_sheet_fini(&made);
+        return status;
+    }
+    *sheet = made;
+    return IP_OK;
+}
+
+enum ip_status res_sheet_of_store(struct res_sheet *sheet, struct res_store *store,
+                                  const struct res_wanted *wanted, bool doubtful, struct ip_error *err) {
+    struct res_sheet made = {0};
+    enum ip_status status = res_snapshot_begin(store, err);
+    if (status == IP_OK) {
+        status = res_snapshot_end(store, sheet_read(&made, store, wanted, doubtful, err), err);
+    }
     if (status != IP_OK) {
         res_sheet_fini(&made);
         return status;

@@ -182,6 +182,16 @@ static enum ip_status run_plain(struct res_store *store, enum res_query query, s
     return status == IP_OK ? res_bind_run(store, &binder, err) : status;
 }
 
+enum ip_status res_snapshot_begin(struct res_store *store, struct ip_error *err) {
+    return run_plain(store, RES_QUERY_SNAPSHOT, err);
+}
+
+enum ip_status res_snapshot_end(struct res_store *store, enum ip_status status, struct ip_error *err) {
+    struct ip_error own; /* the first failure is the one to report */
+    enum ip_status ended = run_plain(store, RES_QUERY_RELEASE, status == IP_OK ? err : &own);
+    return status == IP_OK ? ended : status;
+}
+
 enum ip_status res_transaction_begin(struct res_store *store, struct ip_error *err) {
     return run_plain(store, RES_QUERY_BEGIN, err);
 }

@@ -12,6 +12,8 @@
 enum res_query {
     RES_QUERY_BEGIN,
     RES_QUERY_COMMIT,
+    RES_QUERY_SNAPSHOT,
+    RES_QUERY_RELEASE,
     RES_QUERY_KNOWN,
     RES_QUERY_FORM_PUT,
     RES_QUERY_FORM_STATUS,
@@ -96,5 +98,11 @@ double res_column_real(sqlite3_stmt *statement, int column);
 IP_CHECK enum ip_status res_transaction_begin(struct res_store *store, struct ip_error *err);
 IP_CHECK enum ip_status res_transaction_end(struct res_store *store, enum ip_status status,
                                             struct ip_error *err);
+
+/* All that is read until res_snapshot_end is of one moment, though another process writes. May be nested.
+ * res_snapshot_end returns `status` or, where that is IP_OK, its own failure. */
+IP_CHECK enum ip_status res_snapshot_begin(struct res_store *store, struct ip_error *err);
+IP_CHECK enum ip_status res_snapshot_end(struct res_store *store, enum ip_status status,
+                                         struct ip_error *err);
 
 #endif

@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
+#include "results/sheet.h"
+#include "results/sql.h"
+
 #define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-12)
 
 static void test_round_trip(void **state) {
@@ -83,6 +86,56 @@ static void test_round_trip(void **state) {
     char log[128];
     (void)snprintf(log, sizeof log, "%s-wal", place->path);
     assert_int_equal(access(log, F_OK), -1);
+}
+
+/* Another process stores the form anew, while it is read: all before its slots. */
+static int another_writes(unsigned what, void *self, void *statement, void *text) {
+    (void)what;
+    (void)text;
+    const struct place *place = self;
+    if (strstr(sqlite3_sql(statement), "FROM slots") != NULL) {
+        sqlite3 *db = NULL;
+        assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db,
+                                      "BEGIN; UPDATE throughput SET cycles = 2 * cycles;"
+                                      " UPDATE slots SET slots = 2 * slots; COMMIT",
+                                      NULL, NULL, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    }
+    return 0;
+}
+
+/* What is read of a form is of one moment. */
+static void test_read_while_written(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    struct res_store *store = NULL;
+    sample_store_make(place->path, &machine, 1);
+    must(res_store_open(&store, place->path, &machine, &err), &err);
+    must(res_sql_exec(
+             store,
+             "UPDATE throughput SET cycles = 3; INSERT INTO slots(form_id, slots, verdict, why, run_id)"
+             " SELECT id, 3, 'ok', '', 1 FROM forms",
+             &err),
+         &err);
+    res_store_close(store);
+    must(res_store_open_readonly(&store, place->path, &err), &err);
+    assert_int_equal(sqlite3_trace_v2(store->db, SQLITE_TRACE_STMT, another_writes, place), SQLITE_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        struct res_form form = {0};
+        struct res_sheet sheet = {0};
+        const struct res_wanted all = {0};
+        must(res_form_get(store, "frob0 r64, m64", &form, &err), &err);
+        assert_close(form.throughput.cycles, form.slots.cycles);
+        res_form_fini(&form);
+        must(res_sheet_of_store(&sheet, store, &all, false, &err), &err);
+        assert_int_equal(sheet.count, 1);
+        assert_close(sheet.rows[0].throughput, sheet.rows[0].slots);
+        res_sheet_fini(&sheet);
+    }
+    res_store_close(store);
 }
 
 /* A store is a file, also where its name means something else to SQLite. */
@@ -347,6 +400,7 @@ int main(void) {
         TEST(test_latency_alone),
         TEST(test_runs),
         TEST(test_reader_beside_writer),
+        TEST(test_read_while_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
