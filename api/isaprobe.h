@@ -93,9 +93,9 @@ struct isaprobe_latency {
     const char *src, *dst;
     const char *path; /* "register"; of a memory operand: from its "address", its "index", its "content" */
     double cycles;
-    double slow_cycles; /* with operands that take long (division), or merged into an old value; NaN: no more,
-                           or not measured */
-    bool upper_bound;   /* only a sum was measurable: the latency is no higher */
+    double slow_cycles; /* with operands that take long (division), or merged into an old value; the greater
+                           of uops.info's two; NaN: no more, or not measured */
+    bool upper_bound;   /* only a sum was measurable: the latency (`cycles`) is no higher */
 };
 /* False when `position` is not below form->latency_count. */
 bool isaprobe_form_latency(const struct isaprobe_form *form, size_t position,

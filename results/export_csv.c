@@ -35,10 +35,10 @@ static void bound_append(struct ip_text *text, bool known, double cycles, bool b
     }
 }
 
-/* "(same 0)", "(slow 18)" */
-static void remark_append(struct ip_text *text, const char *word, double cycles) {
+/* "(same 0)", "(slow 18)", "(slow <=18)" */
+static void remark_append(struct ip_text *text, const char *word, double cycles, bool bound) {
     if (!isnan(cycles)) {
-        ip_text_printf(text, "(%s ", word);
+        ip_text_printf(text, "(%s %s", word, bound ? "<=" : "");
         res_number_append(text, cycles);
         ip_text_append(text, ")");
     }
@@ -52,8 +52,8 @@ static void pairs_append(struct ip_text *text, const struct res_row *row) {
         ip_text_printf(text, "%s%s%s%s->%s%s", i > 0 ? ";" : "", pair->src, plain ? "" : ":",
                        plain ? "" : pair->path, pair->dst, pair->upper_bound ? "<=" : "=");
         res_number_append(text, pair->cycles);
-        remark_append(text, "same", pair->same_register_cycles);
-        remark_append(text, "slow", pair->slow_cycles);
+        remark_append(text, "same", pair->same_register_cycles, false);
+        remark_append(text, "slow", pair->slow_cycles, pair->slow_upper_bound);
     }
 }
 
@@ -144,13 +144,17 @@ static bool cycles_take(const char **at, const char *until, double *cycles) {
     return !isnan(*cycles);
 }
 
-/* What remark_append writes, if it is there; false when it does not end. */
-static bool remark_take(const char **at, const char *begin, double *cycles) {
+/* What remark_append writes, if it is there; false when it does not end. `bound`: NULL, it cannot be one. */
+static bool remark_take(const char **at, const char *begin, double *cycles, bool *bound) {
     size_t length = strlen(begin);
     if (strncmp(*at, begin, length) != 0) {
         return true;
     }
     *at += length;
+    if (bound != NULL && strncmp(*at, "<=", 2) == 0) {
+        *bound = true;
+        *at += 2;
+    }
     if (!cycles_take(at, ")", cycles) || **at != ')') {
         return false;
     }
@@ -185,8 +189,8 @@ static bool pair_read(const char **at, struct res_sheet_pair *pair) {
     if (!cycles_take(at, ";(", &pair->cycles)) {
         return false;
     }
-    if (!remark_take(at, "(same ", &pair->same_register_cycles) ||
-        !remark_take(at, "(slow ", &pair->slow_cycles)) {
+    if (!remark_take(at, "(same ", &pair->same_register_cycles, NULL) ||
+        !remark_take(at, "(slow ", &pair->slow_cycles, &pair->slow_upper_bound)) {
         return false;
     }
     if (**at == ';') {

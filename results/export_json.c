@@ -18,6 +18,7 @@ static void pair_append(struct ip_text *text, const struct res_sheet_pair *pair)
     if (!isnan(pair->slow_cycles)) {
         ip_text_append(text, ", \"slow_cycles\": ");
         res_number_append(text, pair->slow_cycles);
+        ip_text_append(text, pair->slow_upper_bound ? ", \"slow_bound\": \"upper\"" : "");
     }
     ip_text_append(text, "}");
 }
@@ -69,8 +70,9 @@ static bool pair_read(const struct res_node *node, struct res_sheet_pair *pair) 
     pair->cycles = res_node_number(node, "cycles");
     pair->same_register_cycles = res_node_number(node, "same_register_cycles");
     pair->slow_cycles = res_node_number(node, "slow_cycles");
-    const char *bound = res_node_text(node, "bound");
+    const char *bound = res_node_text(node, "bound"), *slow_bound = res_node_text(node, "slow_bound");
     pair->upper_bound = bound != NULL && strcmp(bound, "upper") == 0;
+    pair->slow_upper_bound = slow_bound != NULL && strcmp(slow_bound, "upper") == 0;
     return pair->src[0] != '\0' && pair->dst[0] != '\0' && !isnan(pair->cycles);
 }
 

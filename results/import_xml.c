@@ -9,7 +9,7 @@
 #include "common/ascii.h"
 #include "results/formats.h"
 
-enum { ATTRIBUTES_MAX = 64, ATTRIBUTE_BYTES = 8 << 10 };
+enum { ATTRIBUTES_MAX = 64, ATTRIBUTE_BYTES = 8 << 10, OPERANDS_MAX = 32, OPERAND_BYTES = 16 };
 
 /* One start tag: its name and attributes, entities resolved. */
 struct tag {
@@ -25,6 +25,8 @@ struct reader {
     unsigned line;
     struct ip_error *err;
     const char *wanted; /* architecture; NULL: the file has one, or none is named */
+    /* Of the instruction's operands: what isaprobe calls those that it does not number; else "". */
+    char operands[OPERANDS_MAX][OPERAND_BYTES];
     struct tag tag;
 };
 
@@ -164,8 +166,65 @@ static void text_copy(char *to, size_t size, const char *from) {
     (void)snprintf(to, size, "%s", from != NULL ? from : "");
 }
 
+/* As isa_operand_name has a register of this name: partial ones go by the name of the whole. */
+static const char *register_name(const char *text) {
+    const char *name;
+    for (int c = ISA_REG_GPR8; c < ISA_REG_OTHER; c++) {
+        enum isa_reg_class reg_class = (enum isa_reg_class)c;
+        for (unsigned number = 0; (name = isa_reg_name(reg_class, number)) != NULL; number++) {
+            if (ip_ascii_same(name, text)) {
+                return isa_reg_is_gpr(reg_class) ? isa_reg_name(ISA_REG_GPR64, number) : name;
+            }
+        }
+    }
+    return "other";
+}
+
+/* The position in reader->operands of the operand with this idx; OPERANDS_MAX: it has none. */
+static size_t operand_position(const char *idx) {
+    double number = res_number_read(idx);
+    return number >= 1 && number <= OPERANDS_MAX ? (size_t)number - 1 : OPERANDS_MAX;
+}
+
+/* Latencies name operands by their idx, isaprobe the suppressed ones by what they are. */
+static void operand_read(struct reader *reader) {
+    const struct tag *tag = &reader->tag;
+    const char *type = value(tag, "type");
+    size_t position = operand_position(value(tag, "idx"));
+    if (value(tag, "suppressed") == NULL || type == NULL || position == OPERANDS_MAX) {
+        return;
+    }
+    char *name = reader->operands[position], text[OPERAND_BYTES];
+    if (strcmp(type, "flags") == 0) {
+        text_copy(name, OPERAND_BYTES, "flags");
+    } else if (strcmp(type, "mem") == 0 || strcmp(type, "agen") == 0) {
+        text_copy(name, OPERAND_BYTES, "mem");
+    } else if (strcmp(type, "reg") == 0) {
+        blanks_skip(reader);
+        size_t length = strcspn(reader->at, "< \r\n\t");
+        /* One of several has no name of its own. */
+        if (length > 0 && length < sizeof text && memchr(reader->at, ',', length) == NULL) {
+            (void)snprintf(text, sizeof text, "%.*s", (int)length, reader->at);
+            text_copy(name, OPERAND_BYTES, register_name(text));
+        }
+    }
+}
+
+/* What isaprobe calls an end of a latency: `own` attribute, or by uops.info's idx. */
+static void end_read(const struct reader *reader, const char *own, const char *idx, char *name, size_t size) {
+    size_t position = operand_position(idx);
+    if (own != NULL) {
+        text_copy(name, size, own);
+    } else if (position < OPERANDS_MAX && reader->operands[position][0] != '\0') {
+        text_copy(name, size, reader->operands[position]);
+    } else {
+        (void)snprintf(name, size, "op%.10s", idx);
+    }
+}
+
 static enum ip_status instruction_read(struct reader *reader, struct res_row *row) {
     const struct tag *tag = &reader->tag;
+    memset(reader->operands, 0, sizeof reader->operands);
     const char *form = value(tag, "isaprobe"), *name = value(tag, "string");
     if (name == NULL || strlen(name) >= sizeof row->name ||
         (form != NULL && strlen(form) >= sizeof row->form)) {
@@ -205,12 +264,26 @@ static enum ip_status measurement_read(struct reader *reader, struct res_row *ro
     return IP_OK;
 }
 
+/* "cycles_addr" and the like. */
+static double cycles_read(const struct tag *tag, const char *prefix, const char *suffix, const char *kind) {
+    char key[48];
+    (void)snprintf(key, sizeof key, "%scycles%s%s", prefix, suffix, kind);
+    return res_number_read(value(tag, key));
+}
+
+static bool is_upper_bound(const struct tag *tag, const char *prefix, const char *suffix) {
+    char key[48];
+    (void)snprintf(key, sizeof key, "%scycles%s_is_upper_bound", prefix, suffix);
+    return value(tag, key) != NULL;
+}
+
 static enum ip_status latency_add(struct reader *reader, struct res_row *row, const char *suffix,
                                   const char *path) {
     const struct tag *tag = &reader->tag;
-    char key[48];
-    (void)snprintf(key, sizeof key, "cycles%s", suffix);
-    double cycles = res_number_read(value(tag, key)), measured = res_number_read(value(tag, "measured"));
+    double cycles = cycles_read(tag, "", suffix, ""), measured = res_number_read(value(tag, "measured"));
+    /* uops.info has a least and a greatest value where its ways to measure do not agree. */
+    const char *least = isnan(cycles) ? "min_" : "";
+    cycles = cycles_read(tag, least, suffix, "");
     if (isnan(cycles)) {
         return IP_OK;
     }
@@ -218,28 +291,37 @@ static enum ip_status latency_add(struct reader *reader, struct res_row *row, co
     if (pair == NULL) {
         return ip_fail(reader->err, IP_NO_MEMORY, "out of memory for %s", reader->name);
     }
-    const char *src = value(tag, "src"), *dst = value(tag, "dst");
     const char *start = value(tag, "start_op"), *target = value(tag, "target_op");
     if (start == NULL || target == NULL) {
         return wrong(reader, "a latency without start_op and target_op");
     }
-    (void)snprintf(pair->src, sizeof pair->src, src != NULL ? "%.15s" : "op%.10s", src != NULL ? src : start);
-    (void)snprintf(pair->dst, sizeof pair->dst, dst != NULL ? "%.15s" : "op%.10s",
-                   dst != NULL ? dst : target);
+    end_read(reader, value(tag, "src"), start, pair->src, sizeof pair->src);
+    end_read(reader, value(tag, "dst"), target, pair->dst, sizeof pair->dst);
     text_copy(pair->path, sizeof pair->path, path);
-    pair->cycles = isnan(measured) ? cycles : measured;
-    (void)snprintf(key, sizeof key, "cycles%s_is_upper_bound", suffix);
-    pair->upper_bound = value(tag, key) != NULL;
-    (void)snprintf(key, sizeof key, "cycles%s_same_reg", suffix);
-    pair->same_register_cycles = res_number_read(value(tag, isnan(measured) ? key : "measured_same_reg"));
-    (void)snprintf(key, sizeof key, "max_cycles%s", suffix);
-    pair->slow_cycles = res_number_read(value(tag, isnan(measured) ? key : "measured_slow"));
+    pair->upper_bound = is_upper_bound(tag, least, suffix);
+    if (!isnan(measured)) {
+        pair->cycles = measured;
+        pair->same_register_cycles = res_number_read(value(tag, "measured_same_reg"));
+        pair->slow_cycles = res_number_read(value(tag, "measured_slow"));
+        return IP_OK;
+    }
+    pair->cycles = cycles;
+    pair->same_register_cycles = cycles_read(tag, "", suffix, "_same_reg");
+    if (isnan(pair->same_register_cycles)) {
+        pair->same_register_cycles = cycles_read(tag, "min_", suffix, "_same_reg");
+    }
+    pair->slow_cycles = cycles_read(tag, "max_", suffix, "");
+    pair->slow_upper_bound = is_upper_bound(tag, "max_", suffix);
     return IP_OK;
 }
 
 static enum ip_status latency_read(struct reader *reader, struct res_row *row) {
-    static const char *const paths[][2] = {
-        {"", "register"}, {"_addr", "address"}, {"_addr_index", "index"}, {"_mem", "content"}};
+    /* A gather's index has a name of its own in older files. */
+    static const char *const paths[][2] = {{"", "register"},
+                                           {"_addr", "address"},
+                                           {"_addr_index", "index"},
+                                           {"_addr_VSIB", "index"},
+                                           {"_mem", "content"}};
     enum ip_status status = IP_OK;
     for (size_t i = 0; status == IP_OK && i < sizeof paths / sizeof paths[0]; i++) {
         status = latency_add(reader, row, paths[i][0], paths[i][1]);
@@ -323,6 +405,8 @@ enum ip_status res_xml_read(struct res_sheet *sheet, const char *name, const cha
             row = res_sheet_row_add(sheet);
             status = row != NULL ? instruction_read(reader, row)
                                  : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
+        } else if (strcmp(tag, "operand") == 0) {
+            operand_read(reader);
         } else if (strcmp(tag, "architecture") == 0 && !any) {
             const char *its_name = value(&reader->tag, "name");
             inside = its_name != NULL && ip_ascii_same(its_name, reader->wanted);

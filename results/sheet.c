@@ -61,7 +61,8 @@ void res_row_range_find(struct res_row *row) {
         double slowest = fmax(pair->cycles, pair->slow_cycles); /* not NaN if one is not */
         if (!range.known || slowest > range.high) {
             range.high = slowest;
-            range.high_bound = pair->upper_bound;
+            range.high_bound =
+                pair->upper_bound || (pair->slow_upper_bound && pair->slow_cycles > pair->cycles);
         }
         range.known = true;
     }

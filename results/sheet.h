@@ -21,9 +21,11 @@ struct res_sheet_pair {
     char path[12]; /* "register", "address", "index", "content" */
     double cycles;
     double same_register_cycles; /* with one register for all sources; NaN: not measured */
-    /* With operands that take long (division), or merged into an old value; NaN: not measured. */
+    /* With operands that take long (division), or merged into an old value, or the greater of uops.info's
+     * two; NaN: not measured. */
     double slow_cycles;
     bool upper_bound;
+    bool slow_upper_bound; /* slow_cycles is one, where cycles need not be: of uops.info */
     double share; /* of an upper bound: what adds up with the way back (results/transfer.h); NaN: not known */
 };
 

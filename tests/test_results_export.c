@@ -119,6 +119,7 @@ static void assert_same_pairs(const struct res_row *a, const struct res_row *b) 
         assert_true(same_number(x->same_register_cycles, y->same_register_cycles));
         assert_true(same_number(x->slow_cycles, y->slow_cycles));
         assert_int_equal(x->upper_bound, y->upper_bound);
+        assert_int_equal(x->slow_upper_bound, y->slow_upper_bound);
     }
 }
 
@@ -661,10 +662,150 @@ static void test_architectures(void **state) {
     res_sheet_fini(&sheet);
 }
 
+static const struct res_sheet_pair *pair_at(const struct res_row *row, size_t at, const char *src,
+                                            const char *dst, const char *path) {
+    assert_true(at < row->pair_count);
+    assert_string_equal(row->pairs[at].src, src);
+    assert_string_equal(row->pairs[at].dst, dst);
+    assert_string_equal(row->pairs[at].path, path);
+    return &row->pairs[at];
+}
+
+/* uops.info's file, as its writer (cpuBench.py of nanoBench) makes it: a least and a greatest value where the
+ * ways to measure do not agree, each a bound or not; suppressed operands by their idx. */
+static void test_latencies_of_uops_info(void **state) {
+    (void)state;
+    static const char text[] =
+        "<root>\n"
+        "<instruction string=\"DIV (R32)\">\n"
+        "<operand idx=\"1\" r=\"1\" type=\"reg\" width=\"32\">EAX,ECX</operand>\n"
+        "<operand idx=\"2\" r=\"1\" w=\"1\" suppressed=\"1\" type=\"reg\" width=\"32\">EAX</operand>\n"
+        "<operand idx=\"3\" w=\"1\" suppressed=\"1\" type=\"reg\" width=\"8\">\n  AH\n</operand>\n"
+        "<operand idx=\"4\" w=\"1\" flag_CF=\"undef\" suppressed=\"1\" type=\"flags\"/>\n"
+        "<operand idx=\"5\" w=\"1\" suppressed=\"1\" type=\"mem\"/>\n"
+        "<operand idx=\"6\" w=\"1\" suppressed=\"1\" type=\"reg\">MXCSR</operand>\n"
+        "<operand idx=\"7\" w=\"1\" suppressed=\"1\" type=\"reg\">K0,K1</operand>\n"
+        "<operand idx=\"8\" r=\"1\" implicit=\"1\" type=\"reg\">CL</operand>\n"
+        "<architecture name=\"SKL\"><measurement>\n"
+        "<latency start_op=\"1\" target_op=\"2\" min_cycles=\"23\" max_cycles=\"26\"/>\n"
+        "<latency start_op=\"2\" target_op=\"3\" min_cycles=\"1\" max_cycles=\"7\""
+        " max_cycles_is_upper_bound=\"1\"/>\n"
+        "<latency start_op=\"3\" target_op=\"4\" min_cycles=\"2\" min_cycles_is_upper_bound=\"1\""
+        " max_cycles=\"4\" min_cycles_same_reg=\"0\" max_cycles_same_reg=\"1\"/>\n"
+        "<latency start_op=\"5\" target_op=\"6\" min_cycles_addr=\"5\" max_cycles_addr=\"6\""
+        " min_cycles_addr_index=\"7\" max_cycles_addr_index=\"8\" max_cycles_addr_index_is_upper_bound=\"1\""
+        " min_cycles_mem=\"9\" max_cycles_mem=\"10\"/>\n"
+        "<latency start_op=\"5\" target_op=\"7\" cycles_addr=\"11\" cycles_addr_VSIB=\"12\""
+        " cycles_addr_VSIB_is_upper_bound=\"1\"/>\n"
+        "<latency start_op=\"8\" target_op=\"99\" cycles=\"13\" cycles_is_upper_bound=\"1\"/>\n"
+        "</measurement></architecture></instruction>\n"
+        "<instruction string=\"NEG (R64)\"><architecture name=\"SKL\"><measurement>\n"
+        "<latency start_op=\"1\" target_op=\"2\" cycles=\"1\"/>\n"
+        "</measurement></architecture></instruction></root>";
+    struct ip_error err = {0};
+    struct res_sheet sheet = {0};
+    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_OK);
+    assert_int_equal(sheet.count, 2);
+    const struct res_row *row = &sheet.rows[0];
+    assert_int_equal(row->pair_count, 9);
+    const struct res_sheet_pair *pair = pair_at(row, 0, "op1", "rax", "register");
+    assert_true(pair->cycles == 23 && pair->slow_cycles == 26);
+    assert_false(pair->upper_bound || pair->slow_upper_bound);
+    pair = pair_at(row, 1, "rax", "rax", "register"); /* AH is a part of it */
+    assert_true(pair->cycles == 1 && pair->slow_cycles == 7 && isnan(pair->same_register_cycles));
+    assert_true(!pair->upper_bound && pair->slow_upper_bound);
+    pair = pair_at(row, 2, "rax", "flags", "register");
+    assert_true(pair->cycles == 2 && pair->slow_cycles == 4 && pair->same_register_cycles == 0);
+    assert_true(pair->upper_bound && !pair->slow_upper_bound);
+    pair = pair_at(row, 3, "mem", "other", "address");
+    assert_true(pair->cycles == 5 && pair->slow_cycles == 6 && !pair->slow_upper_bound);
+    pair = pair_at(row, 4, "mem", "other", "index");
+    assert_true(pair->cycles == 7 && pair->slow_cycles == 8 && pair->slow_upper_bound);
+    pair = pair_at(row, 5, "mem", "other", "content");
+    assert_true(pair->cycles == 9 && pair->slow_cycles == 10);
+    pair = pair_at(row, 6, "mem", "op7", "address"); /* one of several registers keeps its number */
+    assert_true(pair->cycles == 11 && isnan(pair->slow_cycles) && !pair->upper_bound);
+    pair = pair_at(row, 7, "mem", "op7", "index");
+    assert_true(pair->cycles == 12 && pair->upper_bound);
+    pair = pair_at(row, 8, "op8", "op99", "register"); /* CL is written, and numbered */
+    assert_true(pair->cycles == 13 && pair->upper_bound);
+    assert_true(row->latency.low == 1 && !row->latency.low_bound);
+    assert_true(row->latency.high == 26 && !row->latency.high_bound);
+    (void)pair_at(&sheet.rows[1], 0, "op1", "op2", "register"); /* not the operand of the one before */
+    res_sheet_fini(&sheet);
+}
+
+/* Takes the attribute ` name="..."` out of a text, wherever it stands. */
+static void attribute_drop(struct ip_text *text, const char *name) {
+    char begin[32];
+    (void)snprintf(begin, sizeof begin, " %s=\"", name);
+    for (char *at = text->data; (at = strstr(at, begin)) != NULL;) {
+        const char *end = strchr(at + strlen(begin), '"') + 1;
+        memmove(at, end, strlen(end) + 1);
+    }
+}
+
+/* Without our own attributes the ends of latencies have the names that isaprobe gives, of the operands. */
+static void test_suppressed_names(void **state) {
+    struct res_sheet *sheet = *state, back = {0};
+    struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
+    struct ip_text text = {0};
+    struct ip_error err = {0};
+    size_t named = 0;
+    assert_int_equal(res_export_write(sheet, &export, &text, &err), IP_OK);
+    attribute_drop(&text, "src");
+    attribute_drop(&text, "dst");
+    assert_int_equal(res_export_read(&back, RES_FORMAT_UOPSINFO_XML, "u", text.data, &err), IP_OK);
+    for (size_t i = 0; i < back.count; i++) {
+        const struct res_row *a = res_sheet_find(sheet, back.rows[i].form), *b = &back.rows[i];
+        assert_int_equal(a->pair_count, b->pair_count);
+        for (size_t p = 0; p < a->pair_count; p++) {
+            if (strcmp(a->pairs[p].src, "k+1") != 0) {
+                assert_string_equal(a->pairs[p].src, b->pairs[p].src);
+            }
+            if (strcmp(a->pairs[p].dst, "k+1") != 0) {
+                assert_string_equal(a->pairs[p].dst, b->pairs[p].dst);
+            }
+            named += strncmp(a->pairs[p].dst, "op", 2) != 0;
+        }
+    }
+    assert_true(named > 20);
+    ip_text_fini(&text);
+    res_sheet_fini(&back);
+}
+
+/* A greatest latency that is a bound, of a least one that is not, goes through the formats that have all. */
+static void test_slow_bounds(void **state) {
+    (void)state;
+    static const enum res_format formats[] = {RES_FORMAT_CSV, RES_FORMAT_JSON};
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        struct res_sheet sheet = {0}, back;
+        struct res_export export = {.format = formats[f]};
+        struct res_sheet_pair *pair = res_row_pair_add(row_made(&sheet, "cmc"));
+        assert_non_null(pair);
+        strcpy(pair->src, "flags");
+        strcpy(pair->dst, "flags");
+        strcpy(pair->path, "register");
+        pair->cycles = 1;
+        pair->slow_cycles = 7;
+        pair->slow_upper_bound = true;
+        res_row_range_find(&sheet.rows[0]);
+        assert_true(!sheet.rows[0].latency.low_bound && sheet.rows[0].latency.high_bound);
+        round_trip(&sheet, &export, &back);
+        assert_same_pairs(&sheet.rows[0], &back.rows[0]);
+        assert_same_range(&sheet.rows[0], &back.rows[0], true);
+        res_sheet_fini(&back);
+        res_sheet_fini(&sheet);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_json_xml_hold_everything),
         cmocka_unit_test(test_architectures),
+        cmocka_unit_test(test_latencies_of_uops_info),
+        cmocka_unit_test(test_slow_bounds),
+        cmocka_unit_test(test_suppressed_names),
         cmocka_unit_test(test_fractional_ports),
         cmocka_unit_test(test_whole_latencies),
         cmocka_unit_test(test_nothing_to_write),

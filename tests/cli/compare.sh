@@ -34,6 +34,12 @@ isaprobe compare "$T/u.xml" "$T/a.db" || echo "exit $?"
 isaprobe compare --arch SKL "$T/u.xml" "$T/a.db" || echo "exit $?"
 isaprobe compare -q --arch nhm "$T/u.xml" "$T/a.db" | rounded
 isaprobe compare -q --arch ZEN4 "$T/u.xml" "$T/a.db" | rounded
+echo "== a least and a greatest latency of uops.info's, of which the least is compared, and its flags"
+printf '<root><instruction string="IMUL (R64, R64)"><operand idx="3" suppressed="1" type="flags" w="1"/>\n%s%s%s</instruction></root>\n' \
+    '<architecture name="NHM"><measurement><latency start_op="1" target_op="1" min_cycles="3" max_cycles="7"/>' \
+    '<latency start_op="2" target_op="1" min_cycles="5" max_cycles="7"/>' \
+    '<latency start_op="2" target_op="3" cycles="9"/></measurement></architecture>' >"$T/range.xml"
+isaprobe compare -q "$T/range.xml" "$T/a.db" | rounded
 echo "== two architectures of one file"
 isaprobe compare -q --arch nhm,ZEN4 "$T/u.xml" "$T/u.xml"
 isaprobe compare -q --arch NHM,ZEN4 "$T/u.xml" "$T/a.db" | rounded
