@@ -298,10 +298,10 @@ static bool uops_bound_take(const char **at, double *cycles, bool *bound) {
     return cycles_take(at, ";]", cycles);
 }
 
-/* "", "3" or "[2;\u22645]" */
+/* "", "-", "3" or "[2;\u22645]" */
 static bool uops_range_read(const char *text, struct res_sheet_range *range) {
     memset(range, 0, sizeof *range);
-    if (text[0] == '\0') {
+    if (text[0] == '\0' || strcmp(text, "-") == 0) {
         return true;
     }
     range->known = true;
@@ -330,8 +330,10 @@ static enum ip_status uops_row_read(struct res_row *row, const char *const *fiel
     (void)snprintf(row->name, sizeof row->name, "%s", of[UOPS_INSTRUCTION]);
     (void)snprintf(row->extension, sizeof row->extension, "%s", of[UOPS_EXTENSION]);
     res_uops_name_plain(row->name);
-    row->throughput = res_number_read(of[UOPS_THROUGHPUT]);
-    row->slots = res_number_read(of[UOPS_SLOTS]);
+    if (!res_number_known(of[UOPS_THROUGHPUT], &row->throughput) ||
+        !res_number_known(of[UOPS_SLOTS], &row->slots)) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0, "a throughput_measured or slots is no number");
+    }
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count;
     if (row->name[0] == '\0' || !uops_range_read(of[UOPS_LATENCY], &row->latency)) {

@@ -28,6 +28,7 @@ struct reader {
     /* Of the instruction's operands: what isaprobe calls those that it does not number; else "". */
     char operands[OPERANDS_MAX][OPERAND_BYTES];
     struct tag tag;
+    const char *bad; /* of the tag: a value that should be a number, and is none; else NULL */
 };
 
 static enum ip_status wrong(struct reader *reader, const char *what) {
@@ -114,6 +115,7 @@ static enum ip_status attribute_read(struct reader *reader) {
 static enum ip_status tag_next(struct reader *reader) {
     struct tag *tag = &reader->tag;
     tag->count = tag->used = 0;
+    reader->bad = NULL;
     for (;;) {
         skip(reader, strcspn(reader->at, "<"));
         if (*reader->at == '\0') {
@@ -160,6 +162,22 @@ static const char *value(const struct tag *tag, const char *key) {
         }
     }
     return NULL;
+}
+
+/* NaN: not known. What is no number is noted for numbers_check. */
+static double number(struct reader *reader, const char *key) {
+    const char *text = value(&reader->tag, key);
+    double it;
+    if (!res_number_known(text, &it)) {
+        reader->bad = text;
+    }
+    return it;
+}
+
+static enum ip_status numbers_check(const struct reader *reader) {
+    return reader->bad == NULL ? IP_OK
+                               : ip_fail_at(reader->err, IP_SYNTAX, reader->name, reader->line, 0,
+                                            "'%.40s' is no number", reader->bad);
 }
 
 static void text_copy(char *to, size_t size, const char *from) {
@@ -239,16 +257,15 @@ static enum ip_status instruction_read(struct reader *reader, struct res_row *ro
 
 static enum ip_status measurement_read(struct reader *reader, struct res_row *row) {
     const struct tag *tag = &reader->tag;
-    double loop = res_number_read(value(tag, "TP_loop")),
-           unrolled = res_number_read(value(tag, "TP_unrolled"));
+    double loop = number(reader, "TP_loop"), unrolled = number(reader, "TP_unrolled");
     row->throughput = fmin(loop, unrolled);
     if (isnan(row->throughput)) {
-        row->throughput = res_number_read(value(tag, "TP"));
+        row->throughput = number(reader, "TP");
     }
-    row->throughput_slow = res_number_read(value(tag, "TP_slow"));
-    row->slots = res_number_read(value(tag, "slots"));
+    row->throughput_slow = number(reader, "TP_slow");
+    row->slots = number(reader, "slots");
     if (isnan(row->slots)) {
-        row->slots = res_number_read(value(tag, "uops_retire_slots"));
+        row->slots = number(reader, "uops_retire_slots");
     }
     const char *ports = value(tag, "ports"), *uops = value(tag, "uops");
     ports = ports != NULL ? ports : value(tag, "usage");
@@ -261,14 +278,14 @@ static enum ip_status measurement_read(struct reader *reader, struct res_row *ro
               ports != NULL                            ? ports
               : uops != NULL && strcmp(uops, "0") == 0 ? "none"
                                                        : "");
-    return IP_OK;
+    return numbers_check(reader);
 }
 
 /* "cycles_addr" and the like. */
-static double cycles_read(const struct tag *tag, const char *prefix, const char *suffix, const char *kind) {
+static double cycles_read(struct reader *reader, const char *prefix, const char *suffix, const char *kind) {
     char key[48];
     (void)snprintf(key, sizeof key, "%scycles%s%s", prefix, suffix, kind);
-    return res_number_read(value(tag, key));
+    return number(reader, key);
 }
 
 static bool is_upper_bound(const struct tag *tag, const char *prefix, const char *suffix) {
@@ -280,10 +297,10 @@ static bool is_upper_bound(const struct tag *tag, const char *prefix, const char
 static enum ip_status latency_add(struct reader *reader, struct res_row *row, const char *suffix,
                                   const char *path) {
     const struct tag *tag = &reader->tag;
-    double cycles = cycles_read(tag, "", suffix, ""), measured = res_number_read(value(tag, "measured"));
+    double cycles = cycles_read(reader, "", suffix, ""), measured = number(reader, "measured");
     /* uops.info has a least and a greatest value where its ways to measure do not agree. */
     const char *least = isnan(cycles) ? "min_" : "";
-    cycles = cycles_read(tag, least, suffix, "");
+    cycles = cycles_read(reader, least, suffix, "");
     if (isnan(cycles)) {
         return IP_OK;
     }
@@ -301,16 +318,16 @@ static enum ip_status latency_add(struct reader *reader, struct res_row *row, co
     pair->upper_bound = is_upper_bound(tag, least, suffix);
     if (!isnan(measured)) {
         pair->cycles = measured;
-        pair->same_register_cycles = res_number_read(value(tag, "measured_same_reg"));
-        pair->slow_cycles = res_number_read(value(tag, "measured_slow"));
+        pair->same_register_cycles = number(reader, "measured_same_reg");
+        pair->slow_cycles = number(reader, "measured_slow");
         return IP_OK;
     }
     pair->cycles = cycles;
-    pair->same_register_cycles = cycles_read(tag, "", suffix, "_same_reg");
+    pair->same_register_cycles = cycles_read(reader, "", suffix, "_same_reg");
     if (isnan(pair->same_register_cycles)) {
-        pair->same_register_cycles = cycles_read(tag, "min_", suffix, "_same_reg");
+        pair->same_register_cycles = cycles_read(reader, "min_", suffix, "_same_reg");
     }
-    pair->slow_cycles = cycles_read(tag, "max_", suffix, "");
+    pair->slow_cycles = cycles_read(reader, "max_", suffix, "");
     pair->slow_upper_bound = is_upper_bound(tag, "max_", suffix);
     return IP_OK;
 }
@@ -326,7 +343,7 @@ static enum ip_status latency_read(struct reader *reader, struct res_row *row) {
     for (size_t i = 0; status == IP_OK && i < sizeof paths / sizeof paths[0]; i++) {
         status = latency_add(reader, row, paths[i][0], paths[i][1]);
     }
-    return status;
+    return status != IP_OK ? status : numbers_check(reader);
 }
 
 static void reader_start(struct reader *reader, const char *text) {

@@ -110,3 +110,8 @@ double res_number_read(const char *text) {
     double number = strtod(text, &end);
     return *end == '\0' && isfinite(number) ? number : NAN;
 }
+
+bool res_number_known(const char *text, double *number) {
+    *number = res_number_read(text);
+    return !isnan(*number) || text == NULL || text[0] == '\0' || strcmp(text, "-") == 0;
+}

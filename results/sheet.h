@@ -108,5 +108,7 @@ bool res_usage_normal(const char *text, uint32_t within, char *normal, size_t si
 void res_number_append(struct ip_text *text, double number);
 /* The number that `text` says, to its end; NaN for NULL, "" or anything else. */
 double res_number_read(const char *text);
+/* The same of a value of uops.info's; false where it is no number, nor NULL, "" or "-": not known there. */
+bool res_number_known(const char *text, double *number);
 
 #endif

@@ -558,6 +558,21 @@ static void test_bad_text(void **state) {
         {RES_FORMAT_JSON, "{\"form\": \"x\", \"latency\": [{\"src\": \"op1\"}]}", "bad:1", "lacks"},
         {RES_FORMAT_UOPSINFO_XML, "<root>\n<instruction>\n</root>", "bad:2", "string="},
         {RES_FORMAT_UOPSINFO_XML, "<root>\n<instruction string=\"x\"/>", "bad:2", "without </root>"},
+        {RES_FORMAT_UOPSINFO_XML,
+         "<root><instruction string=\"x\">\n<measurement TP_loop=\"1,00\"/>\n</instruction></root>", "bad:2",
+         "'1,00' is no number"},
+        {RES_FORMAT_UOPSINFO_XML,
+         "<root><instruction string=\"x\">\n<measurement slots=\"1 \"/>\n</instruction></root>", "bad:2",
+         "'1 ' is no number"},
+        {RES_FORMAT_UOPSINFO_XML,
+         "<root><instruction string=\"x\"><measurement>\n"
+         "<latency start_op=\"1\" target_op=\"1\" cycles=\"3x\"/>\n</measurement></instruction></root>",
+         "bad:2", "'3x' is no number"},
+        {RES_FORMAT_UOPSINFO_XML,
+         "<root><instruction string=\"x\"><measurement>\n"
+         "<latency start_op=\"1\" target_op=\"1\" min_cycles=\"3\" max_cycles=\"inf\"/>\n</measurement>"
+         "</instruction></root>",
+         "bad:2", "'inf' is no number"},
         {RES_FORMAT_UOPSINFO_XML, "<root a=1></root>", "bad:1", "=\"value\""},
         {RES_FORMAT_UOPSINFO_XML, "<root a=\"1", "bad:1", "no end"},
         {RES_FORMAT_OSACA, "isa: x86\n", "bad:1", "no instruction_forms"},
@@ -699,7 +714,8 @@ static void test_latencies_of_uops_info(void **state) {
         " cycles_addr_VSIB_is_upper_bound=\"1\"/>\n"
         "<latency start_op=\"8\" target_op=\"99\" cycles=\"13\" cycles_is_upper_bound=\"1\"/>\n"
         "</measurement></architecture></instruction>\n"
-        "<instruction string=\"NEG (R64)\"><architecture name=\"SKL\"><measurement>\n"
+        "<instruction string=\"NEG (R64)\"><architecture name=\"SKL\">\n"
+        "<measurement TP_loop=\"-\" TP_unrolled=\"2.00\" uops_retire_slots=\"\">\n"
         "<latency start_op=\"1\" target_op=\"2\" cycles=\"1\"/>\n"
         "</measurement></architecture></instruction></root>";
     struct ip_error err = {0};
@@ -732,6 +748,7 @@ static void test_latencies_of_uops_info(void **state) {
     assert_true(row->latency.low == 1 && !row->latency.low_bound);
     assert_true(row->latency.high == 26 && !row->latency.high_bound);
     (void)pair_at(&sheet.rows[1], 0, "op1", "op2", "register"); /* not the operand of the one before */
+    assert_true(sheet.rows[1].throughput == 2 && isnan(sheet.rows[1].slots));
     res_sheet_fini(&sheet);
 }
 

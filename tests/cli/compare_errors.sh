@@ -26,6 +26,13 @@ truncate -s 300M "$T/large"
 try "$T/cpu.db" "$T/large"
 printf 'instruction,what\nADD,1\n' >"$T/u.csv"
 try "$T/cpu.db" "$T/u.csv"
+row() { printf 'instruction,throughput_measured,slots,latency\nCMC,-,,-\nCMC,%s\n' "$1" >"$T/u.csv"; }
+row '1;00,1,1'
+try "$T/cpu.db" "$T/u.csv"
+row '1.00,one,1'
+try "$T/cpu.db" "$T/u.csv"
+row '1.00,1,1x'
+try "$T/cpu.db" "$T/u.csv"
 head -c 5000 "$T/cpu.db" >"$T/cut.db"
 isaprobe compare "$T/cut.db" "$T/cpu.db" 2>"$T/err"
 echo "exit $?, $(wc -l <"$T/err") line"
