@@ -56,9 +56,6 @@ static enum ip_status words_split(struct pw_reader *reader, struct ip_error *err
             reader->copy[i++] = '\0';
             continue;
         }
-        if (reader->count == PW_WORDS_MAX) {
-            return pw_reader_fail(reader, err, "more than %d words in a line", PW_WORDS_MAX);
-        }
         reader->offsets[reader->count] = i;
         reader->words[reader->count++] = reader->copy + i;
         while (i < length && strchr(" \t\r", reader->copy[i]) == NULL) {

@@ -11,7 +11,12 @@
 #include "common/error.h"
 #include "common/text.h"
 
-enum { PW_WORDS_MAX = 24, PW_LINE_MAX = 512, PW_NAME_MAX = 64, PW_TITLE_MAX = 160 };
+enum {
+    PW_LINE_MAX = 512,              /* the end included */
+    PW_WORDS_MAX = PW_LINE_MAX / 2, /* a line cannot hold more: titles and CPUs' names have many */
+    PW_NAME_MAX = 64,
+    PW_TITLE_MAX = 160,
+};
 
 struct pw_reader {
     const char *file; /* for messages; borrowed */

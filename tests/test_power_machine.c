@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -100,6 +101,32 @@ static void machine_round_trip(void **state) {
     }
 }
 
+/* A CPU's identity as results/machine.c has it, of 26 words, a title of many, and as many as a line holds. */
+static void machine_words(void **state) {
+    (void)state;
+    struct pw_machine machine;
+    struct ip_error err = {0};
+    static const char identity[] = "GenuineIntel family 6 model 151 stepping 2, 12th Gen Intel(R) Core(TM) "
+                                   "i9-12900K @ 3.20GHz, performance core, L1d 48 KiB, L1i 32 KiB, "
+                                   "L2 1280 KiB, AVX, AVX2";
+    char text[2 * PW_LINE_MAX];
+    int used = snprintf(text, sizeof text, "machine m\nsetting 1 GHz 1 V\ncpu %s\ntitle", identity);
+    for (int i = 0; i < 79; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " t");
+    }
+    assert_int_equal(pw_machine_parse(&machine, "f", text, &err), IP_OK);
+    assert_string_equal(machine.cpu, identity);
+    assert_int_equal(strlen(machine.title), 2 * 79 - 1);
+    memcpy(text, "machine m\n", 10);
+    for (size_t i = 0; i < PW_LINE_MAX; i++) {
+        text[10 + i] = i % 2 == 0 ? 'x' : ' ';
+    }
+    text[10 + PW_LINE_MAX - 1] = '\0'; /* 256 words, the last one at the end */
+    assert_int_equal(pw_machine_parse(&machine, "f", text, &err), IP_SYNTAX);
+    assert_string_equal(err.place, "f:2");
+    assert_non_null(strstr(err.text, "unknown keyword 'x'"));
+}
+
 /* The forms that the documentation promises. */
 static void machine_forms(void **state) {
     (void)state;
@@ -193,8 +220,9 @@ static void expressions(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machine_errors), cmocka_unit_test(machine_round_trip),
-        cmocka_unit_test(machine_forms),  cmocka_unit_test(kernel_errors),
-        cmocka_unit_test(kernel_size),    cmocka_unit_test(expressions),
+        cmocka_unit_test(machine_words),  cmocka_unit_test(machine_forms),
+        cmocka_unit_test(kernel_errors),  cmocka_unit_test(kernel_size),
+        cmocka_unit_test(expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
