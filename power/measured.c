@@ -8,6 +8,10 @@ enum { FIELDS_MAX = 32, FIELD_MAX = 64, COLUMNS = 5 };
 enum column { COLUMN_DIVISOR, COLUMN_FREQ, COLUMN_CYCLES, COLUMN_TIME, COLUMN_POWER };
 static const char *const column_names[COLUMNS] = {"divisor", "freq_hz", "cycles", "time_s", "power_w"};
 
+/* How far cycles and a time may be apart. A time of two digits may be rounded by as much; the clock of the
+ * next setting is farther away (6 % from a 15th to a 16th). */
+#define TIME_RELATIVE 0.05
+
 struct record {
     char fields[FIELDS_MAX][FIELD_MAX];
     size_t count;
@@ -87,6 +91,25 @@ static enum ip_status header_read(const struct record *record, int columns[COLUM
     return IP_OK;
 }
 
+/* Fails where columns of a row say different things of the setting of `hz`. */
+static enum ip_status contradictions_check(const double values[COLUMNS], double hz, const char *file,
+                                           unsigned line, struct ip_error *err) {
+    double divisor = values[COLUMN_DIVISOR], freq_hz = values[COLUMN_FREQ];
+    double cycles = values[COLUMN_CYCLES], time_s = values[COLUMN_TIME];
+    /* What is not known (NaN) contradicts nothing. Tables cut frequencies, as in a machine's file. */
+    if (!isnan(divisor) && fabs(freq_hz - hz) > fmax(0.005 * hz, 1e6)) {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0,
+                          "divisor %g is the setting of %.2f MHz, but freq_hz is that of %.2f MHz", divisor,
+                          hz / 1e6, freq_hz / 1e6);
+    }
+    if (fabs(cycles / hz - time_s) > TIME_RELATIVE * time_s) {
+        return ip_fail_at(err, IP_SYNTAX, file, line, 0,
+                          "%g cycles take %.4g s at %.2f MHz, but time_s is %g: leave out what is wrong",
+                          cycles, cycles / hz, hz / 1e6, time_s);
+    }
+    return IP_OK;
+}
+
 static enum ip_status record_store(struct pw_measured *measured, const struct record *record,
                                    const int columns[COLUMNS], const struct pw_machine *machine,
                                    const char *file, unsigned line, struct ip_error *err) {
@@ -123,6 +146,10 @@ static enum ip_status record_store(struct pw_measured *measured, const struct re
                                 machine->name, freq_hz / 1e6);
     }
     double hz = machine->settings[at].freq_hz;
+    enum ip_status status = contradictions_check(values, hz, file, line, err);
+    if (status != IP_OK) {
+        return status;
+    }
     struct pw_measured *m = &measured[at];
     if (!isnan(m->cycles)) {
         return ip_fail_at(err, IP_SYNTAX, file, line, 0,

@@ -285,6 +285,11 @@ static void measurements(void **state) {
                      IP_OK);
     assert_near(measured[0].cycles, 4e8, 1);
     assert_near(measured[1].cycles, 5, 1e-9);
+    /* What a table cuts (1600 MHz / 15), and what two digits round, is no contradiction. */
+    assert_int_equal(pw_measured_parse(measured, "f", "divisor,freq_hz,cycles,time_s\n15,106e6,1.12e8,1.1\n",
+                                       &machine, points, 1e9, &err),
+                     IP_OK);
+    assert_true(measured[13].cycles == 1.12e8 && measured[13].time_s == 1.1);
     static const struct {
         const char *text, *place, *words;
     } bad[] = {
@@ -303,6 +308,13 @@ static void measurements(void **state) {
         {"divisor,cycles\n2\n", "f:2", "1 field, where the header has 2"},
         {"divisor,cycles\n2,5,6\n", "f:2", "3 fields, where the header has 2"},
         {"divisor,cycles,time_s\n2,,\n", "f:2", "no cycles and no time"},
+        {"divisor,freq_hz,cycles\n2,100000000,300\n", "f:2",
+         "divisor 2 is the setting of 800.00 MHz, but freq_hz is that of 100.00 MHz"},
+        {"divisor,freq_hz,cycles\n16,106.7e6,300\n", "f:2", "but freq_hz is that of 106.70 MHz"},
+        {"freq_hz,cycles,time_s\n8e8,300,5\n", "f:2",
+         "300 cycles take 3.75e-07 s at 800.00 MHz, but time_s is 5"},
+        {"divisor,cycles,time_s\n15,1.6e8,1.6\n", "f:2", "1.6e+08 cycles take 1.5 s"},
+        {"divisor,cycles,time_s\n15,1.6e8,1.4\n", "f:2", "1.6e+08 cycles take 1.5 s"},
         {"divisor,\"cycles\n2,5\n", "f:1:9", "quotes"},
         {"divisor,cycles\n2,\"5\"0\n", "f:2:3", "quotes"},
         {",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n", "f:1:33", "more than 32 fields"},
