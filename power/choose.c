@@ -46,8 +46,8 @@ static enum ip_status needs_check(const struct pw_point *points, size_t count, e
         }
         if (metric == PW_METRIC_GFLOPS_PER_WATT && !isfinite(points[i].gflops_per_watt)) {
             return ip_fail(err, IP_USAGE,
-                           "GFlops/W needs the kernel's flops: give --flops, or choose --metric "
-                           "energy");
+                           "GFlops/W needs the kernel's flops: a 'flops' line in its file, "
+                           "--flops-per-iteration with --code; or choose --metric energy");
         }
     }
     return IP_OK;

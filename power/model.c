@@ -2,6 +2,7 @@
 #include "power/model.h"
 
 #include <math.h>
+#include <string.h>
 
 enum ip_status pw_model(struct pw_point *points, const struct pw_machine *machine,
                         const struct pw_kernel *kernel, struct ip_error *err) {
@@ -15,10 +16,11 @@ enum ip_status pw_model(struct pw_point *points, const struct pw_machine *machin
             "in its file",
             machine->name);
     }
+    struct pw_point found[PW_SETTINGS_MAX];
     double shortest_s = INFINITY;
     for (size_t i = 0; i < machine->setting_count; i++) {
         const struct pw_setting *setting = &machine->settings[i];
-        struct pw_point *p = &points[i];
+        struct pw_point *p = &found[i];
         p->setting = setting;
         p->compute_cycles = kernel->iterations * kernel->body_cycles;
         p->memory_cycles =
@@ -31,10 +33,20 @@ enum ip_status pw_model(struct pw_point *points, const struct pw_machine *machin
         p->gflops_per_watt = kernel->flops > 0 && p->energy_j > 0 ? kernel->flops / p->energy_j / 1e9 : NAN;
         p->edp_js = p->energy_j * p->time_s;
         p->ed2p_js2 = p->edp_js * p->time_s;
+        /* Infinite costs cannot be compared. The last product (NaN without watts) overflows before others. */
+        if (!isfinite(p->time_s) || isinf(p->ed2p_js2)) {
+            return ip_fail(
+                err, IP_USAGE,
+                "kernel '%s' takes too long to compute with, %.4g s at %.2f MHz: %.4g iterations of "
+                "%.4g cycles, %.4g accesses",
+                kernel->name, p->time_s, setting->freq_hz / 1e6, kernel->iterations, kernel->body_cycles,
+                kernel->accesses);
+        }
         shortest_s = fmin(shortest_s, p->time_s);
     }
     for (size_t i = 0; i < machine->setting_count; i++) {
-        points[i].slowdown = shortest_s > 0 ? points[i].time_s / shortest_s : 1;
+        found[i].slowdown = shortest_s > 0 ? found[i].time_s / shortest_s : 1;
     }
+    memcpy(points, found, machine->setting_count * sizeof *points);
     return IP_OK;
 }

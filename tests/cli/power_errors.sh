@@ -24,6 +24,11 @@ printf "fld qword [esi]\nadd eax\n" >"$T/loop.asm"
 try --machine scc --code "$T/loop.asm" --elements 5 --bytes-per-iteration 8
 printf "kernel k\nsize 4\niterations size\ncode\n    nop\n    add eax\nend\n" >"$T/k"
 try --machine scc --kernel "$T/k"
+printf "kernel k\nsize 1e200\niterations size\nbody 1e150 cycles\n" >"$T/k"
+try --machine scc --kernel "$T/k" --metric time
+try --machine scc --kernel "$T/k" --cycles 1
+printf "kernel k\nsize 8\niterations size\nbody 1 cycles\n" >"$T/k"
+try --machine scc --kernel "$T/k" --metric gflops-per-watt
 try --machine host --root tests/data/power/vm --kernel dot
 try --machine host --root tests/data/power/rk3399 --kernel dot
 try --machine host --root tests/data/power/rk3399 --kernel dot --memory-ns 100
