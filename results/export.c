@@ -25,16 +25,31 @@ double res_pair_cycles(const struct res_sheet_pair *pair) {
     return pair->upper_bound && !isnan(pair->share) ? pair->share : pair->cycles;
 }
 
+double res_row_latency_shared(const struct res_row *row) {
+    double most = NAN;
+    for (size_t i = 0; i < row->pair_count; i++) {
+        const struct res_sheet_pair *pair = &row->pairs[i];
+        if (pair->upper_bound && pair->share < pair->cycles && strcmp(pair->path, "register") == 0) {
+            most = fmax(most, pair->share);
+        }
+    }
+    return most;
+}
+
 double res_row_latency(const struct res_row *row) {
     if (row->pair_count == 0) {
         return row->latency.known ? row->latency.high : NAN;
     }
-    /* What is exact before what is a bound; what goes through memory last. */
+    /* What is exact before what is a bound; what goes through memory last. But what is exact may be only that
+     * of the operand into which a result is merged (CVTSI2SD, PINSRQ): beside it a bound's share counts. */
     double best[4] = {NAN, NAN, NAN, NAN};
     for (size_t i = 0; i < row->pair_count; i++) {
         const struct res_sheet_pair *pair = &row->pairs[i];
         double *kind = &best[2 * (strcmp(pair->path, "content") == 0) + pair->upper_bound];
         *kind = fmax(*kind, res_pair_cycles(pair));
+    }
+    if (!isnan(best[0])) {
+        best[0] = fmax(best[0], res_row_latency_shared(row));
     }
     for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
         if (!isnan(best[i])) {

@@ -266,7 +266,9 @@ static double form_latency(const struct res_row *row) {
             *kind = fmax(*kind, res_pair_cycles(pair));
         }
     }
-    return !isnan(exact) ? exact : !isnan(bound) ? bound : res_row_latency(row);
+    return !isnan(exact)   ? fmax(exact, res_row_latency_shared(row))
+           : !isnan(bound) ? bound
+                           : res_row_latency(row);
 }
 
 /* OSACA wants a list of ports: where they are not known, an empty one, and a key of our own that says so. */

@@ -49,9 +49,12 @@ void res_number_or(struct ip_text *text, double number, const char *nothing);
 
 /* A pair's latency as one number: of a bound the share that is the form's own, where that was found. */
 double res_pair_cycles(const struct res_sheet_pair *pair);
-/* One number for a form's latency, where a format has no room for pairs: the greatest of its exact pairs, of
- * its bounds if there are none; what a value takes through memory only counts where there is nothing else.
- * NaN: none is known. */
+/* The greatest share of the bounds between registers, of those that were found to hold more than the form's
+ * own; NaN: there is none. */
+double res_row_latency_shared(const struct res_row *row);
+/* One number for a form's latency, where a format has no room for pairs: the greatest of its exact pairs and
+ * of those shares, of its bounds if no pair is exact; what a value takes through memory only counts where
+ * there is nothing else. NaN: none is known. */
 double res_row_latency(const struct res_row *row);
 /* µops in all; NaN: the ports are not known. */
 double res_row_uops(const struct res_row *row);

@@ -397,6 +397,56 @@ static void test_whole_latencies(void **state) {
     res_sheet_fini(&sheet);
 }
 
+static void pair_make(struct res_row *row, const char *src, double cycles, bool bound, double share) {
+    struct res_sheet_pair *pair = res_row_pair_add(row);
+    assert_non_null(pair);
+    (void)snprintf(pair->src, sizeof pair->src, "%s", src);
+    strcpy(pair->dst, "op1");
+    strcpy(pair->path, "register");
+    pair->cycles = cycles;
+    pair->upper_bound = bound;
+    pair->share = share;
+}
+
+/* Where a format has one latency, it is not that of the operand into which the result is merged. */
+static void test_one_latency(void **state) {
+    (void)state;
+    static const struct {
+        double exact, bound, share, latency;
+    } cases[] = {
+        {3, 9, 7, 7},     /* a conversion */
+        {8, 9, 7, 8},     /* both know something */
+        {3, 9, 9, 3},     /* nothing is known of the way back: the bound may be twice what it takes */
+        {3, 9, NAN, 3},   /* neither does a file say */
+        {NAN, 9, 7, 7},   /* no exact one */
+        {NAN, 9, NAN, 9}, /* nor a share */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct res_sheet sheet = {0};
+        struct ip_error err = {0};
+        struct ip_text text = {0};
+        struct res_row *row = row_made(&sheet, "vcvtsi2sd xmm, xmm, r64");
+        char expected[40];
+        strcpy(row->ports, "1*p0");
+        if (!isnan(cases[i].exact)) {
+            pair_make(row, "op2", cases[i].exact, false, NAN);
+        }
+        pair_make(row, "op3", cases[i].bound, true, cases[i].share);
+        struct res_export export = {.format = RES_FORMAT_OSACA};
+        assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+        (void)snprintf(expected, sizeof expected, " latency: %.0f,", cases[i].latency);
+        assert_non_null(strstr(text.data, expected));
+        if (llvm_is_here()) {
+            export.format = RES_FORMAT_LLVM_SCHED_JSON;
+            assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+            (void)snprintf(expected, sizeof expected, " \"Latency\": %.0f,", cases[i].latency);
+            assert_non_null(strstr(text.data, expected));
+        }
+        ip_text_fini(&text);
+        res_sheet_fini(&sheet);
+    }
+}
+
 /* A file without one form is no export. */
 static void test_nothing_to_write(void **state) {
     (void)state;
@@ -825,6 +875,7 @@ int main(void) {
         cmocka_unit_test(test_suppressed_names),
         cmocka_unit_test(test_fractional_ports),
         cmocka_unit_test(test_whole_latencies),
+        cmocka_unit_test(test_one_latency),
         cmocka_unit_test(test_nothing_to_write),
         cmocka_unit_test(test_csv_holds_ranges),
         cmocka_unit_test(test_lua_holds_ranges),
