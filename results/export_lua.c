@@ -3,7 +3,8 @@
  * __insn_ext_bypass: nb_uops (issue slots), latency and rcpt as {min, max}, uops_groups as {uops, {ports}}.
  *
  * The file lists the forms one by one, and its last lines fold them into that table: what the forms of one
- * mnemonic have in common, and the range where they differ. */
+ * mnemonic have in common, and the range where they differ. What a prefix or a segment register makes of a
+ * mnemonic is listed without it and stays out: no ADD takes as long as LOCK ADD. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static const char fold[] =
     "   for key, value in pairs(a) do if not same(value, b[key]) then return false end end\n"
     "   return #a == #b\n"
     "end\n"
-    "for _, form in ipairs(isaprobe_forms) do\n"
+    "local function add(form)\n"
+    "   if form.mnemonic == nil then return end\n"
     "   local entry = __insn_ext_bypass[form.mnemonic] or {}\n"
     "   __insn_ext_bypass[form.mnemonic] = entry\n"
     "   widen(entry, \"nb_uops\", form.nb_uops, form.nb_uops)\n"
@@ -35,11 +37,46 @@ static const char fold[] =
     "   if entry.uops_groups == nil then entry.uops_groups = form.uops_groups or false\n"
     "   elseif not same(entry.uops_groups, form.uops_groups or false) then entry.uops_groups = false end\n"
     "end\n"
+    "for _, form in ipairs(isaprobe_forms) do add(form) end\n"
     "for _, entry in pairs(__insn_ext_bypass) do\n"
     "   if not entry.uops_groups then entry.uops_groups = nil end\n"
     "end\n";
 
 static const char list[] = "isaprobe_forms = {\n";
+
+/* Does the mnemonic alone stand for the form? A decorator or a word for the encoding does not matter to it.
+ */
+static bool is_plain(const struct isa_form *form) {
+    if (form == NULL || (form->prefix[0] != '\0' && form->prefix[0] != '{')) {
+        return false;
+    }
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        if (form->operands[i].kind == ISA_OPERAND_REG &&
+            form->operands[i].reg_class == ISA_REG_SEGMENT) { /* MOV, else one of the quickest */
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The least and the greatest, of bounds the form's own share; those of the row where it has no pairs. */
+static void latency_append(struct ip_text *text, const struct res_row *row) {
+    if (!row->latency.known) {
+        return;
+    }
+    double low = row->pair_count == 0 ? row->latency.low : NAN,
+           high = row->pair_count == 0 ? row->latency.high : NAN;
+    for (size_t i = 0; i < row->pair_count; i++) { /* not NaN if one is not */
+        const double cycles = res_pair_cycles(&row->pairs[i]);
+        low = fmin(low, cycles);
+        high = fmax(high, fmax(cycles, row->pairs[i].slow_cycles));
+    }
+    ip_text_append(text, ", latency = {min = ");
+    res_number_append(text, low);
+    ip_text_append(text, ", max = ");
+    res_number_append(text, high);
+    ip_text_append(text, "}");
+}
 
 void res_lua_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text) {
     ip_text_append(text, "-- isaprobe: instruction costs for MAQAO CQA, in core cycles\n-- measured on: ");
@@ -50,25 +87,22 @@ void res_lua_write(const struct res_sheet *sheet, struct res_export *export, str
     ip_text_append(text, list);
     for (size_t i = 0; i < sheet->count; i++) {
         const struct res_row *row = &sheet->rows[i];
-        char mnemonic[ISA_MNEMONIC_MAX] = "";
-        if (row->info != NULL) {
-            memcpy(mnemonic, row->info->mnemonic, sizeof mnemonic);
-        }
-        ip_ascii_capitals(mnemonic);
         ip_text_append(text, "   {form = ");
         ip_text_append_json(text, row->form);
-        ip_text_printf(text, ", mnemonic = \"%s\", isa = \"%s\"", mnemonic, row->extension);
+        if (is_plain(row->info)) {
+            char mnemonic[ISA_MNEMONIC_MAX];
+            memcpy(mnemonic, row->info->mnemonic, sizeof mnemonic);
+            ip_ascii_capitals(mnemonic);
+            ip_text_printf(text, ", mnemonic = \"%s\"", mnemonic);
+        } else {
+            export->merged++; /* listed, for our own readers only */
+        }
+        ip_text_printf(text, ", isa = \"%s\"", row->extension);
         if (!isnan(row->slots)) {
             ip_text_append(text, ", nb_uops = ");
             res_number_append(text, row->slots);
         }
-        if (row->latency.known) {
-            ip_text_append(text, ", latency = {min = ");
-            res_number_append(text, row->latency.low);
-            ip_text_append(text, ", max = ");
-            res_number_append(text, row->latency.high);
-            ip_text_append(text, "}");
-        }
+        latency_append(text, row);
         if (!isnan(row->throughput)) {
             ip_text_append(text, ", rcpt = ");
             res_number_append(text, row->throughput);
