@@ -23,6 +23,12 @@ static const char *register_class(const struct isa_operand *operand) {
     return name;
 }
 
+/* The number of a shift or rotation by one, which has an opcode of its own: compilers write "sar %rax", to
+ * OSACA a form of one operand beside that of an immediate. */
+static bool is_silent_one(const struct isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_IMM && operand->bits == 0 && operand->imm == 1;
+}
+
 /* Appends the operands in AT&T order. False when OSACA has no word for one. */
 static bool operands_append(struct ip_text *text, const struct isa_form *form) {
     bool masked = form->explicit_count > 1 && form->operands[1].mask;
@@ -30,8 +36,8 @@ static bool operands_append(struct ip_text *text, const struct isa_form *form) {
     ip_text_append(text, "[");
     for (unsigned i = form->explicit_count; i-- > 0;) {
         const struct isa_operand *operand = &form->operands[i];
-        if (operand->mask) {
-            continue; /* said of the destination */
+        if (operand->mask || is_silent_one(operand)) {
+            continue; /* a mask is said of the destination */
         }
         ip_text_printf(text, "%s{", comma);
         comma = ", ";
@@ -71,6 +77,9 @@ static void key_make(const struct isa_form *form, char *key, size_t size) {
     for (unsigned i = 0; i < form->explicit_count && used + 2 < size; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool memory = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
+        if (is_silent_one(operand)) {
+            continue;
+        }
         key[used++] = memory                               ? '*'
                       : operand->kind == ISA_OPERAND_IMM   ? '#'
                       : operand->kind == ISA_OPERAND_REL   ? '@'

@@ -508,6 +508,46 @@ static void test_lua_takes_shares(void **state) {
     res_sheet_fini(&sheet);
 }
 
+/* The line of the form in a machine file of OSACA; NULL: it has none. */
+static const char *osaca_line(const char *text, const char *form) {
+    char key[160];
+    (void)snprintf(key, sizeof key, ", isaprobe: \"%s\"}\n", form);
+    const char *at = strstr(text, key);
+    while (at != NULL && at > text && at[-1] != '\n') {
+        at--;
+    }
+    return at;
+}
+
+/* "sar %rax" of gcc and clang has one operand, and is found beside "sar $3, %rax". */
+static void test_osaca_shifts_by_one(void **state) {
+    (void)state;
+    static const char *const forms[][2] = {
+        {"sar r64, 1", "- {name: sar, operands: [{class: register, name: gpr}], "},
+        {"rol m32, 1", "- {name: rol, operands: [{class: memory, base: \"*\", offset: \"*\", index: \"*\", "
+                       "scale: \"*\"}], "},
+        {"sar r64, imm8",
+         "- {name: sar, operands: [{class: immediate, imd: int}, {class: register, name: gpr}], "},
+        {"rol m32, imm8", "- {name: rol, operands: [{class: immediate, imd: int}, {class: memory, "},
+    };
+    struct res_sheet sheet = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_OSACA};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        strcpy(row_made(&sheet, forms[i][0])->ports, "1*p0");
+    }
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+    assert_int_equal(export.merged, 0);
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        const char *line = osaca_line(text.data, forms[i][0]);
+        assert_non_null(line);
+        assert_memory_equal(line, forms[i][1], strlen(forms[i][1]));
+    }
+    ip_text_fini(&text);
+    res_sheet_fini(&sheet);
+}
+
 /* A file without one form is no export. */
 static void test_nothing_to_write(void **state) {
     (void)state;
@@ -939,6 +979,7 @@ int main(void) {
         cmocka_unit_test(test_one_latency),
         cmocka_unit_test(test_lua_folds_what_a_mnemonic_says),
         cmocka_unit_test(test_lua_takes_shares),
+        cmocka_unit_test(test_osaca_shifts_by_one),
         cmocka_unit_test(test_nothing_to_write),
         cmocka_unit_test(test_csv_holds_ranges),
         cmocka_unit_test(test_lua_holds_ranges),
