@@ -29,6 +29,11 @@ static bool is_silent_one(const struct isa_operand *operand) {
     return operand->kind == ISA_OPERAND_IMM && operand->bits == 0 && operand->imm == 1;
 }
 
+/* A store: OSACA has no word for its mask. */
+static bool stores(const struct isa_form *form) {
+    return form->operands[0].kind == ISA_OPERAND_MEM;
+}
+
 /* Appends the operands in AT&T order. False when OSACA has no word for one. */
 static bool operands_append(struct ip_text *text, const struct isa_form *form) {
     bool masked = form->explicit_count > 1 && form->operands[1].mask;
@@ -77,7 +82,7 @@ static void key_make(const struct isa_form *form, char *key, size_t size) {
     for (unsigned i = 0; i < form->explicit_count && used + 2 < size; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool memory = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
-        if (is_silent_one(operand)) {
+        if (is_silent_one(operand) || (operand->mask && stores(form))) {
             continue;
         }
         key[used++] = memory                               ? '*'
@@ -136,7 +141,8 @@ static void names_append(struct ip_text *text, const struct isa_form *form) {
     ip_text_fini(&more);
 }
 
-/* Which form stands for those that OSACA does not tell apart: wide registers, free ones, plain encodings. */
+/* Which form stands for those that OSACA does not tell apart: wide registers, free ones, plain encodings,
+ * stores without a mask. */
 static int representative(const struct isa_form *form) {
     int rank = 0;
     for (unsigned i = 0; i < form->explicit_count; i++) {
@@ -146,6 +152,7 @@ static int representative(const struct isa_form *form) {
         }
         rank -= (operand->reg >= 0 && operand->kind == ISA_OPERAND_REG) || operand->imm_fixed ? 512 : 0;
         rank -= operand->broadcast != 0 ? 512 : 0;
+        rank -= operand->mask && stores(form) ? 4096 : 0;
     }
     return rank - (form->decorator[0] != '\0' || form->prefix[0] != '\0' ? 2048 : 0);
 }

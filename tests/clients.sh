@@ -131,6 +131,9 @@ for form in model['instruction_forms']:
         assert cycles > 0 and all(port in ports for port in where)
     for key in ('latency', 'throughput', 'uops'):
         assert form[key] is None or float(form[key]) >= 0
+# Of two with the same name and operands OSACA finds but one.
+for name, forms in by_name.items():
+    assert len({repr(form['operands']) for form in forms}) == len(forms), name
 # Compilers' names, one letter for the size taken off.
 assert all(name in by_name for name in ('je', 'sal', 'jz', 'shl', 'movabs')), sorted(by_name)
 # Of a load with an operation what its register waits, not what its address does.
