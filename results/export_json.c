@@ -23,6 +23,16 @@ static void pair_append(struct ip_text *text, const struct res_sheet_pair *pair)
     ip_text_append(text, "}");
 }
 
+/* A range that no pairs stand behind, as from a format without them. */
+static void range_append(struct ip_text *text, const struct res_sheet_range *range) {
+    ip_text_append(text, ", \"latency_min\": {\"cycles\": ");
+    res_number_append(text, range->low);
+    ip_text_printf(
+        text, ", \"bound\": \"%s\"}, \"latency_max\": {\"cycles\": ", range->low_bound ? "upper" : "exact");
+    res_number_append(text, range->high);
+    ip_text_printf(text, ", \"bound\": \"%s\"}", range->high_bound ? "upper" : "exact");
+}
+
 static void key_text(struct ip_text *text, const char *key, const char *value) {
     ip_text_printf(text, ", \"%s\": ", key);
     if (value[0] == '\0') {
@@ -44,7 +54,11 @@ void res_json_write(const struct res_sheet *sheet, struct res_export *export, st
             ip_text_append(text, p > 0 ? ", " : "");
             pair_append(text, &row->pairs[p]);
         }
-        ip_text_append(text, "], \"throughput\": ");
+        ip_text_append(text, "]");
+        if (row->pair_count == 0 && row->latency.known) {
+            range_append(text, &row->latency);
+        }
+        ip_text_append(text, ", \"throughput\": ");
         res_number_or(text, row->throughput, "null");
         if (!isnan(row->throughput_slow)) {
             ip_text_append(text, ", \"throughput_slow_cycles\": ");
@@ -76,6 +90,22 @@ static bool pair_read(const struct res_node *node, struct res_sheet_pair *pair) 
     return pair->src[0] != '\0' && pair->dst[0] != '\0' && !isnan(pair->cycles);
 }
 
+static void bound_read(const struct res_node *node, double *cycles, bool *bound) {
+    const char *word = res_node_text(node, "bound");
+    *cycles = res_node_number(node, "cycles");
+    *bound = word != NULL && strcmp(word, "upper") == 0;
+}
+
+/* False: there is a half of it only. */
+static bool range_read(const struct res_node *node, struct res_sheet_range *range) {
+    const struct res_node *low = res_node_find(node, "latency_min"),
+                          *high = res_node_find(node, "latency_max");
+    range->known = low != NULL || high != NULL;
+    bound_read(low, &range->low, &range->low_bound);
+    bound_read(high, &range->high, &range->high_bound);
+    return !range->known || (!isnan(range->low) && !isnan(range->high));
+}
+
 static enum ip_status row_read(struct res_row *row, const struct res_node *node, const char *name,
                                unsigned line, struct ip_error *err) {
     const char *form = res_node_text(node, "form");
@@ -95,6 +125,9 @@ static enum ip_status row_read(struct res_row *row, const struct res_node *node,
     if (!res_usage_parse(row->ports, terms, &count)) {
         return ip_fail_at(err, IP_SYNTAX, name, line, 0,
                           "'%.60s' is no port usage: expected such as 1*p01+2*p5", row->ports);
+    }
+    if (!range_read(node, &row->latency)) {
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0, "latency_min or latency_max lacks cycles");
     }
     const struct res_node *list = res_node_find(node, "latency");
     for (const struct res_node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {

@@ -271,6 +271,12 @@ static void measurement_append(struct ip_text *text, const struct res_row *row, 
     }
     attribute_number(text, "uops_retire_slots", round(row->slots));
     attribute_number(text, "slots", row->slots);
+    if (row->pair_count == 0 && row->latency.known) { /* from a format without pairs: no <latency> says it */
+        attribute_number(text, "latency_min", row->latency.low);
+        ip_text_append(text, row->latency.low_bound ? " latency_min_is_upper_bound=\"1\"" : "");
+        attribute_number(text, "latency_max", row->latency.high);
+        ip_text_append(text, row->latency.high_bound ? " latency_max_is_upper_bound=\"1\"" : "");
+    }
     ip_text_append(text, row->pair_count > 0 ? ">\n" : "/>\n");
     for (size_t i = 0; i < row->pair_count; i++) {
         latency_append(text, row->info, &row->pairs[i]);

@@ -267,6 +267,12 @@ static enum ip_status measurement_read(struct reader *reader, struct res_row *ro
     if (isnan(row->slots)) {
         row->slots = number(reader, "uops_retire_slots");
     }
+    struct res_sheet_range *range = &row->latency;
+    range->low = res_number_read(value(tag, "latency_min"));
+    range->high = res_number_read(value(tag, "latency_max"));
+    range->low_bound = value(tag, "latency_min_is_upper_bound") != NULL;
+    range->high_bound = value(tag, "latency_max_is_upper_bound") != NULL;
+    range->known = !isnan(range->low) && !isnan(range->high);
     const char *ports = value(tag, "ports"), *uops = value(tag, "uops");
     ports = ports != NULL ? ports : value(tag, "usage");
     struct probe_usage_term terms[PROBE_USAGE_TERMS];

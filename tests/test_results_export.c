@@ -195,22 +195,30 @@ static void test_csv_json_xml_hold_everything(void **state) {
     }
 }
 
-/* A latency that is known as a range only, as from Lua or a table of uops.info. */
-static void test_csv_holds_ranges(void **state) {
+/* A latency that is known as a range only, as from Lua or a table of uops.info: from CSV through each format
+ * that has all of a form, and back. */
+static void test_ranges_without_pairs(void **state) {
     (void)state;
     static const char text[] =
         "form,name,isa,status,latency_min,latency_max,throughput,throughput_slow,slots,ports,latency\r\n"
         "cmc,CMC,BASE,,1,<=6,0.25,2.5,1,1*p06,\r\n"
-        "stc,STC,BASE,ok,<=2,3,,,,none,\r\n";
-    struct res_sheet sheet = {0};
-    struct ip_error err = {0};
-    struct ip_text back = {0};
-    struct res_export export = {.format = RES_FORMAT_CSV};
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_CSV, "test", text, &err), IP_OK);
-    assert_int_equal(res_export_write(&sheet, &export, &back, &err), IP_OK);
-    assert_string_equal(ip_text_string(&back), text);
-    ip_text_fini(&back);
-    res_sheet_fini(&sheet);
+        "stc,STC,BASE,,<=2,3.25,,,,none,\r\n"
+        "clc,CLC,BASE,,,,1,,,,\r\n";
+    static const enum res_format formats[] = {RES_FORMAT_CSV, RES_FORMAT_JSON, RES_FORMAT_UOPSINFO_XML};
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        struct res_sheet sheet = {0};
+        struct ip_error err = {0};
+        struct ip_text between = {0}, back = {0};
+        struct res_export export = {.format = formats[f]}, last = {.format = RES_FORMAT_CSV};
+        assert_int_equal(res_export_read(&sheet, RES_FORMAT_CSV, "test", text, &err), IP_OK);
+        assert_int_equal(res_export_write(&sheet, &export, &between, &err), IP_OK);
+        assert_int_equal(res_export_read(&sheet, formats[f], "test", between.data, &err), IP_OK);
+        assert_int_equal(res_export_write(&sheet, &last, &back, &err), IP_OK);
+        assert_string_equal(ip_text_string(&back), text);
+        ip_text_fini(&between);
+        ip_text_fini(&back);
+        res_sheet_fini(&sheet);
+    }
 }
 
 static void test_lua_holds_ranges(void **state) {
@@ -740,6 +748,7 @@ static void test_bad_text(void **state) {
         {RES_FORMAT_JSON, "{\"form\": \"x\" \"y\"}\n", "bad:1", "comma"},
         {RES_FORMAT_JSON, "{\"form\": \"x\n", "bad:1", "does not end"},
         {RES_FORMAT_JSON, "{\"form\": \"x\", \"latency\": [{\"src\": \"op1\"}]}", "bad:1", "lacks"},
+        {RES_FORMAT_JSON, "{\"form\": \"x\",\n\"latency_max\": {\"cycles\": 3}}", "bad:2", "latency_min or"},
         {RES_FORMAT_UOPSINFO_XML, "<root>\n<instruction>\n</root>", "bad:2", "string="},
         {RES_FORMAT_UOPSINFO_XML, "<root>\n<instruction string=\"x\"/>", "bad:2", "without </root>"},
         {RES_FORMAT_UOPSINFO_XML,
@@ -1015,7 +1024,7 @@ int main(void) {
         cmocka_unit_test(test_osaca_shifts_by_one),
         cmocka_unit_test(test_osaca_masked_stores),
         cmocka_unit_test(test_nothing_to_write),
-        cmocka_unit_test(test_csv_holds_ranges),
+        cmocka_unit_test(test_ranges_without_pairs),
         cmocka_unit_test(test_lua_holds_ranges),
         cmocka_unit_test(test_osaca_holds_one_latency),
         cmocka_unit_test(test_exegesis_holds_one_value),
