@@ -147,11 +147,11 @@ enum isaprobe_status isaprobe_model_predict(struct isaprobe_model *model, const 
 /* --- exports -------------------------------------------------------------------------------------------- */
 
 /* The table in one of the formats of 'isaprobe export': "uopsinfo-xml", "osaca", "llvm-exegesis",
- * "llvm-sched-json", "maqao-lua", "csv", "json". `arch` is what the file calls the CPU (NULL: the default).
- * *text is NUL-terminated; free() it. Runs NASM, the formats of LLVM also llvm-mc: ISAPROBE_CAPABILITY
- * without them, and where it cannot be known how they ended: SIGCHLD must not be ignored meanwhile (nor have
- * SA_NOCLDWAIT), and no other thread may wait for any child at all. The table must know its forms' syntaxes
- * (ISAPROBE_USAGE). */
+ * "llvm-sched-json", "maqao-lua", "csv", "json". `arch` is what the file calls the CPU, in letters, digits
+ * and + - . _ (else ISAPROBE_USAGE; NULL: the default). *text is NUL-terminated; free() it. Runs NASM, the
+ * formats of LLVM also llvm-mc: ISAPROBE_CAPABILITY without them, and where it cannot be known how they
+ * ended: SIGCHLD must not be ignored meanwhile (nor have SA_NOCLDWAIT), and no other thread may wait for any
+ * child at all. The table must know its forms' syntaxes (ISAPROBE_USAGE). */
 enum isaprobe_status isaprobe_table_export(const struct isaprobe_table *table, const char *format,
                                            const char *arch, char **text, size_t *length,
                                            struct isaprobe_error *error);

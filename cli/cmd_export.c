@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/cmd_export.c - a store as a file that another analyser reads. */
-#include <string.h>
-
 #include "cli/output.h"
 #include "cli/store.h"
 #include "results/export.h"
@@ -51,10 +49,8 @@ static void losses_report(const struct cli_command *command, const struct cli_se
 }
 
 static int export_run(const struct cli_command *command, struct cli_settings *settings) {
-    /* It stands in names and unquoted in files. */
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._";
     const char *arch = settings->export.arch;
-    if (arch != NULL && (arch[0] == '\0' || arch[strspn(arch, letters)] != '\0')) {
+    if (arch != NULL && !res_arch_is_word(arch)) {
         return cli_usage_error(command->name, "--arch takes letters, digits and + - . _, not '%.40s'", arch);
     }
     if (settings->export.exegesis != RES_EXEGESIS_LATENCY &&

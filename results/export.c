@@ -190,10 +190,19 @@ static enum ip_status format_write(const struct res_sheet *sheet, struct res_exp
     return ip_fail(err, IP_USAGE, "unknown export format: choose one of %s", res_format_words);
 }
 
+bool res_arch_is_word(const char *arch) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._";
+    return arch[0] != '\0' && arch[strspn(arch, letters)] == '\0';
+}
+
 enum ip_status res_export_write(struct res_sheet *sheet, struct res_export *export, struct ip_text *text,
                                 struct ip_error *err) {
     struct ip_text made = {0};
     export->written = export->merged = export->unnamed = 0;
+    if (export->arch != NULL && !res_arch_is_word(export->arch)) {
+        return ip_fail(err, IP_USAGE, "the name of the CPU has letters, digits and + - . _: '%.40s' is none",
+                       export->arch);
+    }
     enum ip_status status = sheet->table.count == 0 ? res_sheet_derive(sheet, err) : IP_OK;
     if (status == IP_OK) {
         status = format_write(sheet, export, &made, err);

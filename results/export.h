@@ -26,15 +26,20 @@ enum res_exegesis { RES_EXEGESIS_LATENCY, RES_EXEGESIS_THROUGHPUT, RES_EXEGESIS_
 struct res_export {
     enum res_format format;
     enum res_exegesis exegesis;
-    const char *arch; /* what the CPU is called in the file; NULL: "isaprobe", for LLVM "x86-64" */
+    const char *arch; /* what the CPU is called in the file (res_arch_is_word); NULL: "isaprobe", for LLVM
+                         "x86-64" */
     /* Afterwards: */
     size_t written; /* forms */
     size_t merged;  /* forms that the format does not tell from one that was written */
     size_t unnamed; /* forms that the format or its tool has no name for, or without the value wanted */
 };
 
+/* Letters, digits and + - . _ : what may stand in names, and unquoted in files. */
+bool res_arch_is_word(const char *arch);
+
 /* Writes the sheet, deriving it first where that is needed. Asks llvm-mc for opcode names (the two formats of
- * LLVM): IP_CAPABILITY when there is none. IP_FAILED when no form can be written. */
+ * LLVM): IP_CAPABILITY when there is none. IP_FAILED when no form can be written, IP_USAGE when `arch` is no
+ * such word. */
 IP_CHECK enum ip_status res_export_write(struct res_sheet *sheet, struct res_export *export,
                                          struct ip_text *text, struct ip_error *err);
 

@@ -105,6 +105,15 @@ static void test_export(void **state) {
     free(text);
     assert_int_equal(isaprobe_table_export(table, "excel", NULL, &text, &length, &error), ISAPROBE_USAGE);
     assert_non_null(strstr(error.text, "maqao-lua"));
+    /* The CPU's name stands unquoted in YAML. */
+    static const char *const names[] = {"", "x: y", "x\ny", "\"", "caf\xc3\xa9"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        text = NULL;
+        assert_int_equal(isaprobe_table_export(table, "uopsinfo-xml", names[i], &text, &length, &error),
+                         ISAPROBE_USAGE);
+        assert_non_null(strstr(error.text, "name of the CPU"));
+        assert_null(text);
+    }
 }
 
 /* A program that ignores SIGCHLD never hears how NASM ended, and is told so. */
