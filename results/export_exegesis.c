@@ -68,44 +68,85 @@ static const char *behind(const char *line, const char *key) {
     return strncmp(line, key, length) == 0 ? line + length + strspn(line + length, " ") : NULL;
 }
 
-static enum ip_status line_read(struct res_sheet *sheet, const char *line, int *kind, const char *name,
-                                unsigned number, struct ip_error *err) {
-    const char *rest;
-    struct res_row *row = sheet->count > 0 ? &sheet->rows[sheet->count - 1] : NULL;
-    if (behind(line, "---") != NULL) {
-        return res_sheet_row_add(sheet) != NULL ? IP_OK
-                                                : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name);
+/* Where a reader is, and what it has of the document there. */
+struct place {
+    const char *name;
+    unsigned line;
+    bool open, valued;
+    int kind; /* -1: no mode yet */
+};
+
+static enum ip_status wrong(const struct place *at, const char *what, struct ip_error *err) {
+    return ip_fail_at(err, IP_SYNTAX, at->name, at->line, 0, "%s", what);
+}
+
+static enum ip_status document_begin(struct res_sheet *sheet, struct place *at, struct ip_error *err) {
+    if (at->open) {
+        return wrong(at, "the document before does not end in ...", err);
     }
-    if (row == NULL) {
-        return ip_fail_at(err, IP_SYNTAX, name, number, 0, "expected --- before anything else");
+    at->open = true;
+    at->valued = false;
+    at->kind = -1;
+    return res_sheet_row_add(sheet) != NULL ? IP_OK
+                                            : ip_fail(err, IP_NO_MEMORY, "out of memory for %s", at->name);
+}
+
+static enum ip_status document_end(const struct res_row *row, struct place *at, struct ip_error *err) {
+    if (row->form[0] == '\0' || !at->valued) {
+        return wrong(at, "a document without measurement, or without info 'isaprobe: FORM'", err);
+    }
+    at->open = false;
+    return IP_OK;
+}
+
+static enum ip_status value_read(struct res_row *row, const char *rest, struct place *at,
+                                 struct ip_error *err) {
+    char word[32];
+    rest += strlen("value:") + strspn(rest + strlen("value:"), " ");
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, ", }"), rest);
+    double value = res_number_read(word);
+    if (isnan(value) || at->kind < 0) {
+        return wrong(at, "a measurement without value or mode", err);
+    }
+    if (at->kind == RES_EXEGESIS_LATENCY) {
+        row->latency = (struct res_sheet_range){.known = true, .low = value, .high = value};
+    } else if (at->kind == RES_EXEGESIS_THROUGHPUT) {
+        row->throughput = value;
+    } else {
+        row->slots = value;
+    }
+    at->valued = true;
+    return IP_OK;
+}
+
+static enum ip_status line_read(struct res_sheet *sheet, const char *line, struct place *at,
+                                struct ip_error *err) {
+    const char *rest;
+    if (behind(line, "---") != NULL) {
+        return document_begin(sheet, at, err);
+    }
+    if (!at->open) {
+        return line[strspn(line, " \r")] == '\0' ? IP_OK
+                                                 : wrong(at, "expected --- before anything else", err);
+    }
+    struct res_row *row = &sheet->rows[sheet->count - 1];
+    if (behind(line, "...") != NULL) {
+        return document_end(row, at, err);
     }
     if ((rest = behind(line, "mode:")) != NULL) {
-        *kind = -1;
+        at->kind = -1;
         for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-            *kind = strcmp(rest, kinds[i].mode) == 0 ? (int)i : *kind;
+            at->kind = strcmp(rest, kinds[i].mode) == 0 ? (int)i : at->kind;
         }
-        return *kind >= 0
+        return at->kind >= 0
                    ? IP_OK
-                   : ip_fail_at(err, IP_SYNTAX, name, number, 0,
+                   : ip_fail_at(err, IP_SYNTAX, at->name, at->line, 0,
                                 "unknown mode '%.40s': expected latency, inverse_throughput or uops", rest);
     }
     if ((rest = behind(line, "info:")) != NULL && (rest = behind(rest, "'isaprobe:")) != NULL) {
         (void)snprintf(row->form, sizeof row->form, "%.*s", (int)strcspn(rest, "'"), rest);
     } else if ((rest = behind(line, "  - {")) != NULL && (rest = strstr(rest, "value:")) != NULL) {
-        char word[32];
-        rest += strlen("value:") + strspn(rest + strlen("value:"), " ");
-        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, ", }"), rest);
-        double value = res_number_read(word);
-        if (isnan(value) || *kind < 0) {
-            return ip_fail_at(err, IP_SYNTAX, name, number, 0, "a measurement without value or mode");
-        }
-        if (*kind == RES_EXEGESIS_LATENCY) {
-            row->latency = (struct res_sheet_range){.known = true, .low = value, .high = value};
-        } else if (*kind == RES_EXEGESIS_THROUGHPUT) {
-            row->throughput = value;
-        } else {
-            row->slots = value;
-        }
+        return value_read(row, rest, at, err);
     }
     return IP_OK;
 }
@@ -113,20 +154,20 @@ static enum ip_status line_read(struct res_sheet *sheet, const char *line, int *
 enum ip_status res_exegesis_read(struct res_sheet *sheet, const char *name, const char *text,
                                  struct ip_error *err) {
     char line[1024];
-    int kind = -1;
-    unsigned number = 0;
+    struct place place = {.name = name};
     enum ip_status status = IP_OK;
     for (const char *at = text; status == IP_OK && *at != '\0';) {
         size_t length = strcspn(at, "\n");
-        number++;
+        place.line++;
         if (length >= sizeof line) {
-            return ip_fail_at(err, IP_SYNTAX, name, number, 0, "a line is longer than %zu bytes",
+            return ip_fail_at(err, IP_SYNTAX, name, place.line, 0, "a line is longer than %zu bytes",
                               sizeof line - 1);
         }
         memcpy(line, at, length);
         line[length] = '\0';
         at += length + (at[length] == '\n');
-        status = line_read(sheet, line, &kind, name, number, err);
+        status = line_read(sheet, line, &place, err);
     }
-    return status;
+    return status == IP_OK && place.open ? wrong(&place, "the file ends in the middle of a document", err)
+                                         : status;
 }

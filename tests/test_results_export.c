@@ -721,6 +721,7 @@ static void test_ports(void **state) {
 
 /* --- bad input ------------------------------------------------------------------------------------------ */
 
+#define DOCUMENT "---\nmode: latency\n  - { value: 1 }\ninfo: 'isaprobe: cmc'\n"
 static void test_bad_text(void **state) {
     (void)state;
     static const struct {
@@ -772,6 +773,15 @@ static void test_bad_text(void **state) {
         {RES_FORMAT_OSACA, "isa: x86\ninstruction_forms:\n- name: add\n", "bad:3", "one form a line"},
         {RES_FORMAT_LLVM_EXEGESIS, "mode: latency\n", "bad:1", "---"},
         {RES_FORMAT_LLVM_EXEGESIS, "---\nmode: speed\n", "bad:2", "unknown mode"},
+        {RES_FORMAT_LLVM_EXEGESIS, DOCUMENT "...\nmode: latency\n", "bad:6", "---"},
+        {RES_FORMAT_LLVM_EXEGESIS, DOCUMENT "---\nmode: latency\n", "bad:5", "does not end"},
+        {RES_FORMAT_LLVM_EXEGESIS, DOCUMENT, "bad:4", "in the middle"},
+        {RES_FORMAT_LLVM_EXEGESIS, DOCUMENT "...\n---\nmode: latency\n  - { value: 1", "bad:8",
+         "in the middle"},
+        {RES_FORMAT_LLVM_EXEGESIS, DOCUMENT "...\n---\n  - { value: 1 }\n", "bad:7", "without value or mode"},
+        {RES_FORMAT_LLVM_EXEGESIS, DOCUMENT "...\n---\ninfo: 'isaprobe: cmc'\n...\n", "bad:8",
+         "without measurement"},
+        {RES_FORMAT_LLVM_EXEGESIS, "---\nmode: uops\n  - { value: 1 }\n...\n", "bad:4", "without info"},
         {RES_FORMAT_LLVM_SCHED_JSON, "{\n\"A\": {\"Port\": 3}\n}", "bad:2", "expected"},
         {RES_FORMAT_LLVM_SCHED_JSON, "{\n\"A\": {\"Port\": [[0, [1]]], \"isaprobe\": \"x\"}\n}", "bad:2",
          "expected"},
