@@ -61,3 +61,10 @@ struct probe_forward probe_forward_read(const double cycles[PROBE_FORWARDS]) {
     }
     return forward;
 }
+
+bool probe_idiom_is_free(const struct probe_idiom *idiom) {
+    static const double near = 1.08, slower = 1.1, clearly = 0.8;
+    const double slot = idiom->nops > idiom->slot ? idiom->nops : idiom->slot;
+    bool as_nops = idiom->same < near * slot && idiom->different > slower * idiom->same;
+    return as_nops || idiom->same < clearly * idiom->executed;
+}

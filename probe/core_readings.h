@@ -3,6 +3,8 @@
 #ifndef ISAPROBE_PROBE_CORE_READINGS_H
 #define ISAPROBE_PROBE_CORE_READINGS_H
 
+#include <stdbool.h>
+
 /* How stores enter the cache. Kernels: stores to two places so many bytes apart, the first at a multiple of
  * 64, the last two in lines of their own; three stores to a block of 32 bytes and one to the next; two stores
  * to one such block and a load of the first. */
@@ -52,5 +54,17 @@ enum probe_turns { PROBE_TURNS_UNKNOWN, PROBE_TURNS_NOT_ASKED, PROBE_TURNS_NO, P
 
 /* `cycles` of each kernel; NaN: not measured. NOT_ASKED: not four ports. */
 enum probe_turns probe_turns_read(const double cycles[PROBE_TURNS]);
+
+/* Cycles of an instance of an idiom, one that does not wait for its one register. */
+struct probe_idiom {
+    double same, different; /* with one register, and with several */
+    double nops;            /* a NOP of its length; NaN: not known */
+    double executed;        /* of one that waits for nothing, on all ports that it may use; NaN: not known */
+    double slot;            /* 1 / issue width */
+};
+/* Does it take no port? It is as fast as NOPs of its length, which the front end may hold up as much (but not
+ * faster than a slot: they may share those), or clearly faster than its ports are: a Zen 5 has six vectors'
+ * idioms in a cycle, of eight slots, and four ports. */
+bool probe_idiom_is_free(const struct probe_idiom *idiom);
 
 #endif

@@ -7,9 +7,6 @@
 #include "probe/core_groups.h"
 #include "probe/core_readings.h"
 
-/* A rate this near to the issue width is the issue width. */
-static const double AT_WIDTH = 1.08;
-
 /* --- issue width --------------------------------------------------------------------------------------- */
 
 static const char *const turns[PROBE_TURNS] = {
@@ -226,6 +223,7 @@ struct idiom {
     const char *feed;             /* an instruction of some latency on register 0 */
     bool three;                   /* operands */
     unsigned uses;
+    unsigned bytes; /* with one of the registers for all operands */
 };
 
 static const char *const gpr32[8] = {"eax", "ecx", "edx", "ebx", "ebp", "esi", "edi", "r8d"};
@@ -240,28 +238,28 @@ static const char *const zmms[8] = {"zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm
 #define ZMM_FEED "vmulps zmm0, zmm0, zmm0"
 
 static const struct idiom idioms[] = {
-    {"xor r32, r32", "xor", gpr32, "r9d", GPR_FEED, false, 0},
-    {"xor r64, r64", "xor", gpr64, "r9", GPR_FEED, false, 0},
-    {"sub r32, r32", "sub", gpr32, "r9d", GPR_FEED, false, 0},
-    {"sub r64, r64", "sub", gpr64, "r9", GPR_FEED, false, 0},
-    {"and r64, r64", "and", gpr64, "r9", GPR_FEED, false, 0},
-    {"sbb r64, r64", "sbb", gpr64, "r9", GPR_FEED, false, 0},
-    {"pxor xmm, xmm", "pxor", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
-    {"xorps xmm, xmm", "xorps", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
-    {"xorpd xmm, xmm", "xorpd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
-    {"psubd xmm, xmm", "psubd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
-    {"pcmpgtd xmm, xmm", "pcmpgtd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
-    {"pcmpeqd xmm, xmm", "pcmpeqd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM},
-    {"vpxor xmm, xmm, xmm", "vpxor", xmms, "xmm9", AVX_FEED, true, GEN_USES_YMM},
-    {"vpxor ymm, ymm, ymm", "vpxor", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
-    {"vxorps ymm, ymm, ymm", "vxorps", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
-    {"vpsubd ymm, ymm, ymm", "vpsubd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
-    {"vpcmpgtd ymm, ymm, ymm", "vpcmpgtd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
-    {"vpcmpeqd ymm, ymm, ymm", "vpcmpeqd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM},
-    {"vpxord zmm, zmm, zmm", "vpxord", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX},
-    {"vpsubd zmm, zmm, zmm", "vpsubd", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX},
+    {"xor r32, r32", "xor", gpr32, "r9d", GPR_FEED, false, 0, 2},
+    {"xor r64, r64", "xor", gpr64, "r9", GPR_FEED, false, 0, 3},
+    {"sub r32, r32", "sub", gpr32, "r9d", GPR_FEED, false, 0, 2},
+    {"sub r64, r64", "sub", gpr64, "r9", GPR_FEED, false, 0, 3},
+    {"and r64, r64", "and", gpr64, "r9", GPR_FEED, false, 0, 3},
+    {"sbb r64, r64", "sbb", gpr64, "r9", GPR_FEED, false, 0, 3},
+    {"pxor xmm, xmm", "pxor", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM, 4},
+    {"xorps xmm, xmm", "xorps", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM, 3},
+    {"xorpd xmm, xmm", "xorpd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM, 4},
+    {"psubd xmm, xmm", "psubd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM, 4},
+    {"pcmpgtd xmm, xmm", "pcmpgtd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM, 4},
+    {"pcmpeqd xmm, xmm", "pcmpeqd", xmms, "xmm9", SSE_FEED, false, GEN_USES_XMM, 4},
+    {"vpxor xmm, xmm, xmm", "vpxor", xmms, "xmm9", AVX_FEED, true, GEN_USES_YMM, 4},
+    {"vpxor ymm, ymm, ymm", "vpxor", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM, 4},
+    {"vxorps ymm, ymm, ymm", "vxorps", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM, 4},
+    {"vpsubd ymm, ymm, ymm", "vpsubd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM, 4},
+    {"vpcmpgtd ymm, ymm, ymm", "vpcmpgtd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM, 4},
+    {"vpcmpeqd ymm, ymm, ymm", "vpcmpeqd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM, 4},
+    {"vpxord zmm, zmm, zmm", "vpxord", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX, 6},
+    {"vpsubd zmm, zmm, zmm", "vpsubd", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX, 6},
 };
-enum { IDIOMS = sizeof idioms / sizeof idioms[0] };
+enum { IDIOMS = sizeof idioms / sizeof idioms[0], IDIOM_COPIES = 7, IDIOM_BYTES = 6 };
 
 static void idiom_line(struct ip_lines *lines, const struct idiom *idiom, unsigned number, bool same) {
     const char *destination = idiom->registers[number];
@@ -291,11 +289,11 @@ static enum ip_status idiom_add(struct core_session *session, const struct idiom
     core_lines(&programs[0].unit, idiom->feed, 1);
     core_lines(&programs[1].unit, idiom->feed, 1);
     idiom_line(&programs[1].unit, idiom, 0, true);
-    for (unsigned i = 0; i < 7; i++) {
+    for (unsigned i = 0; i < IDIOM_COPIES; i++) {
         idiom_line(&programs[2].unit, idiom, i, true);
         idiom_line(&programs[3].unit, idiom, i, false);
     }
-    programs[2].forms_per_unit = programs[3].forms_per_unit = 7;
+    programs[2].forms_per_unit = programs[3].forms_per_unit = IDIOM_COPIES;
     size_t *const to[4] = {&slots->feed, &slots->chained, &slots->same, &slots->different};
     enum ip_status status = IP_OK;
     for (unsigned i = 0; i < 4; i++) {
@@ -308,9 +306,38 @@ static enum ip_status idiom_add(struct core_session *session, const struct idiom
     return status;
 }
 
+/* NOPs as long as idioms are: where those are more than a line of code holds, these are, too. */
+static enum ip_status idiom_nops_add(struct core_session *session, size_t slots[IDIOM_BYTES + 1],
+                                     struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (unsigned bytes = 1; bytes <= IDIOM_BYTES && status == IP_OK; bytes++) {
+        struct gen_program program;
+        core_program_init(&program, "core: NOPs of %u bytes", bytes);
+        core_nops(&program.unit, bytes, IDIOM_COPIES);
+        program.forms_per_unit = IDIOM_COPIES;
+        status = core_add(session, &program, &slots[bytes], err);
+    }
+    return status;
+}
+
+/* Cycles of one that is executed, on all ports that it may use, in independent instances. Those of legacy SSE
+ * wait for themselves: `vpxor xmm` stands for them. NaN: not known. */
+static double executed(const struct core_session *session, const struct idiom_slots slots[IDIOMS],
+                       unsigned i) {
+    const char *stands = idioms[i].uses == GEN_USES_XMM ? "vpxor xmm, xmm, xmm" : idioms[i].form;
+    double cycles = NAN;
+    for (unsigned k = 0; k < IDIOMS; k++) {
+        if (strcmp(idioms[k].form, stands) == 0) {
+            cycles = core_cycles(session, slots[k].different);
+        }
+    }
+    return cycles;
+}
+
 enum ip_status core_idiom_measure(struct core_session *session, struct ip_error *err) {
     struct idiom_slots slots[IDIOMS];
-    enum ip_status status = IP_OK;
+    size_t nops[IDIOM_BYTES + 1];
+    enum ip_status status = idiom_nops_add(session, nops, err);
     for (unsigned i = 0; i < IDIOMS && status == IP_OK; i++) {
         status = idiom_add(session, &idioms[i], &slots[i], err);
     }
@@ -324,7 +351,12 @@ enum ip_status core_idiom_measure(struct core_session *session, struct ip_error 
             continue;
         }
         bool breaks = chained < 0.8 * feed;
-        bool free = same * session->width < AT_WIDTH && different > 1.1 * same;
+        const struct probe_idiom read = {.same = same,
+                                         .different = different,
+                                         .nops = core_cycles(session, nops[idioms[i].bytes]),
+                                         .executed = executed(session, slots, i),
+                                         .slot = 1 / session->width};
+        bool free = probe_idiom_is_free(&read);
         char key[PROBE_CORE_FACT_MAX];
         probe_core_fact_key("idiom", idioms[i].form, NULL, key);
         status = core_learn(session, key, breaks ? 1 + free : 0, core_stat(session, slots[i].same)->spread,

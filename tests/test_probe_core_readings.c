@@ -71,8 +71,37 @@ static void test_forward(void **state) {
     assert_true(isnan(found.other) && found.long_code == 6 && isnan(found.pairs));
 }
 
+static void test_idiom(void **state) {
+    (void)state;
+    static const struct {
+        struct probe_idiom idiom;
+        bool is_free;
+    } cases[] = {
+        /* XOR on a Zen 5, of two and three bytes, eight slots: as fast as such NOPs. */
+        {{.same = 0.151, .different = 0.194, .nops = 0.150, .executed = 0.194, .slot = 0.125}, true},
+        {{.same = 0.135, .different = 0.194, .nops = 0.135, .executed = 0.194, .slot = 0.125}, true},
+        {{.same = 0.151, .different = 0.194, .nops = 0.125, .executed = 0.194, .slot = 0.125}, true},
+        {{.same = 0.167, .different = 0.194, .nops = 0.150, .executed = 0.194, .slot = 0.125}, false},
+        /* VPXOR: six in a cycle, on four ports; VPCMPEQD waits for nothing, and takes one of them. */
+        {{.same = 0.167, .different = 0.250, .nops = NAN, .executed = 0.250, .slot = 0.125}, true},
+        {{.same = 0.250, .different = 0.250, .nops = NAN, .executed = 0.250, .slot = 0.125}, false},
+        /* Of legacy SSE those with different registers wait for themselves, and say nothing. */
+        {{.same = 0.167, .different = 0.440, .nops = NAN, .executed = 0.250, .slot = 0.125}, true},
+        {{.same = 0.250, .different = 0.440, .nops = NAN, .executed = 0.250, .slot = 0.125}, false},
+        {{.same = 0.167, .different = 0.440, .nops = NAN, .executed = NAN, .slot = 0.125}, false},
+        /* As many ports as slots hide it; NOPs that share slots are no measure. */
+        {{.same = 0.25, .different = 0.25, .nops = 0.25, .executed = 0.25, .slot = 0.25}, false},
+        {{.same = 0.25, .different = 0.33, .nops = 0.125, .executed = 0.33, .slot = 0.25}, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (probe_idiom_is_free(&cases[i].idiom) != cases[i].is_free) {
+            fail_msg("case %zu: %s", i, cases[i].is_free ? "takes no port" : "takes one");
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_commit), cmocka_unit_test(test_turns),
-                                       cmocka_unit_test(test_forward)};
+                                       cmocka_unit_test(test_forward), cmocka_unit_test(test_idiom)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
