@@ -168,9 +168,11 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
     }
     plan->pointer = pointer_of(link);
     if (status == IP_OK && plan->pointer < 0 && demands_value(form, link->src)) {
-        status = ip_fail(err, IP_UNSUPPORTED,
-                         "'%s' faults unless its source holds one certain value, which a chain does not keep",
-                         form->syntax);
+        status = ip_fail(
+            err, IP_UNSUPPORTED,
+            "'%s' faults, or does something else, unless its source holds one certain value, which a chain "
+            "does not keep",
+            form->syntax);
     }
     if (status == IP_OK) {
         status = end_of(&plan->in, form, link->src, true, link, err);

@@ -142,10 +142,11 @@ uint64_t gen_fixed_value(const struct gen_pool *pool, const struct isa_form *for
     if (pool->slow_values && gpr == RCX && gen_form_counts_in_cl(form)) {
         return 0;
     }
-    bool selects = strcmp(form->mnemonic, "xgetbv") == 0 || strcmp(form->mnemonic, "rdpkru") == 0;
+    static const char *const by_ecx[] = {"xgetbv", "rdpkru", "rdpru", NULL};
+    bool selects = gen_mnemonic_is_one_of(form->mnemonic, by_ecx);
     bool keys = strcmp(form->mnemonic, "wrpkru") == 0;
     if ((selects || keys) && gpr == RCX) {
-        return 0; /* what ECX selects; others fault */
+        return 0; /* what ECX selects; others fault, or RDPRU has nothing to read */
     }
     if (keys && (gpr == RAX || gpr == RDX)) {
         return gpr == RAX ? PKRU_VALUE : 0;

@@ -453,6 +453,9 @@ static void registers_begin(void **state) {
         struct isa_form form = form_of(cases[i].syntax);
         assert_true(gen_form_gpr_fill(&form, 0x101) == cases[i].fill);
     }
+    const struct gen_pool pool = {0};
+    struct isa_form rdpru = form_of("rdpru");
+    assert_int_equal(gen_fixed_value(&pool, &rdpru, 1, 0x101), 0); /* ECX says which */
 }
 
 /* A selector that there is stays in the keeper: LAR makes none of one. */
