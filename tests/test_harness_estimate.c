@@ -20,6 +20,13 @@ static void coarse_samples(double *samples, uint32_t rounds, double ticks, doubl
     }
 }
 
+/* A loop of so many instances, and one of twice as many. */
+static void lengths_set(struct gen_kernel *kernel, uint32_t copies) {
+    kernel->forms_per_unit = 1;
+    kernel->shorter.copies = copies;
+    kernel->longer.copies = 2 * copies;
+}
+
 /* A step is 1.2 % of what the two lengths differ by: no single sample, and no quantile, is nearer. */
 static void a_coarse_clock_is_averaged_over(void **state) {
     (void)state;
@@ -31,12 +38,9 @@ static void a_coarse_clock_is_averaged_over(void **state) {
     const uint32_t rounds = 44;
     double worst = 0.0, phase = 0.0;
     references.clock_step = step;
-    references.chain.forms_per_unit = kernel.forms_per_unit = 1;
-    references.chain.shorter.copies = CHAIN;
-    references.chain.longer.copies = 2 * CHAIN;
+    lengths_set(&references.chain, CHAIN);
+    lengths_set(&kernel, COPIES);
     references.sentinels[HX_SENTINEL_NOPS] = references.chain;
-    kernel.shorter.copies = COPIES;
-    kernel.longer.copies = 2 * COPIES;
     for (unsigned extra = 0; extra < 40; extra++) { /* cycles of the call: all places within a step */
         struct hx_samples samples = {
             .iterations = ITERATIONS, .reference_iterations = ITERATIONS, .sentinel_iterations = ITERATIONS};
@@ -66,13 +70,9 @@ static double gap_of(double shorter_more, double longer_more) {
     static double values[HX_SAMPLE_ROWS * ROUNDS];
     static struct hx_references references;
     static struct gen_kernel kernel;
-    references.clock_step = 0;
-    references.chain.forms_per_unit = kernel.forms_per_unit = 1;
-    references.chain.shorter.copies = CHAIN;
-    references.chain.longer.copies = 2 * CHAIN;
+    lengths_set(&references.chain, CHAIN);
+    lengths_set(&kernel, COPIES);
     references.sentinels[HX_SENTINEL_NOPS] = references.chain;
-    kernel.shorter.copies = COPIES;
-    kernel.longer.copies = 2 * COPIES;
     struct hx_samples samples = {
         .iterations = ITERATIONS, .reference_iterations = ITERATIONS, .sentinel_iterations = ITERATIONS};
     hx_samples_place(&samples, values, ROUNDS);

@@ -5,8 +5,7 @@
 #include "common/random.h"
 #include "isa/decode.h"
 #include "results/export.h"
-
-#define REFERENCE "../shared/reference/golden_cove_sample.csv"
+#include "tests/sheet_rows.h"
 
 enum { FORMS = 600 };
 
@@ -29,14 +28,6 @@ static void random_ports(struct ip_random *random, char *ports) {
                                  1 + (unsigned)(ip_random_next(random) % 9),
                                  sets[ip_random_next(random) % (sizeof sets / sizeof sets[0])]);
     }
-}
-
-/* A new row of the sheet, of which nothing else is known. */
-static struct res_row *row_made(struct res_sheet *sheet, const char *form) {
-    struct res_row *row = res_sheet_row_add(sheet);
-    assert_non_null(row);
-    (void)snprintf(row->form, sizeof row->form, "%s", form);
-    return row;
 }
 
 static void row_fill(struct res_row *row, const struct isa_form *form, struct ip_random *random) {
@@ -268,14 +259,6 @@ static void test_osaca_holds_one_latency(void **state) {
 
 /* --- LLVM ----------------------------------------------------------------------------------------------- */
 
-static bool llvm_is_here(void) {
-    if (system("llvm-mc --version >/dev/null 2>&1") == 0) { // NOLINT(cert-env33-c): asks the shell for it
-        return true;
-    }
-    print_message("skipped: llvm-mc is not installed\n");
-    return false;
-}
-
 static void test_exegesis_holds_one_value(void **state) {
     struct res_sheet *sheet = *state;
     if (!llvm_is_here()) {
@@ -317,36 +300,6 @@ static void test_schedule_holds_one_form_an_opcode(void **state) {
     res_sheet_fini(&back);
 }
 
-/* Some names that do not change from one LLVM to the next. */
-static void test_llvm_names(void **state) {
-    (void)state;
-    if (!llvm_is_here()) {
-        skip();
-    }
-    static const char *const forms[][2] = {
-        {"add r64, r64", "'ADD64rr RBX RBX R"},
-        {"imul r32, r32, imm32", "'IMUL32rri E"},
-        {"vaddpd ymm, ymm, ymm", "'VADDPDYrr YMM1 YMM2 YMM3'"},
-        {"lock add m64, r64", "'LOCK_PREFIX'"},
-    };
-    struct res_sheet sheet = {0};
-    struct ip_error err = {0};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        row_made(&sheet, forms[i][0])->throughput = 1;
-    }
-    struct res_export export = {.format = RES_FORMAT_LLVM_EXEGESIS, .exegesis = RES_EXEGESIS_THROUGHPUT};
-    struct ip_text text = {0};
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_int_equal(export.written, sizeof forms / sizeof forms[0]);
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (strstr(ip_text_string(&text), forms[i][1]) == NULL) {
-            fail_msg("%s is not in\n%s", forms[i][1], ip_text_string(&text));
-        }
-    }
-    ip_text_fini(&text);
-    res_sheet_fini(&sheet);
-}
-
 static void test_llvm_mc_absent(void **state) {
     struct res_sheet *sheet = *state;
     struct ip_error err = {0};
@@ -360,233 +313,6 @@ static void test_llvm_mc_absent(void **state) {
     assert_int_equal(res_export_write(sheet, &export, &text, &err), IP_CAPABILITY);
     assert_non_null(strstr(err.text, "does not disassemble"));
     assert_int_equal(unsetenv("ISAPROBE_LLVM_MC"), 0);
-}
-
-/* uiCA and OSACA read whole numbers of µops: others stand elsewhere, and come back. */
-static void test_fractional_ports(void **state) {
-    (void)state;
-    struct res_sheet sheet = {0}, back = {0};
-    struct ip_error err = {0};
-    struct ip_text text = {0};
-    struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
-    struct res_row *row = row_made(&sheet, "add r64, r64");
-    strcpy(row->ports, "1.5*p01");
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_null(strstr(text.data, " ports="));
-    assert_non_null(strstr(text.data, " usage=\"1.5*p01\""));
-    assert_non_null(strstr(text.data, "ADD_GPRv_GPRv_03")); /* the other encoding, which is not read again */
-    assert_int_equal(res_export_read(&back, RES_FORMAT_UOPSINFO_XML, "x", text.data, &err), IP_OK);
-    assert_int_equal(back.count, 1);
-    assert_string_equal(back.rows[0].ports, "1.5*p01");
-    ip_text_fini(&text);
-    res_sheet_fini(&back);
-    res_sheet_fini(&sheet);
-}
-
-/* Readers of XML want whole numbers: a half that noise made less is one (probe_latency_whole). */
-static void test_whole_latencies(void **state) {
-    (void)state;
-    struct res_sheet sheet = {0};
-    struct ip_error err = {0};
-    struct ip_text text = {0};
-    struct res_export export = {.format = RES_FORMAT_UOPSINFO_XML};
-    struct res_row *row = row_made(&sheet, "add r64, r64");
-    struct res_sheet_pair *pair = res_row_pair_add(row);
-    assert_non_null(pair);
-    strcpy(pair->src, "op2");
-    strcpy(pair->dst, "op1");
-    strcpy(pair->path, "register");
-    pair->cycles = 3.48;
-    pair->slow_cycles = 7.44;
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_non_null(strstr(text.data, " cycles=\"4\""));
-    assert_non_null(strstr(text.data, " max_cycles=\"7\""));
-    assert_non_null(strstr(text.data, " measured=\"3.48\""));
-    ip_text_fini(&text);
-    res_sheet_fini(&sheet);
-}
-
-static void pair_make(struct res_row *row, const char *src, double cycles, bool bound, double share) {
-    struct res_sheet_pair *pair = res_row_pair_add(row);
-    assert_non_null(pair);
-    (void)snprintf(pair->src, sizeof pair->src, "%s", src);
-    strcpy(pair->dst, "op1");
-    strcpy(pair->path, "register");
-    pair->cycles = cycles;
-    pair->upper_bound = bound;
-    pair->share = share;
-}
-
-/* Where a format has one latency, it is not that of the operand into which the result is merged. */
-static void test_one_latency(void **state) {
-    (void)state;
-    static const struct {
-        double exact, bound, share, latency;
-    } cases[] = {
-        {3, 9, 7, 7},     /* a conversion */
-        {8, 9, 7, 8},     /* both know something */
-        {3, 9, 9, 3},     /* nothing is known of the way back: the bound may be twice what it takes */
-        {3, 9, NAN, 3},   /* neither does a file say */
-        {NAN, 9, 7, 7},   /* no exact one */
-        {NAN, 9, NAN, 9}, /* nor a share */
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct res_sheet sheet = {0};
-        struct ip_error err = {0};
-        struct ip_text text = {0};
-        struct res_row *row = row_made(&sheet, "vcvtsi2sd xmm, xmm, r64");
-        char expected[40];
-        strcpy(row->ports, "1*p0");
-        if (!isnan(cases[i].exact)) {
-            pair_make(row, "op2", cases[i].exact, false, NAN);
-        }
-        pair_make(row, "op3", cases[i].bound, true, cases[i].share);
-        struct res_export export = {.format = RES_FORMAT_OSACA};
-        assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-        (void)snprintf(expected, sizeof expected, " latency: %.0f,", cases[i].latency);
-        assert_non_null(strstr(text.data, expected));
-        if (llvm_is_here()) {
-            export.format = RES_FORMAT_LLVM_SCHED_JSON;
-            assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-            (void)snprintf(expected, sizeof expected, " \"Latency\": %.0f,", cases[i].latency);
-            assert_non_null(strstr(text.data, expected));
-        }
-        ip_text_fini(&text);
-        res_sheet_fini(&sheet);
-    }
-}
-
-/* CQA knows mnemonics only: ADD does not get the costs of LOCK ADD, nor MOV those of segment registers. */
-static void test_lua_folds_what_a_mnemonic_says(void **state) {
-    (void)state;
-    static const struct {
-        const char *form;
-        bool plain;
-    } cases[] = {
-        {"add m64, r64", true},
-        {"lock add m64, r64", false},
-        {"rep movsb", false},
-        {"repne scasb", false},
-        {"{evex} vaddpd xmm, xmm, xmm", true},
-        {"mov sreg, r16", false},
-        {"mov r64, sreg", false},
-        {"vaddpd zmm, zmm, zmm, {rn-sae}", true},
-        {"xchg m64, r64", true},
-        {"movsb", true},
-    };
-    struct res_sheet sheet = {0}, back = {0};
-    struct ip_error err = {0};
-    struct ip_text text = {0};
-    struct res_export export = {.format = RES_FORMAT_MAQAO_LUA};
-    size_t plain = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        row_made(&sheet, cases[i].form)->throughput = 1;
-        plain += cases[i].plain;
-    }
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_int_equal(export.merged, sizeof cases / sizeof cases[0] - plain);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char expected[80];
-        (void)snprintf(expected, sizeof expected, "{form = \"%s\", mnemonic = \"", cases[i].form);
-        if ((strstr(text.data, expected) != NULL) != cases[i].plain) {
-            fail_msg("%s is %s", cases[i].form, cases[i].plain ? "not folded" : "folded");
-        }
-    }
-    assert_int_equal(res_export_read(&back, RES_FORMAT_MAQAO_LUA, "test", text.data, &err), IP_OK);
-    assert_int_equal(back.count, sheet.count); /* all are listed */
-    ip_text_fini(&text);
-    res_sheet_fini(&back);
-    res_sheet_fini(&sheet);
-}
-
-/* Of a bound the form's own share, as in the formats of one latency. */
-static void test_lua_takes_shares(void **state) {
-    (void)state;
-    struct res_sheet sheet = {0};
-    struct ip_error err = {0};
-    struct ip_text text = {0};
-    struct res_export export = {.format = RES_FORMAT_MAQAO_LUA};
-    struct res_row *row = row_made(&sheet, "vcvtsi2sd xmm, xmm, r64");
-    pair_make(row, "op2", 3, false, NAN);
-    pair_make(row, "op3", 9, true, 7);
-    res_row_range_find(row);
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_non_null(strstr(text.data, "latency = {min = 3, max = 7}"));
-    ip_text_fini(&text);
-    res_sheet_fini(&sheet);
-}
-
-/* The line of the form in a machine file of OSACA; NULL: it has none. */
-static const char *osaca_line(const char *text, const char *form) {
-    char key[160];
-    (void)snprintf(key, sizeof key, ", isaprobe: \"%s\"}\n", form);
-    const char *at = strstr(text, key);
-    while (at != NULL && at > text && at[-1] != '\n') {
-        at--;
-    }
-    return at;
-}
-
-/* "sar %rax" of gcc and clang has one operand, and is found beside "sar $3, %rax". */
-static void test_osaca_shifts_by_one(void **state) {
-    (void)state;
-    static const char *const forms[][2] = {
-        {"sar r64, 1", "- {name: sar, operands: [{class: register, name: gpr}], "},
-        {"rol m32, 1", "- {name: rol, operands: [{class: memory, base: \"*\", offset: \"*\", index: \"*\", "
-                       "scale: \"*\"}], "},
-        {"sar r64, imm8",
-         "- {name: sar, operands: [{class: immediate, imd: int}, {class: register, name: gpr}], "},
-        {"rol m32, imm8", "- {name: rol, operands: [{class: immediate, imd: int}, {class: memory, "},
-    };
-    struct res_sheet sheet = {0};
-    struct ip_error err = {0};
-    struct ip_text text = {0};
-    struct res_export export = {.format = RES_FORMAT_OSACA};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        strcpy(row_made(&sheet, forms[i][0])->ports, "1*p0");
-    }
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_int_equal(export.merged, 0);
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        const char *line = osaca_line(text.data, forms[i][0]);
-        assert_non_null(line);
-        assert_memory_equal(line, forms[i][1], strlen(forms[i][1]));
-    }
-    ip_text_fini(&text);
-    res_sheet_fini(&sheet);
-}
-
-/* No two entries are alike to OSACA, which has no word for the mask of a store: the plain one stands for
- * both.
- */
-static void test_osaca_masked_stores(void **state) {
-    (void)state;
-    static const struct {
-        const char *form;
-        bool written;
-    } cases[] = {
-        {"vmovapd m128{k}, xmm", false}, /* first, and yet not taken */
-        {"vmovapd m128, xmm", true},         {"{evex} vmovapd m128, xmm", false},
-        {"vmovapd xmm{k}, m128", true},      {"vmovapd xmm, m128", true},
-        {"vcompresspd m256{k}, ymm", false}, {"vcompresspd m256, ymm", true},
-        {"vpscatterdd vm32z{k}, zmm", true}, /* there is no other */
-    };
-    struct res_sheet sheet = {0};
-    struct ip_error err = {0};
-    struct ip_text text = {0};
-    struct res_export export = {.format = RES_FORMAT_OSACA};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        strcpy(row_made(&sheet, cases[i].form)->ports, "1*p0");
-    }
-    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
-    assert_int_equal(export.merged, 3);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        if ((osaca_line(text.data, cases[i].form) != NULL) != cases[i].written) {
-            fail_msg("%s is %swritten", cases[i].form, cases[i].written ? "not " : "");
-        }
-    }
-    ip_text_fini(&text);
-    res_sheet_fini(&sheet);
 }
 
 /* A file without one form is no export. */
@@ -646,46 +372,6 @@ static void test_names(void **state) {
         res_uops_name_plain(name);
         assert_string_equal(name, plain[i][1]);
     }
-}
-
-static int row_by_name(const void *left, const void *right) {
-    const struct res_row *a = left, *b = right;
-    return strcmp(a->name, b->name);
-}
-
-/* Nearly every name of a published table is the name of one of our forms. */
-static void test_names_of_uops_info(void **state) {
-    (void)state;
-    struct res_sheet published = {0}, ours = {0};
-    struct ip_error err = {0};
-    if (access(REFERENCE, R_OK) != 0) {
-        print_message("skipped: no %s\n", REFERENCE);
-        skip();
-    }
-    assert_int_equal(res_sheet_read(&published, REFERENCE, false, &err), IP_OK);
-    assert_true(published.count > 1000);
-    struct isa_table table = {0};
-    assert_int_equal(isa_table_builtin_add(&table, &err), IP_OK);
-    for (size_t i = 0; i < table.count; i++) {
-        struct res_row *row = row_made(&ours, table.forms[i].syntax);
-        (void)snprintf(row->extension, sizeof row->extension, "%s", table.forms[i].extension);
-    }
-    isa_table_fini(&table);
-    assert_int_equal(res_sheet_derive(&ours, &err), IP_OK);
-    qsort(ours.rows, ours.count, sizeof ours.rows[0], row_by_name);
-    size_t found = 0;
-    for (size_t i = 0; i < published.count; i++) {
-        bool known =
-            bsearch(&published.rows[i], ours.rows, ours.count, sizeof ours.rows[0], row_by_name) != NULL;
-        found += known;
-        if (!known && getenv("VERBOSE") != NULL) {
-            print_message("no form for %s\n", published.rows[i].name);
-        }
-    }
-    print_message("%zu of %zu names found\n", found, published.count);
-    assert_true(found * 100 >= published.count * 98);
-    res_sheet_fini(&published);
-    res_sheet_fini(&ours);
 }
 
 static void test_ports(void **state) {
@@ -833,128 +519,6 @@ static void test_deep_nesting(void **state) {
     assert_non_null(strstr(err.text, "too deep"));
 }
 
-/* A file of uops.info's kind: of several architectures one is read, and nothing is mixed. */
-static void test_architectures(void **state) {
-    (void)state;
-    static const char text[] =
-        "<root>\n"
-        "<instruction string=\"CMC\"><architecture name=\"NHM\"><measurement TP_loop=\"1.00\"/>\n"
-        "</architecture></instruction>\n"
-        "<instruction string=\"IMUL (R64, R64)\">\n"
-        "<architecture name=\"NHM\"><measurement TP_loop=\"1.00\" ports=\"1*p1\">\n"
-        "<latency start_op=\"1\" target_op=\"1\" cycles=\"7\"/></measurement></architecture>\n"
-        "<architecture name=\"ZEN4\"><measurement TP_loop=\"5.00\">\n"
-        "<latency start_op=\"2\" target_op=\"1\" cycles=\"3\"/></measurement></architecture>\n"
-        "</instruction>\n"
-        "<instruction string=\"STC\"><architecture name=\"NHM\"><measurement TP_loop=\"1.00\"/>\n"
-        "</architecture></instruction>\n"
-        "</root>";
-    struct ip_error err = {0};
-    struct res_sheet sheet = {0};
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_SYNTAX);
-    assert_string_equal(err.place, "u:7");
-    assert_non_null(strstr(err.text, "--arch NAME': NHM, ZEN4"));
-    sheet.architecture = "SKL";
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_USAGE);
-    assert_non_null(strstr(err.text, "no architecture 'SKL': --arch takes one of NHM, ZEN4"));
-    assert_int_equal(sheet.count, 0);
-    sheet.architecture = "zen4";
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_OK);
-    assert_int_equal(sheet.count, 1);
-    assert_string_equal(sheet.rows[0].name, "IMUL (R64, R64)");
-    assert_true(sheet.rows[0].throughput == 5 && sheet.rows[0].pair_count == 1);
-    assert_true(sheet.rows[0].latency.high == 3 && sheet.rows[0].ports[0] == '\0');
-    sheet.architecture = "NHM";
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_OK);
-    assert_int_equal(sheet.count, 3);
-    assert_true(sheet.rows[1].throughput == 1 && sheet.rows[1].latency.high == 7);
-    /* Of one architecture the name is no matter. */
-    sheet.architecture = "SKL";
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u",
-                                     "<root><instruction string=\"CMC\"><architecture name=\"NHM\">"
-                                     "<measurement TP=\"2\"/></architecture></instruction></root>",
-                                     &err),
-                     IP_OK);
-    assert_int_equal(sheet.count, 1);
-    assert_true(sheet.rows[0].throughput == 2);
-    res_sheet_fini(&sheet);
-}
-
-static const struct res_sheet_pair *pair_at(const struct res_row *row, size_t at, const char *src,
-                                            const char *dst, const char *path) {
-    assert_true(at < row->pair_count);
-    assert_string_equal(row->pairs[at].src, src);
-    assert_string_equal(row->pairs[at].dst, dst);
-    assert_string_equal(row->pairs[at].path, path);
-    return &row->pairs[at];
-}
-
-/* uops.info's file, as its writer (cpuBench.py of nanoBench) makes it: a least and a greatest value where the
- * ways to measure do not agree, each a bound or not; suppressed operands by their idx. */
-static void test_latencies_of_uops_info(void **state) {
-    (void)state;
-    static const char text[] =
-        "<root>\n"
-        "<instruction string=\"DIV (R32)\">\n"
-        "<operand idx=\"1\" r=\"1\" type=\"reg\" width=\"32\">EAX,ECX</operand>\n"
-        "<operand idx=\"2\" r=\"1\" w=\"1\" suppressed=\"1\" type=\"reg\" width=\"32\">EAX</operand>\n"
-        "<operand idx=\"3\" w=\"1\" suppressed=\"1\" type=\"reg\" width=\"8\">\n  AH\n</operand>\n"
-        "<operand idx=\"4\" w=\"1\" flag_CF=\"undef\" suppressed=\"1\" type=\"flags\"/>\n"
-        "<operand idx=\"5\" w=\"1\" suppressed=\"1\" type=\"mem\"/>\n"
-        "<operand idx=\"6\" w=\"1\" suppressed=\"1\" type=\"reg\">MXCSR</operand>\n"
-        "<operand idx=\"7\" w=\"1\" suppressed=\"1\" type=\"reg\">K0,K1</operand>\n"
-        "<operand idx=\"8\" r=\"1\" implicit=\"1\" type=\"reg\">CL</operand>\n"
-        "<architecture name=\"SKL\"><measurement>\n"
-        "<latency start_op=\"1\" target_op=\"2\" min_cycles=\"23\" max_cycles=\"26\"/>\n"
-        "<latency start_op=\"2\" target_op=\"3\" min_cycles=\"1\" max_cycles=\"7\""
-        " max_cycles_is_upper_bound=\"1\"/>\n"
-        "<latency start_op=\"3\" target_op=\"4\" min_cycles=\"2\" min_cycles_is_upper_bound=\"1\""
-        " max_cycles=\"4\" min_cycles_same_reg=\"0\" max_cycles_same_reg=\"1\"/>\n"
-        "<latency start_op=\"5\" target_op=\"6\" min_cycles_addr=\"5\" max_cycles_addr=\"6\""
-        " min_cycles_addr_index=\"7\" max_cycles_addr_index=\"8\" max_cycles_addr_index_is_upper_bound=\"1\""
-        " min_cycles_mem=\"9\" max_cycles_mem=\"10\"/>\n"
-        "<latency start_op=\"5\" target_op=\"7\" cycles_addr=\"11\" cycles_addr_VSIB=\"12\""
-        " cycles_addr_VSIB_is_upper_bound=\"1\"/>\n"
-        "<latency start_op=\"8\" target_op=\"99\" cycles=\"13\" cycles_is_upper_bound=\"1\"/>\n"
-        "</measurement></architecture></instruction>\n"
-        "<instruction string=\"NEG (R64)\"><architecture name=\"SKL\">\n"
-        "<measurement TP_loop=\"-\" TP_unrolled=\"2.00\" uops_retire_slots=\"\">\n"
-        "<latency start_op=\"1\" target_op=\"2\" cycles=\"1\"/>\n"
-        "</measurement></architecture></instruction></root>";
-    struct ip_error err = {0};
-    struct res_sheet sheet = {0};
-    assert_int_equal(res_export_read(&sheet, RES_FORMAT_UOPSINFO_XML, "u", text, &err), IP_OK);
-    assert_int_equal(sheet.count, 2);
-    const struct res_row *row = &sheet.rows[0];
-    assert_int_equal(row->pair_count, 9);
-    const struct res_sheet_pair *pair = pair_at(row, 0, "op1", "rax", "register");
-    assert_true(pair->cycles == 23 && pair->slow_cycles == 26);
-    assert_false(pair->upper_bound || pair->slow_upper_bound);
-    pair = pair_at(row, 1, "rax", "rax", "register"); /* AH is a part of it */
-    assert_true(pair->cycles == 1 && pair->slow_cycles == 7 && isnan(pair->same_register_cycles));
-    assert_true(!pair->upper_bound && pair->slow_upper_bound);
-    pair = pair_at(row, 2, "rax", "flags", "register");
-    assert_true(pair->cycles == 2 && pair->slow_cycles == 4 && pair->same_register_cycles == 0);
-    assert_true(pair->upper_bound && !pair->slow_upper_bound);
-    pair = pair_at(row, 3, "mem", "other", "address");
-    assert_true(pair->cycles == 5 && pair->slow_cycles == 6 && !pair->slow_upper_bound);
-    pair = pair_at(row, 4, "mem", "other", "index");
-    assert_true(pair->cycles == 7 && pair->slow_cycles == 8 && pair->slow_upper_bound);
-    pair = pair_at(row, 5, "mem", "other", "content");
-    assert_true(pair->cycles == 9 && pair->slow_cycles == 10);
-    pair = pair_at(row, 6, "mem", "op7", "address"); /* one of several registers keeps its number */
-    assert_true(pair->cycles == 11 && isnan(pair->slow_cycles) && !pair->upper_bound);
-    pair = pair_at(row, 7, "mem", "op7", "index");
-    assert_true(pair->cycles == 12 && pair->upper_bound);
-    pair = pair_at(row, 8, "op8", "op99", "register"); /* CL is written, and numbered */
-    assert_true(pair->cycles == 13 && pair->upper_bound);
-    assert_true(row->latency.low == 1 && !row->latency.low_bound);
-    assert_true(row->latency.high == 26 && !row->latency.high_bound);
-    (void)pair_at(&sheet.rows[1], 0, "op1", "op2", "register"); /* not the operand of the one before */
-    assert_true(sheet.rows[1].throughput == 2 && isnan(sheet.rows[1].slots));
-    res_sheet_fini(&sheet);
-}
-
 /* Takes the attribute ` name="..."` out of a text, wherever it stands. */
 static void attribute_drop(struct ip_text *text, const char *name) {
     char begin[32];
@@ -1022,17 +586,8 @@ static void test_slow_bounds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_json_xml_hold_everything),
-        cmocka_unit_test(test_architectures),
-        cmocka_unit_test(test_latencies_of_uops_info),
         cmocka_unit_test(test_slow_bounds),
         cmocka_unit_test(test_suppressed_names),
-        cmocka_unit_test(test_fractional_ports),
-        cmocka_unit_test(test_whole_latencies),
-        cmocka_unit_test(test_one_latency),
-        cmocka_unit_test(test_lua_folds_what_a_mnemonic_says),
-        cmocka_unit_test(test_lua_takes_shares),
-        cmocka_unit_test(test_osaca_shifts_by_one),
-        cmocka_unit_test(test_osaca_masked_stores),
         cmocka_unit_test(test_nothing_to_write),
         cmocka_unit_test(test_ranges_without_pairs),
         cmocka_unit_test(test_lua_holds_ranges),
@@ -1040,9 +595,7 @@ int main(void) {
         cmocka_unit_test(test_exegesis_holds_one_value),
         cmocka_unit_test(test_schedule_holds_one_form_an_opcode),
         cmocka_unit_test(test_llvm_mc_absent),
-        cmocka_unit_test(test_llvm_names),
         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_names_of_uops_info),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_bad_text),
         cmocka_unit_test(test_long_fields),
