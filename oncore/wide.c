@@ -26,28 +26,18 @@ enum ip_status core_wide_ports_find(struct core_costs *costs, struct ip_error *e
     return status;
 }
 
-static bool has_register(const struct core_instruction *of, enum isa_reg_class reg_class) {
-    for (unsigned i = 0; i < of->cost->form.operand_count; i++) {
-        const struct isa_operand *operand = &of->cost->form.operands[i];
-        if (operand->kind == ISA_OPERAND_REG && operand->reg_class == reg_class) {
-            return true;
-        }
-    }
-    return false;
-}
+enum { WIDE_BITS = 512 };
 
 void core_wide_close(struct core_block *block, const struct core_costs *costs) {
     bool any = false;
     for (size_t i = 0; i < block->count && costs->wide_closed != 0; i++) {
-        any = any || has_register(&block->items[i], ISA_REG_ZMM);
+        any = any || isa_form_vector_bits(&block->items[i].cost->form) == WIDE_BITS;
     }
     for (size_t i = 0; i < block->count && any; i++) {
         struct core_instruction *to = &block->items[i];
-        bool narrow =
-            !has_register(to, ISA_REG_ZMM) &&
-            (has_register(to, ISA_REG_XMM) || has_register(to, ISA_REG_YMM) || has_register(to, ISA_REG_MMX));
+        const unsigned bits = isa_form_vector_bits(&to->cost->form); /* 0: no vector */
         uint32_t ports = 0;
-        for (unsigned t = 0; t < to->cost->term_count && narrow; t++) {
+        for (unsigned t = 0; t < to->cost->term_count && bits != 0 && bits != WIDE_BITS; t++) {
             ports |= to->cost->terms[t].ports;
         }
         to->closed = ports & costs->wide_closed;

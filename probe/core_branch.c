@@ -163,9 +163,7 @@ static enum ip_status ports_measure(struct core_session *session, struct ip_erro
             struct gen_program program;
             core_program_init(&program, "core: %s%s", rivals[i].form, loop ? " in a loop" : "");
             for (unsigned n = 0; n < COPIES; n++) {
-                const char *hole = strstr(rivals[i].text, "%s");
-                ip_lines_printf(&program.unit, "%.*s%s%s", (int)(hole - rivals[i].text), rivals[i].text,
-                                registers[n], hole + 2);
+                core_line_named(&program.unit, rivals[i].text, registers[n]);
             }
             program.uses = rivals[i].uses;
             program.one_loop = loop;

@@ -27,6 +27,8 @@ struct core_session {
 void core_program_init(struct gen_program *program, const char *title, ...) IP_PRINTF(2, 3);
 /* Appends the instructions of `text` (separated by ';'), `times` times. */
 void core_lines(struct ip_lines *lines, const char *text, unsigned times);
+/* Appends the line that `text` is with `name` in the place of its "%s". */
+void core_line_named(struct ip_lines *lines, const char *text, const char *name);
 /* Every quadword of the data is `value`. */
 void core_memory_fill(struct gen_program *program, uint64_t value);
 /* Appends `count` NOPs of `bytes` (1 to 15) each. */

@@ -6,7 +6,7 @@
  * Each of these forms stands alone, and among operations of 512 bits. What only shares ports with these takes
  * no longer among them than both take one after the other; what takes longer has lost a port. */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "probe/core_groups.h"
 
@@ -16,15 +16,15 @@ enum { NARROW = 12, BETWEEN = 3, WIDE = NARROW / BETWEEN }; /* ymm0 to ymm11, an
  * for 8. */
 static const double OPEN = 1.1, CLOSED = 1.2;
 
-/* "%u" is the destination; nobody writes the sources. One-µop forms of AVX2 that have two or three ports on
+/* "%s" is the destination; nobody writes the sources. One-µop forms of AVX2 that have two or three ports on
  * one core or another. */
 static const struct {
     const char *form, *text;
 } narrow[] = {
-    {"vmulpd ymm, ymm, ymm", "vmulpd ymm%u, ymm12, ymm13"},
-    {"vpslld ymm, ymm, imm8", "vpslld ymm%u, ymm12, 3"},
-    {"vpaddd ymm, ymm, ymm", "vpaddd ymm%u, ymm12, ymm13"},
-    {"vpshufd ymm, ymm, imm8", "vpshufd ymm%u, ymm12, 3"},
+    {"vmulpd ymm, ymm, ymm", "vmulpd %s, ymm12, ymm13"},
+    {"vpslld ymm, ymm, imm8", "vpslld %s, ymm12, 3"},
+    {"vpaddd ymm, ymm, ymm", "vpaddd %s, ymm12, ymm13"},
+    {"vpshufd ymm, ymm, imm8", "vpshufd %s, ymm12, 3"},
 };
 enum { FORMS = sizeof narrow / sizeof narrow[0] };
 
@@ -32,13 +32,13 @@ enum { FORMS = sizeof narrow / sizeof narrow[0] };
 static enum ip_status kernel_add(struct core_session *session, unsigned form, bool wide, size_t *slot,
                                  struct ip_error *err) {
     struct gen_program program;
+    char name[16];
     core_program_init(&program, "core: %s%s", form < FORMS ? narrow[form].form : "512 bits",
                       form < FORMS && wide ? " among 512 bits" : "");
     for (unsigned n = 0; n < NARROW; n++) {
         if (form < FORMS) {
-            const char *hole = strstr(narrow[form].text, "%u");
-            ip_lines_printf(&program.unit, "%.*s%u%s", (int)(hole - narrow[form].text), narrow[form].text, n,
-                            hole + 2);
+            (void)snprintf(name, sizeof name, "ymm%u", n);
+            core_line_named(&program.unit, narrow[form].text, name);
         }
         if (wide && n % BETWEEN == 0) {
             ip_lines_printf(&program.unit, "vpord zmm%u, zmm12, zmm13", 16 + n / BETWEEN);
