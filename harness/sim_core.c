@@ -19,6 +19,18 @@ struct memory_cell {
     int64_t ready;
 };
 
+struct memory {
+    struct memory_cell *cells; /* owned; open addressing */
+    uint32_t *stored;          /* owned; the cells in use, in the order of their first stores */
+    size_t size, stored_count; /* size: a power of two, at least twice the number of stores */
+};
+
+/* The retire cycles of the last slots issued, as many as the reorder buffer has. */
+struct reorder_buffer {
+    int64_t *retired;  /* owned; ring */
+    unsigned size, at; /* at: the oldest, whose place the next slot takes */
+};
+
 struct loop_history {
     int64_t ends[SIM_ITERATIONS_MAX + 1]; /* retire cycle of each iteration */
     uint64_t signatures[SIM_ITERATIONS_MAX + 1];
@@ -32,44 +44,17 @@ struct core {
     struct hx_sim_front front;
     int64_t ready[HX_SIM_FILE_COUNT];
     int64_t unit_free[HX_SIM_UNITS_MAX];
-    struct memory_cell *memory; /* owned */
-    size_t memory_size;         /* power of two, larger than the number of stores */
+    struct memory memory;
     int64_t issue_cycle, retire_cycle, branch_cycle;
     int64_t wide_until;       /* all 512-bit instructions so far are done in this cycle */
     unsigned issued, retired; /* slots of that cycle */
-    int64_t *rob;             /* owned; retire cycle of the last rob slots */
-    uint64_t slots;           /* issued in all */
-    int64_t *waiting;         /* owned; heap of the cycles in which waiting µops start */
-    unsigned waiting_count;
+    struct reorder_buffer rob;
+    unsigned waiting; /* µops in the scheduler: those that start later than in cycle waiting_from */
+    int64_t waiting_from;
 };
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
-}
-
-/* A µop leaves the scheduler when it starts: the heap's top is the next to leave. */
-static void waiting_push(struct core *c, int64_t start) {
-    unsigned i = c->waiting_count++;
-    for (; i > 0 && c->waiting[(i - 1) / 2] > start; i = (i - 1) / 2) {
-        c->waiting[i] = c->waiting[(i - 1) / 2];
-    }
-    c->waiting[i] = start;
-}
-
-static int64_t waiting_pop(struct core *c) {
-    int64_t top = c->waiting[0], last = c->waiting[--c->waiting_count];
-    unsigned i = 0;
-    for (unsigned child; (child = 2 * i + 1) < c->waiting_count; i = child) {
-        if (child + 1 < c->waiting_count && c->waiting[child + 1] < c->waiting[child]) {
-            child++;
-        }
-        if (c->waiting[child] >= last) {
-            break;
-        }
-        c->waiting[i] = c->waiting[child];
-    }
-    c->waiting[i] = last;
-    return top;
 }
 
 static void issue_not_before(struct core *c, int64_t cycle) {
@@ -81,8 +66,8 @@ static void issue_not_before(struct core *c, int64_t cycle) {
 
 static void slots_issue(struct core *c, unsigned slots) {
     for (unsigned i = 0; i < slots; i++) {
-        if (c->slots >= c->d->rob && i < c->d->rob) { /* later ones would wait for the form itself */
-            issue_not_before(c, c->rob[c->slots % c->d->rob]);
+        if (i < c->rob.size) { /* later ones would wait for the form itself */
+            issue_not_before(c, c->rob.retired[c->rob.at]);
         }
         if (c->front.width > 0) {
             issue_not_before(c, hx_sim_front_slot(&c->front));
@@ -91,7 +76,7 @@ static void slots_issue(struct core *c, unsigned slots) {
             issue_not_before(c, c->issue_cycle + 1);
         }
         c->issued++;
-        c->slots++;
+        c->rob.at = c->rob.at + 1 < c->rob.size ? c->rob.at + 1 : 0;
         if (c->front.width > 0) {
             hx_sim_front_renamed(&c->front, c->issue_cycle);
         }
@@ -99,7 +84,11 @@ static void slots_issue(struct core *c, unsigned slots) {
 }
 
 static void slots_retire(struct core *c, unsigned slots, int64_t complete) {
-    for (unsigned i = slots; i > 0; i--) {
+    unsigned at = c->rob.at;
+    for (unsigned i = 0; i < slots; i++) { /* back to the form's first slot */
+        at = (at > 0 ? at : c->rob.size) - 1;
+    }
+    for (unsigned i = 0; i < slots; i++) {
         if (complete > c->retire_cycle) {
             c->retire_cycle = complete;
             c->retired = 0;
@@ -109,25 +98,44 @@ static void slots_retire(struct core *c, unsigned slots, int64_t complete) {
             c->retired = 0;
         }
         c->retired++;
-        c->rob[(c->slots - i) % c->d->rob] = c->retire_cycle;
+        c->rob.retired[at] = c->retire_cycle;
+        at = at + 1 < c->rob.size ? at + 1 : 0;
     }
+}
+
+/* A µop leaves the scheduler when it starts. */
+static void waiting_leave(struct core *c) {
+    if (c->waiting > 0 && c->waiting_from < c->issue_cycle) {
+        c->waiting -= hx_sim_ports_starting(&c->ports, c->waiting_from + 1, c->issue_cycle);
+    }
+    c->waiting_from = c->issue_cycle;
 }
 
 static int64_t uop_start(struct core *c, uint32_t ports, int64_t ready) {
-    int64_t start = hx_sim_ports_take(&c->ports, ports, c->issue_cycle, ready);
-    if (c->waiting_count == c->d->scheduler) {
-        issue_not_before(c, waiting_pop(c));
+    waiting_leave(c);
+    int64_t place = c->issue_cycle; /* when there is one in the scheduler */
+    if (c->waiting == c->d->scheduler) {
+        place = hx_sim_ports_next(&c->ports, c->issue_cycle + 1);
     }
-    waiting_push(c, start);
+    int64_t start = hx_sim_ports_take(&c->ports, ports, c->issue_cycle, ready);
+    c->waiting += start > c->waiting_from;
+    issue_not_before(c, place);
     return start;
 }
 
-static struct memory_cell *memory_cell(struct core *c, uint64_t key) {
-    size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->memory_size - 1);
-    while (c->memory[slot].key != 0 && c->memory[slot].key != key) {
-        slot = (slot + 1) & (c->memory_size - 1);
+static struct memory_cell *memory_cell(const struct memory *m, uint64_t key) {
+    size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (m->size - 1);
+    while (m->cells[slot].key != 0 && m->cells[slot].key != key) {
+        slot = (slot + 1) & (m->size - 1);
     }
-    return &c->memory[slot];
+    return &m->cells[slot];
+}
+
+static void memory_store(struct memory *m, struct memory_cell *cell, uint64_t key, int64_t ready) {
+    if (cell->key == 0) {
+        m->stored[m->stored_count++] = (uint32_t)(cell - m->cells);
+    }
+    *cell = (struct memory_cell){.key = key, .ready = ready};
 }
 
 static int64_t sources_ready(const struct core *c, const struct hx_sim_op *op, bool address, int64_t base) {
@@ -208,7 +216,7 @@ static uint32_t ports_open(const struct core *c, const struct hx_sim_op *op, uin
 static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused) {
     struct moment at = {.base = c->issue_cycle + 1};
     int64_t address_ready = sources_ready(c, op, true, at.base), done = at.base;
-    struct memory_cell *cell = op->loads || op->stores ? memory_cell(c, op->address) : NULL;
+    struct memory_cell *cell = op->loads || op->stores ? memory_cell(&c->memory, op->address) : NULL;
     at.loaded_from = address_ready;
     for (unsigned u = 0; !fused && u < op->uops_count; u++) {
         if (op->uops[u].kind == HX_SIM_UOP_LOAD || op->uops[u].kind == HX_SIM_UOP_ADDRESS) {
@@ -253,8 +261,7 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
             done = later(done, results[r]);
         } else if (cell != NULL) {
             int64_t stored = fused ? results[r] : data_store(c, op, results[r]);
-            cell->key = op->address;
-            cell->ready = stored + c->d->forward_latency;
+            memory_store(&c->memory, cell, op->address, stored + c->d->forward_latency);
             done = later(done, stored + 1);
         }
     }
@@ -294,8 +301,21 @@ static void op_run(struct core *c, const struct hx_sim_op *op, bool fused, bool 
     slots_retire(c, slots, done);
 }
 
+/* Slots retire in order: those before one that has retired have, too. */
+static uint64_t rob_signature(const struct reorder_buffer *rob, uint64_t signature, int64_t now) {
+    unsigned at = rob->at;
+    for (unsigned i = 0; i < rob->size; i++) {
+        at = (at > 0 ? at : rob->size) - 1;
+        if (rob->retired[at] <= now) {
+            break;
+        }
+        signature = hx_sim_hash(signature, rob->retired[at], now);
+    }
+    return signature;
+}
+
 /* All that decides about what comes, relative to the current cycle, as a hash: when it is the same as some
- * iterations ago, the loop has become periodic. */
+ * iterations ago, the loop has become periodic. What waits in the scheduler waits for a port's cycle. */
 static uint64_t core_signature(const struct core *c) {
     int64_t now = c->issue_cycle;
     uint64_t signature = hx_sim_ports_signature(&c->ports, now);
@@ -309,17 +329,10 @@ static uint64_t core_signature(const struct core *c) {
     for (unsigned i = 0; i < c->d->units_count; i++) {
         signature = hx_sim_hash(signature, c->unit_free[i], now);
     }
-    for (size_t i = 0; i < c->memory_size; i++) {
-        signature = hx_sim_hash(signature, c->memory[i].ready, now);
+    for (size_t i = 0; i < c->memory.stored_count; i++) {
+        signature = hx_sim_hash(signature, c->memory.cells[c->memory.stored[i]].ready, now);
     }
-    for (unsigned i = 0; i < c->d->rob; i++) {
-        signature = hx_sim_hash(signature, c->rob[(c->slots + i) % c->d->rob], now);
-    }
-    uint64_t waiting = 0; /* a heap: the order of its items does not matter */
-    for (unsigned i = 0; i < c->waiting_count; i++) {
-        waiting += hx_sim_hash(1, c->waiting[i], now - 1);
-    }
-    return signature ^ waiting;
+    return rob_signature(&c->rob, signature, now);
 }
 
 /* Iterations since the same signature was there; 0: it was not. */
@@ -374,28 +387,31 @@ static void loop_run(struct core *c, const struct hx_sim_program *p, struct loop
 static void core_fini(struct core *c) {
     hx_sim_ports_fini(&c->ports);
     hx_sim_front_fini(&c->front);
-    free(c->memory);
-    free(c->rob);
-    free(c->waiting);
+    free(c->memory.cells);
+    free(c->memory.stored);
+    free(c->rob.retired);
 }
 
 enum ip_status hx_sim_core_run(const struct hx_sim_description *description,
                                const struct hx_sim_program *program, struct hx_sim_widths widths,
                                struct hx_sim_cost *cost, struct ip_error *err) {
     struct core core = {.d = description, .widths = widths};
+    core.ports.count = description->ports_count;
     core.ports.policy = description->policy;
     core.ports.uneven = description->uneven;
     core.ports.random.state = description->seed ^ program->hash;
-    core.memory_size = 16;
-    while (core.memory_size < 2 * program->count) {
-        core.memory_size *= 2;
+    core.memory.size = 16;
+    while (core.memory.size < 2 * program->count) {
+        core.memory.size *= 2;
     }
-    core.memory = calloc(core.memory_size, sizeof *core.memory);
-    core.rob = calloc(description->rob, sizeof *core.rob);
-    core.waiting = calloc(description->scheduler + 1, sizeof *core.waiting);
+    core.memory.cells = calloc(core.memory.size, sizeof *core.memory.cells);
+    core.memory.stored = calloc(core.memory.size, sizeof *core.memory.stored);
+    core.rob.size = description->rob;
+    core.rob.retired = calloc(description->rob, sizeof *core.rob.retired);
     struct loop_history *history = malloc(sizeof *history); /* too large for the stack */
     bool front = hx_sim_front_init(&core.front, description->fetch_width, description->fetch_queue);
-    if (core.memory == NULL || core.rob == NULL || core.waiting == NULL || history == NULL || !front) {
+    if (core.memory.cells == NULL || core.memory.stored == NULL || core.rob.retired == NULL ||
+        history == NULL || !front) {
         core_fini(&core);
         free(history);
         return ip_fail(err, IP_NO_MEMORY, "no memory for the simulated core");

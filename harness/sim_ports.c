@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/samples_text.h"
+#include "harness/sim_hash.h"
 
 #define CYCLES_MAX (INT64_C(1) << 26)
 /* Between ports that are free in the same cycle the one with the fewest µops so far is chosen, which balances
@@ -18,15 +18,15 @@ void hx_sim_ports_fini(struct hx_sim_ports *ports) {
     memset(ports, 0, sizeof *ports);
 }
 
-/* First cycle >= from in which nothing starts on the port; beyond its words all are free. */
+/* First cycle >= from in which nothing starts on the port; behind the last that is busy all are free. */
 static int64_t first_free(const struct hx_sim_port *port, int64_t from) {
     size_t word = (size_t)(from / 64);
-    if (word >= port->words) {
+    if (word >= port->used) {
         return from;
     }
     uint64_t vacant = ~port->busy[word] & (~UINT64_C(0) << (from % 64));
     while (vacant == 0) {
-        if (++word == port->words) {
+        if (++word == port->used) {
             return (int64_t)word * 64;
         }
         vacant = ~port->busy[word];
@@ -34,16 +34,15 @@ static int64_t first_free(const struct hx_sim_port *port, int64_t from) {
     return (int64_t)word * 64 + __builtin_ctzll(vacant);
 }
 
-/* µops bound to the port that have not started by cycle `now`. */
-static unsigned waiting(const struct hx_sim_port *port, int64_t now) {
-    size_t word = (size_t)(now / 64);
+/* The port's µops that start in a cycle from `from` to `to`. */
+static unsigned starting(const struct hx_sim_port *port, int64_t from, int64_t to) {
+    size_t first = (size_t)(from / 64), last = (size_t)(to / 64);
     unsigned count = 0;
-    for (size_t w = word; w < port->words; w++) {
+    for (size_t w = first; w <= last && w < port->used; w++) {
         uint64_t bits = port->busy[w];
-        if (w == word) {
-            bits &= ~UINT64_C(0) << (now % 64);
-        }
-        count += (unsigned)__builtin_popcountll(bits);
+        bits &= w == first ? ~UINT64_C(0) << (from % 64) : ~UINT64_C(0);
+        bits &= w == last ? ~UINT64_C(0) >> (63 - to % 64) : ~UINT64_C(0);
+        count += bits != 0 ? (unsigned)__builtin_popcountll(bits) : 0;
     }
     return count;
 }
@@ -61,6 +60,7 @@ static bool mark(struct hx_sim_port *port, int64_t cycle) {
         port->words = words;
     }
     port->busy[word] |= UINT64_C(1) << (cycle % 64);
+    port->used = word >= port->used ? word + 1 : port->used;
     return true;
 }
 
@@ -86,8 +86,8 @@ static unsigned port_choose(struct hx_sim_ports *ports, uint32_t set, int64_t no
     for (uint32_t rest = set; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         const struct hx_sim_port *port = &ports->port[i];
-        int64_t key =
-            ports->policy == HX_SIM_POLICY_COUNTERS ? (int64_t)waiting(port, now) : first_free(port, ready);
+        int64_t key = ports->policy == HX_SIM_POLICY_COUNTERS ? (int64_t)starting(port, now, INT64_MAX)
+                                                              : first_free(port, ready);
         if (best == HX_SIM_PORTS_MAX || key < best_key ||
             (key == best_key && load(ports, port) < load(ports, &ports->port[best]))) {
             best = i;
@@ -113,26 +113,48 @@ int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now,
     return cycle;
 }
 
+unsigned hx_sim_ports_starting(const struct hx_sim_ports *ports, int64_t from, int64_t to) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < ports->count; i++) {
+        count += starting(&ports->port[i], from, to);
+    }
+    return count;
+}
+
+int64_t hx_sim_ports_next(const struct hx_sim_ports *ports, int64_t from) {
+    size_t words = 0;
+    for (unsigned i = 0; i < ports->count; i++) {
+        words = ports->port[i].used > words ? ports->port[i].used : words;
+    }
+    uint64_t mask = ~UINT64_C(0) << (from % 64);
+    for (size_t w = (size_t)(from / 64); w < words; w++) {
+        uint64_t bits = 0;
+        for (unsigned i = 0; i < ports->count; i++) {
+            bits |= w < ports->port[i].used ? ports->port[i].busy[w] : 0;
+        }
+        bits &= mask;
+        if (bits != 0) {
+            return (int64_t)w * 64 + __builtin_ctzll(bits);
+        }
+        mask = ~UINT64_C(0);
+    }
+    return from;
+}
+
 uint64_t hx_sim_ports_signature(const struct hx_sim_ports *ports, int64_t now) {
-    uint64_t signature = HX_SAMPLES_HASH_BEGIN;
+    uint64_t signature = 0;
     size_t word = (size_t)(now / 64);
     unsigned shift = (unsigned)(now % 64);
-    for (unsigned i = 0; i < HX_SIM_PORTS_MAX; i++) {
+    for (unsigned i = 0; i < ports->count; i++) {
         const struct hx_sim_port *port = &ports->port[i];
-        size_t last = port->words;
-        while (last > word && port->busy[last - 1] == 0) {
-            last--;
-        }
-        for (size_t w = word; w < last; w++) {
+        for (size_t w = word; w < port->used; w++) {
             uint64_t bits = port->busy[w] >> shift;
-            bits |= shift > 0 && w + 1 < last ? port->busy[w + 1] << (64 - shift) : 0;
+            bits |= shift > 0 && w + 1 < port->used ? port->busy[w + 1] << (64 - shift) : 0;
             if (bits != 0) { /* by its place, whatever word it lies in */
-                uint64_t item[2] = {w - word, bits};
-                signature = hx_samples_hash(signature, item, sizeof item);
+                signature = hx_sim_mix(hx_sim_mix(signature, w - word), bits);
             }
         }
-        uint64_t behind = ports->load_max - load(ports, port);
-        signature = hx_samples_hash(signature, &behind, sizeof behind);
+        signature = hx_sim_mix(signature, ports->load_max - load(ports, port));
     }
     return signature;
 }
