@@ -12,6 +12,7 @@
 
 #include "isa/decode.h"
 #include "probe/pair.h"
+#include "tests/brief.h"
 #include "tests/port_machine.h"
 
 #define FIVE                                                                                                 \
@@ -106,6 +107,7 @@ static void test_known_pairs(void **state) {
 
 static void test_noise_and_uneven_binding(void **state) {
     (void)state;
+    skip_under_memcheck();
     known_pairs(FIVE "noise 0.003\nspikes 0.05 14000\ndrift walk 0.0005 0.05\nseed 7\n");
     known_pairs(FIVE "policy uneven 0.05\nseed 8\n");
 }

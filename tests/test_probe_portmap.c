@@ -13,6 +13,7 @@
 #include "isa/decode.h"
 #include "probe/portmap.h"
 #include "probe/usage.h"
+#include "tests/brief.h"
 #include "tests/port_machine.h"
 
 static const struct probe_port_class *class_of(const struct probe_portmap *map, const char *form) {
@@ -200,6 +201,7 @@ static void test_names_of_amd(void **state) {
 
 static void test_noise_and_uneven_binding(void **state) {
     (void)state;
+    skip_under_memcheck();
     recovers(CORE("6", "0156") "noise 0.003\nspikes 0.01 2000\ndrift walk 0.001 0.03\nseed 4\n", skylake);
     recovers(CORE("6", "0156") "policy uneven 0.03\nseed 5\n", skylake);
 }

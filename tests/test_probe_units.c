@@ -12,6 +12,7 @@
 
 #include "isa/decode.h"
 #include "probe/units.h"
+#include "tests/brief.h"
 #include "tests/port_machine.h"
 
 enum { CLASSES_COUNT = 8, SUBJECTS_MAX = 8 };
@@ -121,6 +122,7 @@ static void test_units(void **state) {
 
 static void test_noise(void **state) {
     (void)state;
+    skip_under_memcheck();
     recovers(CORE("6", "0156") RENEWALS "noise 0.003\nspikes 0.01 2000\nseed 11\n");
 }
 

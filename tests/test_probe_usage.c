@@ -12,6 +12,7 @@
 #include "isa/decode.h"
 #include "probe/usage.h"
 #include "probe/usage_steps.h"
+#include "tests/brief.h"
 #include "tests/near.h"
 #include "tests/port_machine.h"
 
@@ -148,12 +149,14 @@ static void test_usages(void **state) {
 
 static void test_noise(void **state) {
     (void)state;
+    skip_under_memcheck();
     recovers(CORE("6", "0156") "noise 0.002\nspikes 0.01 2000\nseed 4\n");
 }
 
 /* Beside microcode blockers must not stand so long that a small part of the time is a uop. */
 static void test_microcode_among_noise(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {CLASSES,
                                        {"pext r64, r64, r64", "13*p0156+7*p06+3*p1+2*p5"},
                                        {"mulx r64, r64, r64", "9*p0156+12*p06+4*p15+1*p1"},

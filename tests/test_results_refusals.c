@@ -364,7 +364,7 @@ static void test_disk_full(void **state) {
     (void)snprintf(small.directory, sizeof small.directory, "%.50s/small", place->directory);
     (void)snprintf(small.path, sizeof small.path, "%s/cpu.db", small.directory);
     assert_int_equal(mkdir(small.directory, 0777), 0);
-    if (mount("isaprobe-test", small.directory, "tmpfs", 0, "size=8m") != 0) {
+    if (mount("isaprobe-test", small.directory, "tmpfs", 0, "size=4m") != 0) {
         print_message("skip: cannot mount a small tmpfs here (%m): RLIMIT_FSIZE has to do\n");
         assert_int_equal(rmdir(small.directory), 0);
         skip();

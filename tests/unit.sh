@@ -29,7 +29,10 @@ done
 
 # Children that a test starts are programs of their own (nasm): valgrind does not follow them.
 checker=()
-[[ -z $skip_file ]] || checker=(valgrind -q --error-exitcode=99 --leak-check=full --suppressions=tests/valgrind.supp)
+if [[ -n $skip_file ]]; then
+    checker=(valgrind -q --error-exitcode=99 --leak-check=full --suppressions=tests/valgrind.supp)
+    export ISAPROBE_TEST_BRIEF=1 # tests/brief.h
+fi
 # The status is kept in a file: xargs tells only whether any failed.
 # shellcheck disable=SC2016
 printf '%s\0' "${tests[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '

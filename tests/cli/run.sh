@@ -75,10 +75,12 @@ run_case() {
 if (($# > 0)); then
     cases=("$@")
 else
-    cases=()
+    # The longest first: none of them is to run alone at the end.
+    cases=(scan_killed man_examples power_calibrate measure_endless)
     for path in "$here"/*.sh; do
         name=${path##*/}
-        [[ $name == run.sh ]] || cases+=("${name%.sh}")
+        name=${name%.sh}
+        [[ $name == run || " ${cases[*]} " == *" $name "* ]] || cases+=("$name")
     done
 fi
 

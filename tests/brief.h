@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/brief.h - tests of a file that go over the same code once more, for its results only: under memcheck,
+ * which looks at the code, they would take a minute. Behind cmocka.h. */
+#ifndef ISAPROBE_TESTS_BRIEF_H
+#define ISAPROBE_TESTS_BRIEF_H
+
+#include <stdlib.h>
+
+/* tests/unit.sh --valgrind sets the variable. */
+static inline void skip_under_memcheck(void) {
+    if (getenv("ISAPROBE_TEST_BRIEF") != NULL) {
+        skip();
+    }
+}
+
+#endif
