@@ -339,8 +339,7 @@ static bool fuses(const struct core_costs *costs, const struct core_instruction 
     /* Measured with the short encoding of the jump; the longer one is the same instruction. */
     char jump[ISA_SYNTAX_MAX];
     (void)snprintf(jump, sizeof jump, "%s rel8", branch->cost->form.mnemonic);
-    const struct probe_core_value *fact =
-        probe_core_fact_get(&costs->core, "fuse", first->cost->form.syntax, jump);
+    const struct probe_core_value *fact = probe_core_fact_get(&costs->core, "fuse", first->syntax, jump);
     if (fact != NULL) {
         return fact->value > 0.5;
     }
@@ -442,6 +441,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     core_lea_name(costs, &form, &to->binding);
     core_stack_name(costs, &form, &to->binding);
     status = core_costs_get(costs, &form, &to->cost, err);
+    to->syntax = status == IP_OK ? to->cost->form.syntax : NULL;
     status = status == IP_OK ? core_zero_get(costs, &to->binding, &to->cost, err) : status;
     if (status != IP_OK) {
         return status;

@@ -31,6 +31,7 @@ struct core_instruction {
     uint32_t offset;
     uint8_t length;
     const struct core_cost *cost; /* borrowed from the costs */
+    const char *syntax; /* borrowed: by which the core's facts name it; `cost` may be that of a zero */
     struct isa_binding binding;
 
     /* Values that it waits for. The first address_count of them make its address; latency[t][s] is from the

@@ -43,7 +43,7 @@ void core_moves_join(struct core_block *block, const struct core_costs *costs) {
     for (size_t i = 0; i + 1 < block->count; i++) {
         struct core_instruction *move = &block->items[i];
         const struct core_instruction *operation = move + 1;
-        if (is_move(move) && changes(operation, move) && takes_moves(costs, operation->cost->form.syntax)) {
+        if (is_move(move) && changes(operation, move) && takes_moves(costs, operation->syntax)) {
             move->joined = true;
             move->slots = 0.0;
         }

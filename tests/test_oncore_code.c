@@ -9,6 +9,9 @@
 #define TIMES_12(text) TIMES_4(text) TIMES_4(text) TIMES_4(text)
 #define CMP_MEM_0      "\x80\xbb\x00\x01\x00\x00\x00" /* cmp byte [rbx+0x100], 0 */
 #define CMP_AX_0       "\x48\x83\xf8\x00"             /* cmp rax, 0 */
+#define CMP_AX_1       "\x48\x83\xf8\x01"             /* cmp rax, 1 */
+#define ADD_CX_0       "\x48\x83\xc1\x00"             /* add rcx, 0 */
+#define ADD_CX_5       "\x48\x83\xc1\x05"             /* add rcx, 5 */
 #define ADD_AX_8       "\x48\x83\xc0\x08"             /* add rax, 8 */
 #define THREE_NOPS     NOP_MEM NOP_MEM NOP_MEM
 #define NOP_MEM        "\x0f\x1f\x40\x08"                         /* nop dword [rax+8] */
@@ -138,12 +141,40 @@ static void test_moves(void **state) {
     core_costs_fini(&costs);
 }
 
+/* Facts are of a form with any immediate, whether or not that of zero has a row of its own. */
+static void test_facts_of_zeros(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(MOV_CX_DI), "none", 1.0, 0.0);
+    static const struct {
+        struct bytes code;
+        const char *zero;
+    } rows[] = {{BYTES(CMP_AX_0), "cmp r64, 0"}, {BYTES(ADD_CX_0), "add r64, 0"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct isa_form form;
+        size_t length = 0;
+        struct ip_error err = {0};
+        must(isa_decode((const uint8_t *)rows[i].code.data, rows[i].code.length, &form, NULL, &length, &err),
+             &err);
+        must(core_costs_add(&costs, &form, "1*p015", 1, 1, &err), &err);
+        (void)strcpy(form.syntax, rows[i].zero);
+        must(core_costs_add(&costs, &form, "1*p015", 1, 1, &err), &err);
+    }
+    parameter(&costs, "fuse cmp r64, imm8 + jnz rel8", 1);
+    parameter(&costs, "move add r64, imm8", 1);
+    assert_near(slots_of(&costs, BYTES(CMP_AX_1 JNZ_HERE)), 1);
+    assert_near(slots_of(&costs, BYTES(CMP_AX_0 JNZ_HERE)), 1);
+    assert_near(slots_of(&costs, BYTES(MOV_CX_DI ADD_CX_5)), 1);
+    assert_near(slots_of(&costs, BYTES(MOV_CX_DI ADD_CX_0)), 1);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_of_loops),
-        cmocka_unit_test(test_lines_of_copies),
-        cmocka_unit_test(test_constants_in_lines),
-        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_lines_of_loops),     cmocka_unit_test(test_lines_of_copies),
+        cmocka_unit_test(test_constants_in_lines), cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_facts_of_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
