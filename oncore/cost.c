@@ -252,6 +252,14 @@ static enum ip_status store_ports_narrow(struct core_costs *costs, struct ip_err
     return status;
 }
 
+enum ip_status core_terms_find(struct core_costs *costs, const char *syntax,
+                               struct core_term terms[CORE_TERMS_MAX], unsigned *count,
+                               struct ip_error *err) {
+    uint32_t ports = 0;
+    *count = 0;
+    return plain_terms(costs, syntax, terms, count, &ports, NULL, err);
+}
+
 enum ip_status core_plain_ports(struct core_costs *costs, const char *syntax, uint32_t *ports,
                                 struct ip_error *err) {
     struct core_term terms[CORE_TERMS_MAX];
@@ -308,6 +316,7 @@ enum ip_status core_costs_open(struct core_costs *costs, struct res_store *store
     if (status == IP_OK) {
         status = branch_ports_find(&made, err);
     }
+    status = status == IP_OK ? core_units_open(&made, err) : status;
     status = status == IP_OK ? core_wide_ports_find(&made, err) : status;
     if (status == IP_OK) {
         status = core_width_find(&made, err);

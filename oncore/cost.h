@@ -15,14 +15,15 @@
 #include "results/store.h"
 #include "results/transfer.h"
 
-/* Units that forms share come first. */
+/* Units that forms share come first: those that are guessed, then those that a scan gave a name. */
 enum {
     CORE_UNIT_SCALAR,
     CORE_UNIT_VECTOR,
     CORE_UNIT_LOADS,
     CORE_UNIT_LEA,
     CORE_UNIT_TILES,
-    CORE_UNITS_SHARED
+    CORE_UNIT_NAMED,
+    CORE_UNITS_SHARED = CORE_UNIT_NAMED + PROBE_UNITS_MAX
 };
 enum { CORE_PORTS_MAX = 32, CORE_TERMS_MAX = 24, CORE_PAIRS_MAX = 48 };
 
@@ -99,6 +100,12 @@ struct core_cost {
     char why[128];        /* what is missing or composed; "" */
 };
 
+/* An unpipelined unit that a scan of ports found. */
+struct core_named_unit {
+    char name[PROBE_UNIT_NAME]; /* the form that it is called after */
+    uint32_t ports;             /* the fewest of that form's operation; 0: not known */
+};
+
 /* Costs by syntax, made when they are first asked for. */
 struct core_costs {
     struct res_store *store;  /* borrowed; NULL: only what core_costs_add gave */
@@ -114,6 +121,8 @@ struct core_costs {
     uint32_t wide_closed;  /* for narrower vectors, while 512 bits are in flight */
     struct core_term load_terms[CORE_TERMS_MAX], store_terms[CORE_TERMS_MAX];
     unsigned load_term_count, store_term_count;
+    struct core_named_unit units[PROBE_UNITS_MAX];
+    unsigned unit_count;
     struct res_transfers transfers;
     struct probe_core core;       /* owned */
     struct probe_entries entries; /* of what holds decoded code */

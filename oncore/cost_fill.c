@@ -512,33 +512,6 @@ static enum ip_status latency_compose(struct core_costs *costs, struct core_cost
     return status;
 }
 
-static bool only_loads(const struct core_costs *costs, const struct core_cost *cost) {
-    return cost->loads && (all_ports(cost) & ~costs->load_ports) == 0;
-}
-
-static bool multiplies_tiles(const struct isa_form *form) {
-    return form->explicit_count > 1 && form->operands[0].reg_class == ISA_REG_TILE &&
-           form->operands[1].reg_class == ISA_REG_TILE;
-}
-
-/* Which unpipelined unit: loads that are slower than their ports share one, other vector forms that are
- * another, what multiplies tiles a third, scalar ones a fourth; a form of which only the throughput is known
- * has one of its own. */
-static int unit_find(const struct core_costs *costs, const struct core_cost *cost) {
-    if (isnan(cost->unit_cycles)) {
-        return -1;
-    }
-    if (cost->source == CORE_SOURCE_ASSUMED) {
-        return (int)(CORE_UNITS_SHARED + costs->count); /* as many as there are costs at most */
-    }
-    if (only_loads(costs, cost)) {
-        return CORE_UNIT_LOADS;
-    }
-    return multiplies_tiles(&cost->form)            ? CORE_UNIT_TILES
-           : isa_form_vector_bits(&cost->form) != 0 ? CORE_UNIT_VECTOR
-                                                    : CORE_UNIT_SCALAR;
-}
-
 /* What the core was asked, or a scan of ports saw, tells more than the latencies: whether a port is needed,
  * too. */
 static void idiom_fill(const struct core_costs *costs, struct core_cost *cost) {
@@ -621,7 +594,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
         status = ports_fill(costs, cost, &known, err);
     }
     if (status == IP_OK) {
-        cost->unit = unit_find(costs, cost);
+        cost->unit = core_unit_find(costs, cost, known.ports.unit);
         bool counted = !isnan(known.slots.cycles) && strcmp(known.slots.verdict, "ok") == 0;
         bool mixed = !isnan(known.ports.slots) && core_ports_told(&known.ports);
         cost->slots = counted ? known.slots.cycles : mixed ? known.ports.slots : slots_guess(costs, cost);

@@ -25,6 +25,17 @@ bool core_ports_usable(const struct res_form *form);
 IP_CHECK enum ip_status core_plain_ports(struct core_costs *costs, const char *syntax, uint32_t *ports,
                                          struct ip_error *err);
 
+/* The terms of a form of which the store has a usage that can be right; none where it has not. */
+IP_CHECK enum ip_status core_terms_find(struct core_costs *costs, const char *syntax,
+                                        struct core_term terms[CORE_TERMS_MAX], unsigned *count,
+                                        struct ip_error *err);
+
+/* oncore/cost_unit.c: reads the names of the units of the store. */
+IP_CHECK enum ip_status core_units_open(struct core_costs *costs, struct ip_error *err);
+/* The unit for which a form waits whose ports are filled in: by the name that a scan gave it (""), by the
+ * ports that the form has which another one is called after, or a guess; -1: none. */
+int core_unit_find(const struct core_costs *costs, const struct core_cost *cost, const char *name);
+
 /* The issue width, when no parameter tells it: from the port map, or from the NOP sentinel of the runs. */
 IP_CHECK enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err);
 

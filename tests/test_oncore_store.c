@@ -201,12 +201,59 @@ static void test_ports_of_stores(void **state) {
     }
 }
 
+/* The unit of a form's cost. */
+static int unit_of(struct opened *opened, const uint8_t *code, size_t bytes) {
+    struct ip_error err = {0};
+    struct isa_form form;
+    const struct core_cost *cost = NULL;
+    size_t length = 0;
+    must(isa_decode(code, bytes, &form, NULL, &length, &err), &err);
+    must(core_costs_get(&opened->costs, &form, &cost, &err), &err);
+    return cost->unit;
+}
+
+/* Forms wait for the unit that a scan named, whether their ports are known or not; what has no name shares
+ * the unit that a form on the same ports gave its name, or that of its kind. */
+static void test_named_units(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const uint8_t div_64[] = {0x48, 0xf7, 0xf1}, div_32[] = {0xf7, 0xf1},
+                         divpd[] = {0xc5, 0xf1, 0x5e, 0xc2}, divps[] = {0xc5, 0xf0, 0x5e, 0xc2},
+                         haddpd[] = {0xc5, 0xf1, 0x7c, 0xc2}, addpd[] = {0xc5, 0xf1, 0x58, 0xc2};
+    sample_store_make(place->path, &machine, 6);
+    sql(place->path,
+        "CREATE TEMP TABLE given(number INTEGER PRIMARY KEY, syntax TEXT, usage TEXT, unit TEXT);"
+        "INSERT INTO given VALUES(0, 'div r64', NULL, 'div r64'), (1, 'div r32', '2*p0', 'div r64'),"
+        "(2, 'vdivpd xmm, xmm, xmm', '2*p1', 'vdivpd xmm, xmm, xmm'), (3, 'vdivps xmm, xmm, xmm', '2*p1', "
+        "''),"
+        "(4, 'vhaddpd xmm, xmm, xmm', '2*p23', 'vhaddpd xmm, xmm, xmm'),"
+        "(5, 'vaddpd xmm, xmm, xmm', '1*p12', '');"
+        "UPDATE forms SET syntax = (SELECT syntax FROM given"
+        " WHERE number = forms.id - (SELECT min(id) FROM forms));"
+        "INSERT INTO ports SELECT id, usage, 2, 1, 7, 1, 0, CASE WHEN usage IS NULL THEN 'inconsistent' ELSE "
+        "'ok' END, unit, CASE unit WHEN '' THEN NULL ELSE 7 END, '', '', NULL, run_id FROM forms JOIN given "
+        "USING(syntax)");
+    struct opened opened;
+    costs_open(&opened, place);
+    const int division = unit_of(&opened, div_64, sizeof div_64);
+    const int vector = unit_of(&opened, divpd, sizeof divpd);
+    assert_true(division >= CORE_UNIT_NAMED && division < CORE_UNITS_SHARED);
+    assert_int_equal(unit_of(&opened, div_32, sizeof div_32), division);
+    assert_true(vector >= CORE_UNIT_NAMED && vector != division);
+    assert_int_equal(unit_of(&opened, divps, sizeof divps), vector);
+    assert_true(unit_of(&opened, haddpd, sizeof haddpd) >= CORE_UNIT_NAMED);
+    assert_int_not_equal(unit_of(&opened, haddpd, sizeof haddpd), vector);
+    assert_int_equal(unit_of(&opened, addpd, sizeof addpd), CORE_UNIT_VECTOR);
+    costs_close(&opened);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_nops_of_a_scan, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_moves_from_the_stack, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_results_of_vectors, place_open, place_close),
-        cmocka_unit_test_setup_teardown(test_ports_of_stores, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_ports_of_stores, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
