@@ -204,8 +204,9 @@ static float cycles_round(float cycles) {
 }
 
 /* Cycles from operand s to operand d, -INFINITY where d does not wait for s; where the pair was not measured,
- * the longest that was, to that operand or at all. `address`: from a register of the address. */
-static float pair_cycles(const struct core_cost *cost, int s, int d, bool address, bool index) {
+ * the longest that was, to that operand or at all. `address`: from a register of the address; `own`: from the
+ * destination's own register, named by another operand. */
+static float pair_cycles(const struct core_cost *cost, int s, int d, bool address, bool index, bool own) {
     float to_target = -1.0f, any = -1.0f;
     for (unsigned i = 0; i < cost->latency_count; i++) {
         const struct core_latency *pair = &cost->latencies[i];
@@ -214,7 +215,7 @@ static float pair_cycles(const struct core_cost *cost, int s, int d, bool addres
             continue;
         }
         if (pair->src == s && pair->dst == d && (!index || pair->index)) {
-            return cycles_round(pair->cycles);
+            return cycles_round(own ? pair->cycles - pair->own_less : pair->cycles);
         }
         to_target = pair->dst == d ? fmaxf(to_target, pair->cycles) : to_target;
         any = fmaxf(any, pair->cycles);
@@ -268,7 +269,8 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
         to->through_load[t] = load;
         for (unsigned s = 0; s < to->source_count; s++) {
             bool address = s < to->address_count;
-            float cycles = pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s]);
+            bool own = !address && to->sources[s] == to->targets[t];
+            float cycles = pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s], own);
             if (cycles == -INFINITY && !reading->merges[s]) {
                 to->latency[t][s] = cycles;
                 continue;

@@ -169,6 +169,13 @@ static enum ip_status bypass_fill(struct core_costs *costs, struct core_cost *co
     return status;
 }
 
+/* What a source takes less where it is the destination's own register, as in a chain with one register for
+ * all sources. Not of idioms, whose sources must all be one, nor of what hands results to itself earlier. */
+static float own_less(const struct core_cost *cost, const struct res_pair *pair) {
+    bool tells = !pair->independent && cost->bypass <= 0.0f && pair->same_register_cycles >= RENAMED;
+    return tells ? (float)fmax(0.0, pair->value.cycles - pair->same_register_cycles) : 0.0f;
+}
+
 static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *cost,
                                    const struct res_form *known, struct ip_error *err) {
     double least = INFINITY, same_most = -1.0;
@@ -192,12 +199,13 @@ static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *c
             }
         }
         float slower = chained_alone(cost, pair) ? cost->bypass : 0.0f; /* measured with the bypass */
-        cost->latencies[cost->latency_count++] = (struct core_latency){
-            .src = (int8_t)src,
-            .dst = (int8_t)dst,
-            .address = strcmp(pair->path, "address") == 0,
-            .index = strcmp(pair->path, "index") == 0,
-            .cycles = pair->independent ? -INFINITY : (float)fmax(0.0, cycles) + slower};
+        cost->latencies[cost->latency_count++] =
+            (struct core_latency){.src = (int8_t)src,
+                                  .dst = (int8_t)dst,
+                                  .address = strcmp(pair->path, "address") == 0,
+                                  .index = strcmp(pair->path, "index") == 0,
+                                  .cycles = pair->independent ? -INFINITY : (float)fmax(0.0, cycles) + slower,
+                                  .own_less = own_less(cost, pair)};
         bool data = !pair->independent && cost->form.operands[dst].kind == ISA_OPERAND_REG &&
                     cost->form.operands[src].kind == ISA_OPERAND_REG;
         if (data) {
