@@ -7,17 +7,25 @@
 #include "oncore/cost.h"
 #include "oncore/values.h"
 
+/* How stores of one width enter. */
+struct core_commit_width {
+    double cycles; /* that one takes */
+    bool alone;    /* with no other store, in the same cycle */
+};
+
 struct core_commits {
-    double last;       /* the cycle in which the last store entered */
-    bool anywhere;     /* any two stores share a cycle ... */
-    uint64_t bytes;    /* ... or else stores into one aligned block of so many bytes may share a cycle ... */
-    unsigned more;     /* ... so many more than the first */
-    unsigned pass;     /* stores of a pass */
-    double reads_most; /* ... unless more loads of a pass take their data from stores */
+    double last;    /* the cycle in which the last store entered */
+    bool anywhere;  /* any two stores share a cycle ... */
+    uint64_t bytes; /* ... or else stores into one aligned block of so many bytes may share a cycle ... */
+    unsigned more;  /* ... so many more than the first */
+    struct core_commit_width narrow, of_256, of_512;
+    unsigned pass;          /* stores of a pass */
+    double reads_most;      /* ... unless more loads of a pass take their data from stores */
     unsigned stores, reads; /* of this pass, so far */
     bool apart;             /* there were more in the last one */
     struct {
         bool open;     /* there was a store */
+        bool alone;    /* ... with which none shares a cycle */
         unsigned more; /* stores that share the last one's cycle with it */
         uint64_t block;
         uint32_t symbol;
@@ -30,8 +38,9 @@ void core_commits_init(struct core_commits *commits, const struct core_costs *co
                        bool loop);
 /* A load took its data from a store. */
 void core_commits_read(struct core_commits *commits);
-/* A store whose address and data are there at `done`; `where` NULL: to where is not known. Returns the cycle
- * in which it enters. */
-double core_commits_take(struct core_commits *commits, const struct core_word *where, double done);
+/* A store of so many bytes whose address and data are there at `done`; `where` NULL: to where is not known.
+ * Returns the cycle in which it has entered. */
+double core_commits_take(struct core_commits *commits, const struct core_word *where, unsigned bytes,
+                         double done);
 
 #endif

@@ -335,7 +335,8 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
                                              i == 0 ? data : flight->address, -1, CORE_TAKES_PORT));
         }
     }
-    double commit = core_commits_take(&sim->commits, flight->located ? &flight->where : NULL, last);
+    double commit =
+        core_commits_take(&sim->commits, flight->located ? &flight->where : NULL, instruction->bytes, last);
     flight->cached = commit;
     if (flight->located) {
         struct core_store *store = core_values_store(&sim->values, instruction, flight->where);

@@ -122,37 +122,37 @@ static void stores_enter_the_cache_in_order(void **state) {
                            other = {2, 64};
     struct core_commits commits;
     core_commits_init(&commits, &costs, 2, true);
-    assert_near(core_commits_take(&commits, &first, 10.0), 10.0, 1e-9);
-    assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9); /* the same block */
-    assert_near(core_commits_take(&commits, &third, 4.0), 11.0, 1e-9);  /* two of a block */
-    assert_near(core_commits_take(&commits, &next, 4.0), 12.0, 1e-9);
-    assert_near(core_commits_take(&commits, &other, 4.0), 13.0, 1e-9); /* perhaps elsewhere */
-    assert_near(core_commits_take(&commits, NULL, 4.0), 14.0, 1e-9);
-    assert_near(core_commits_take(&commits, &other, 4.0), 15.0, 1e-9);
+    assert_near(core_commits_take(&commits, &first, 8, 10.0), 10.0, 1e-9);
+    assert_near(core_commits_take(&commits, &beside, 8, 4.0), 10.0, 1e-9); /* the same block */
+    assert_near(core_commits_take(&commits, &third, 8, 4.0), 11.0, 1e-9);  /* two of a block */
+    assert_near(core_commits_take(&commits, &next, 8, 4.0), 12.0, 1e-9);
+    assert_near(core_commits_take(&commits, &other, 8, 4.0), 13.0, 1e-9); /* perhaps elsewhere */
+    assert_near(core_commits_take(&commits, NULL, 8, 4.0), 14.0, 1e-9);
+    assert_near(core_commits_take(&commits, &other, 8, 4.0), 15.0, 1e-9);
 
     parameter_set(&costs, PROBE_CORE_STORE_ROW, 1.0);
     parameter_set(&costs, PROBE_CORE_STORE_READ, 1.0);
     core_commits_init(&commits, &costs, 2, true);
-    assert_near(core_commits_take(&commits, &first, 10.0), 10.0, 1e-9);
-    assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9);
-    assert_near(core_commits_take(&commits, &third, 4.0), 10.0, 1e-9); /* all of a row */
-    assert_near(core_commits_take(&commits, &first, 4.0), 10.0, 1e-9);
+    assert_near(core_commits_take(&commits, &first, 8, 10.0), 10.0, 1e-9);
+    assert_near(core_commits_take(&commits, &beside, 8, 4.0), 10.0, 1e-9);
+    assert_near(core_commits_take(&commits, &third, 8, 4.0), 10.0, 1e-9); /* all of a row */
+    assert_near(core_commits_take(&commits, &first, 8, 4.0), 10.0, 1e-9);
     core_commits_read(&commits);
-    assert_near(core_commits_take(&commits, &first, 4.0), 10.0,
+    assert_near(core_commits_take(&commits, &first, 8, 4.0), 10.0,
                 1e-9); /* of a pass of two stores, one is read: */
-    assert_near(core_commits_take(&commits, &beside, 4.0), 10.0, 1e-9);
-    assert_near(core_commits_take(&commits, &first, 4.0), 11.0, 1e-9);
-    assert_near(core_commits_take(&commits, &beside, 4.0), 12.0, 1e-9);
-    assert_near(core_commits_take(&commits, &third, 4.0), 12.0, 1e-9); /* none was, in the last one */
+    assert_near(core_commits_take(&commits, &beside, 8, 4.0), 10.0, 1e-9);
+    assert_near(core_commits_take(&commits, &first, 8, 4.0), 11.0, 1e-9);
+    assert_near(core_commits_take(&commits, &beside, 8, 4.0), 12.0, 1e-9);
+    assert_near(core_commits_take(&commits, &third, 8, 4.0), 12.0, 1e-9); /* none was, in the last one */
 
     parameter_set(&costs, PROBE_CORE_STORE_READ, 0.0);
     parameter_set(&costs, PROBE_CORE_STORE_ROW, 0.0);
     parameter_set(&costs, PROBE_CORE_STORE_PAIR_BYTES, 0.0);
     core_commits_init(&commits, &costs, 2, true);
-    assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
-    assert_near(core_commits_take(&commits, &other, 4.0), 4.0, 1e-9); /* two, wherever they go */
-    assert_near(core_commits_take(&commits, NULL, 4.0), 5.0, 1e-9);
-    assert_near(core_commits_take(&commits, NULL, 4.0), 5.0, 1e-9);
+    assert_near(core_commits_take(&commits, &first, 8, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &other, 8, 4.0), 4.0, 1e-9); /* two, wherever they go */
+    assert_near(core_commits_take(&commits, NULL, 8, 4.0), 5.0, 1e-9);
+    assert_near(core_commits_take(&commits, NULL, 8, 4.0), 5.0, 1e-9);
 
     parameter_set(&costs, PROBE_CORE_STORE_READ, 1.0);
     parameter_set(&costs, PROBE_CORE_STORE_ROW, 1.0);
@@ -160,12 +160,43 @@ static void stores_enter_the_cache_in_order(void **state) {
     static const bool loops[] = {true, false};
     for (unsigned l = 0; l < 2; l++) { /* one of three */
         core_commits_init(&commits, &costs, 3, loops[l]);
-        assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
+        assert_near(core_commits_take(&commits, &first, 8, 4.0), 4.0, 1e-9);
         core_commits_read(&commits);
-        assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
-        assert_near(core_commits_take(&commits, &first, 4.0), 4.0, 1e-9);
-        assert_near(core_commits_take(&commits, &first, 4.0), loops[l] ? 5.0 : 4.0, 1e-9);
+        assert_near(core_commits_take(&commits, &first, 8, 4.0), 4.0, 1e-9);
+        assert_near(core_commits_take(&commits, &first, 8, 4.0), 4.0, 1e-9);
+        assert_near(core_commits_take(&commits, &first, 8, 4.0), loops[l] ? 5.0 : 4.0, 1e-9);
     }
+}
+
+/* Where any two share a cycle, but of a width only one was seen to enter in it, or less. */
+static void wide_stores_enter_alone(void **state) {
+    (void)state;
+    struct core_costs costs = {.port_names = "01"};
+    const struct core_word first = {1, 64}, next = {1, 128};
+    struct core_commits commits;
+    parameter_set(&costs, PROBE_CORE_STORE_PAIR_BYTES, 0.0);
+    parameter_set(&costs, PROBE_CORE_STORE_RATE_256, 2.0);
+    parameter_set(&costs, PROBE_CORE_STORE_RATE_512, 0.998);
+    core_commits_init(&commits, &costs, 3, true);
+    assert_near(core_commits_take(&commits, &first, 32, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &next, 32, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &first, 64, 4.0), 5.0, 1e-9);
+    assert_near(core_commits_take(&commits, &next, 64, 4.0), 6.0, 1e-9);
+    assert_near(core_commits_take(&commits, NULL, 8, 4.0), 7.0, 1e-9);
+    assert_near(core_commits_take(&commits, NULL, 8, 4.0), 7.0, 1e-9);
+
+    parameter_set(&costs, PROBE_CORE_STORE_RATE_256, 1.0);
+    parameter_set(&costs, PROBE_CORE_STORE_RATE_512, 0.5);
+    core_commits_init(&commits, &costs, 3, true);
+    assert_near(core_commits_take(&commits, &first, 32, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &next, 32, 4.0), 5.0, 1e-9);
+    assert_near(core_commits_take(&commits, &next, 64, 9.0), 10.0, 1e-9);
+
+    parameter_set(&costs, PROBE_CORE_STORE_PAIR_BYTES, 64.0); /* in one block they still share */
+    core_commits_init(&commits, &costs, 3, true);
+    assert_near(core_commits_take(&commits, &first, 32, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &first, 8, 4.0), 4.0, 1e-9);
+    assert_near(core_commits_take(&commits, &next, 64, 4.0), 6.0, 1e-9);
 }
 
 int main(void) {
@@ -176,6 +207,7 @@ int main(void) {
         cmocka_unit_test(results_have_a_way_of_their_own),
         cmocka_unit_test(a_port_is_given_by_what_waits_or_in_turn),
         cmocka_unit_test(stores_enter_the_cache_in_order),
+        cmocka_unit_test(wide_stores_enter_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
