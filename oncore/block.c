@@ -203,22 +203,34 @@ static float cycles_round(float cycles) {
     return fabsf(cycles - whole) < NEARLY_WHOLE ? whole : cycles;
 }
 
+/* The latency that was measured from operand s to operand d; NULL: none was. */
+static const struct core_latency *pair_find(const struct core_cost *cost, int s, int d, bool address,
+                                            bool index) {
+    for (unsigned i = 0; i < cost->latency_count; i++) {
+        const struct core_latency *pair = &cost->latencies[i];
+        if ((pair->address || pair->index) == address && pair->src == s && pair->dst == d &&
+            (!index || pair->index)) {
+            return pair;
+        }
+    }
+    return NULL;
+}
+
 /* Cycles from operand s to operand d, -INFINITY where d does not wait for s; where the pair was not measured,
  * the longest that was, to that operand or at all. `address`: from a register of the address; `own`: from the
  * destination's own register, named by another operand. */
 static float pair_cycles(const struct core_cost *cost, int s, int d, bool address, bool index, bool own) {
+    const struct core_latency *found = pair_find(cost, s, d, address, index);
+    if (found != NULL) {
+        return cycles_round(own ? found->cycles - found->own_less : found->cycles);
+    }
     float to_target = -1.0f, any = -1.0f;
     for (unsigned i = 0; i < cost->latency_count; i++) {
         const struct core_latency *pair = &cost->latencies[i];
-        bool from_address = pair->address || pair->index;
-        if (from_address != address) {
-            continue;
+        if ((pair->address || pair->index) == address) {
+            to_target = pair->dst == d ? fmaxf(to_target, pair->cycles) : to_target;
+            any = fmaxf(any, pair->cycles);
         }
-        if (pair->src == s && pair->dst == d && (!index || pair->index)) {
-            return cycles_round(own ? pair->cycles - pair->own_less : pair->cycles);
-        }
-        to_target = pair->dst == d ? fmaxf(to_target, pair->cycles) : to_target;
-        any = fmaxf(any, pair->cycles);
     }
     return cycles_round(to_target >= 0.0f ? to_target : any);
 }
@@ -288,7 +300,9 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
              * a µop of its own. */
             bool flags = to->sources[s] >= CORE_RESOURCE_CARRY;
             bool idle = flags && !address && cost->eliminated < 0.0 && cycles < 0.5f;
-            to->latency[t][s] = reading->merges[s] ? DEFAULT_CYCLES : idle ? -INFINITY : cycles;
+            bool merges = reading->merges[s] && (cycles <= 0.0f || pair_find(cost, reading->source_operand[s],
+                                                                             d, false, false) == NULL);
+            to->latency[t][s] = merges ? DEFAULT_CYCLES : idle ? -INFINITY : cycles;
         }
         if (to->loads && to->stores) {
             to->to_store = fmaxf(to->to_store, fmaxf(DEFAULT_CYCLES, to->through_load[t] - load));
