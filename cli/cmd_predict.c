@@ -76,7 +76,7 @@ static void ports_text(const struct core_costs *costs, const struct core_instruc
     const struct core_cost *cost = instruction->cost;
     for (unsigned t = 0; t < core_term_count(instruction); t++) {
         ip_text_printf(text, "%s%g*p%s", text->length > 0 ? "+" : "", cost->terms[t].uops,
-                       core_ports_print(costs, cost->terms[t].ports, names));
+                       core_ports_print(costs, core_term_ports(instruction, t), names));
     }
 }
 

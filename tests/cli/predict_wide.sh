@@ -26,3 +26,6 @@ for core in closes open; do
     done
 done
 isaprobe predict -S "$T/closes.db" "vmulpd ymm0, ymm4, ymm5; vpord zmm6, zmm4, zmm5" | grep -o "512 bits close.*"
+echo "--- the ports that count, of each instruction"
+isaprobe predict -S "$T/closes.db" --format json "vmulpd ymm0, ymm4, ymm5; vpord zmm6, zmm4, zmm5" |
+    python3 -c 'import json, sys; print([i["ports"] for i in json.load(sys.stdin)["instructions"]])'
