@@ -89,8 +89,14 @@ static void source_add(struct reading *reading, int resource, int operand, bool 
     to->sources[to->source_count++] = (uint8_t)resource;
 }
 
+/* What is written twice keeps what its first operand gives: XADD's sum, MULX's upper half. */
 static void target_add(struct reading *reading, int resource, int operand) {
     struct core_instruction *to = reading->to;
+    for (unsigned t = 0; t < to->target_count; t++) {
+        if (to->targets[t] == resource) {
+            return;
+        }
+    }
     if (resource < 0 || to->target_count == CORE_TARGETS_MAX) {
         return;
     }

@@ -176,9 +176,24 @@ static float own_less(const struct core_cost *cost, const struct res_pair *pair)
     return tells ? (float)fmax(0.0, pair->value.cycles - pair->same_register_cycles) : 0.0f;
 }
 
+/* Rename does a form that gives each register that it writes in no time: not XADD, which moves one and adds.
+ * `least` is the least latency to each operand, infinite where there is none; returns the most of them, or
+ * -1.
+ */
+static double all_renamed(const double least[ISA_OPERANDS_MAX]) {
+    double most = -1.0;
+    for (unsigned d = 0; d < ISA_OPERANDS_MAX; d++) {
+        most = isfinite(least[d]) ? fmax(most, fmax(0.0, least[d])) : most;
+    }
+    return most < RENAMED ? most : -1.0;
+}
+
 static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *cost,
                                    const struct res_form *known, struct ip_error *err) {
-    double least = INFINITY, same_most = -1.0;
+    double least[ISA_OPERANDS_MAX], same_most = -1.0; /* to each operand */
+    for (unsigned d = 0; d < ISA_OPERANDS_MAX; d++) {
+        least[d] = INFINITY;
+    }
     for (size_t i = 0; i < known->pair_count; i++) {
         const struct res_pair *pair = &known->pairs[i];
         int src = operand_by_name(&cost->form, pair->src), dst = operand_by_name(&cost->form, pair->dst);
@@ -212,15 +227,13 @@ static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *c
             /* A chain of the form through itself tells elimination better than what is left after a
              * transfer was subtracted. */
             double chained = isnan(pair->chained_cycles) ? pair->value.cycles : pair->chained_cycles;
-            least = fmin(least, fmin(chained, pair->value.cycles));
+            least[dst] = fmin(least[dst], fmin(chained, pair->value.cycles));
             same_most =
                 isnan(pair->same_register_cycles) ? same_most : fmax(same_most, pair->same_register_cycles);
         }
     }
     cost->latency_known = cost->latency_count > 0;
-    if (least < RENAMED) {
-        cost->eliminated = fmax(0.0, least);
-    }
+    cost->eliminated = all_renamed(least);
     cost->same_breaks = cost->eliminated < 0.0 && same_most >= 0.0 && same_most < RENAMED;
     cost->same_eliminated = cost->same_breaks;
     return IP_OK;

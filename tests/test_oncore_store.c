@@ -317,6 +317,48 @@ static void test_part_of_a_register(void **state) {
     }
 }
 
+/* Rename does what it does to all that is written: XADD moves one register there, and adds in an ALU. With
+ * one register for both the sum stays. */
+static void test_renamed_in_part(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    static const uint8_t two[] = {0x48, 0x0f, 0xc1, 0xd8}, one[] = {0x48, 0x0f, 0xc1, 0xc0};
+    static const struct {
+        const char *sql;
+        const uint8_t *code;
+        bool renamed;
+        float cycles; /* to the first register */
+    } cases[] = {
+        {"", two, false, 1.0f}, {"", one, false, 1.0f}, {"UPDATE latency SET cycles = 0", two, true, 0.0f}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path,
+        "UPDATE forms SET syntax = 'xadd r64, r64';"
+        "INSERT INTO ports SELECT id, '1*p0156', 1, 1, 1, 1.2, 0, 'ok', '', NULL, '', '', NULL, "
+        "run_id FROM forms;"
+        "UPDATE ports SET cycles = 0.25;"
+        "DELETE FROM latency;"
+        "INSERT INTO latency SELECT id, position, src, dst, 'register', cycles, 'exact', 0, 'ok', "
+        "'', NULL, NULL, NULL, '', NULL, run_id FROM forms JOIN (SELECT 0 position, 'op1' src, "
+        "'op1' dst, 1 cycles UNION SELECT 1, 'op1', 'op2', 0 UNION SELECT 2, 'op2', 'op1', 1)");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct core_block block = {0};
+        sql(place->path, cases[i].sql);
+        costs_open(&opened, place);
+        must(core_block_decode(&block, cases[i].code, sizeof two, &opened.costs, &err), &err);
+        const struct core_instruction *instruction = &block.items[0];
+        assert_int_equal(instruction->renamed, cases[i].renamed);
+        assert_int_equal(instruction->targets[0], CORE_RESOURCE_GPR);
+        assert_float_equal(instruction->latency[0][0], cases[i].cycles, 0);
+        for (unsigned t = 1; t < instruction->target_count; t++) {
+            assert_int_not_equal(instruction->targets[t], CORE_RESOURCE_GPR);
+        }
+        core_block_fini(&block);
+        costs_close(&opened);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
@@ -326,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_ports_of_stores, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
-        cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
