@@ -121,13 +121,24 @@ static enum ip_status object_read(struct ip_text *code, const struct cli_setting
     return IP_OK;
 }
 
-/* Keeps what stands between the comments LLVM-MCA-BEGIN and LLVM-MCA-END, if they are there. */
-static void mca_region_cut(struct ip_text *source) {
-    char *begin = strstr(source->data, "LLVM-MCA-BEGIN");
+/* Keeps what stands between the comments LLVM-MCA-BEGIN and LLVM-MCA-END, if they are there: of one region,
+ * so that nobody takes its cycles for those of another. */
+static enum ip_status mca_region_cut(struct ip_text *source, const char *name, struct ip_error *err) {
+    static const char mark[] = "LLVM-MCA-BEGIN";
+    char *begin = strstr(source->data, mark);
     if (begin == NULL) {
-        return;
+        return IP_OK;
     }
     begin += strcspn(begin, "\n");
+    const char *another = strstr(begin, mark);
+    if (another != NULL) {
+        unsigned line = 1;
+        for (const char *at = source->data; at < another; at++) {
+            line += *at == '\n';
+        }
+        return ip_fail_at(err, IP_SYNTAX, name, line, 0,
+                          "another region begins here: mark the one block that is to be predicted");
+    }
     char *end = strstr(begin, "LLVM-MCA-END");
     if (end != NULL) { /* the comment's own line goes, too */
         while (end > begin && *end != '\n') {
@@ -140,6 +151,7 @@ static void mca_region_cut(struct ip_text *source) {
         *at = *at == '\n' ? '\n' : ' ';
     }
     source->length = strlen(source->data);
+    return IP_OK;
 }
 
 /* AT&T source or a listing. */
@@ -166,10 +178,11 @@ static enum ip_status text_read(struct ip_text *code, const struct cli_settings 
     if (status == IP_OK && settings->predict.syntax == CLI_SYNTAX_OBJDUMP) {
         status = cli_objdump_parse(code, name, ip_text_string(&source), err);
     } else if (status == IP_OK && source.length > 0) {
-        mca_region_cut(&source);
+        status = mca_region_cut(&source, name, err);
         ip_text_append(&source, "\n");
-        status = source.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
-                               : isa_assemble_att(name, source.data, code, err);
+        status = status != IP_OK ? status
+                 : source.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory")
+                                 : isa_assemble_att(name, source.data, code, err);
     }
     ip_text_fini(&source);
     return cli_block_name_check(status, argument, err);

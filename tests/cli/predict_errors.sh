@@ -14,6 +14,8 @@ attempt -S "$store" --hex 4801d8488b
 attempt -S "$store" --hex 4801d
 attempt -S "$store" 'add rax, rbx; imol rax, rbx'
 attempt -S "$store" --syntax att 'frob %rax'
+printf '# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END\n# LLVM-MCA-BEGIN b\nnop\n# LLVM-MCA-END\n' >"$T/two.s"
+attempt -S "$store" --syntax att --file "$T/two.s"
 attempt -S "$store" --syntax objdump 'add rax, rbx'
 attempt -S "$store" ''
 ISAPROBE_NASM=false attempt -S "$store" 'nop'
