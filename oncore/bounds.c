@@ -175,6 +175,18 @@ double core_unit_bound(const struct core_block *block) {
     return most;
 }
 
+/* Cycles of the taken branches of a pass: those inside, and the one that closes it, which takes as long. */
+static double taken_cycles(const struct core_block *block) {
+    double cycles = 0.0, most = 0.0;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_cost *cost = block->items[i].cost;
+        bool always = cost->branch && block->items[i].source_count == 0 && !isnan(cost->unit_cycles);
+        cycles += always ? cost->unit_cycles : 0.0;
+        most = fmax(most, always ? cost->unit_cycles : 0.0);
+    }
+    return cycles + most;
+}
+
 void core_front_bounds(const struct core_costs *costs, const struct core_block *block,
                        const struct core_options *options, double slots, double bounds[CORE_BOUNDS]) {
     const struct probe_core *core = &costs->core;
@@ -199,6 +211,6 @@ void core_front_bounds(const struct core_costs *costs, const struct core_block *
             fmax(options->loop ? ceil(lines) : lines, core_lines_bound(costs, block, options->loop));
     }
     if (options->loop) {
-        bounds[CORE_BOUND_LOOP] = isnan(branch) ? 1.0 : branch;
+        bounds[CORE_BOUND_LOOP] = fmax(isnan(branch) ? 1.0 : branch, taken_cycles(block));
     }
 }

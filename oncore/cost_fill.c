@@ -482,7 +482,8 @@ static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cos
     /* Ports that are not its own may still be held up by the unit that it waits for. */
     double expected = usable ? ports->expected_cycles : core_terms_cycles(cost);
     double cycles = isnan(ports->cycles) ? cost->cycles : ports->cycles;
-    if (cost->known && cost->term_count > 0 && slower(cost, cycles, expected) && cost->eliminated < 0.0 &&
+    bool runs = cost->term_count > 0 || !isa_form_is_nop(&cost->form); /* elsewhere than on a port: EMMS */
+    if (cost->known && runs && slower(cost, cycles, expected) && cost->eliminated < 0.0 &&
         !changes_length(&cost->form)) {
         cost->unit_cycles = isnan(ports->unit_cycles) ? cycles : ports->unit_cycles;
     }

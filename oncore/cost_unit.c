@@ -57,8 +57,8 @@ static int unit_named(const struct core_costs *costs, const char *name, uint32_t
 }
 
 /* Where no name helps: loads that are slower than their ports share one, other vector forms that are
- * another, what multiplies tiles a third, scalar ones a fourth; a form of which only the throughput is known
- * has one of its own. */
+ * another, what multiplies tiles a third, scalar ones a fourth; a form of which no port is known has one of
+ * its own. */
 int core_unit_find(const struct core_costs *costs, const struct core_cost *cost, const char *name) {
     if (isnan(cost->unit_cycles)) {
         return -1;
@@ -67,7 +67,7 @@ int core_unit_find(const struct core_costs *costs, const struct core_cost *cost,
     if (named >= 0) {
         return named;
     }
-    if (cost->source == CORE_SOURCE_ASSUMED) {
+    if (cost->source == CORE_SOURCE_ASSUMED || cost->term_count == 0) {
         return (int)(CORE_UNITS_SHARED + costs->count); /* as many as there are costs at most */
     }
     if (only_loads(costs, cost)) {

@@ -359,6 +359,43 @@ static void test_renamed_in_part(void **state) {
     }
 }
 
+/* What takes no port and is slower than its slots all the same has a unit of its own, but NOPs; a loop's
+ * own branch is one more than the jumps inside. */
+static void test_slow_without_ports(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    static const uint8_t emms[] = {0x0f, 0x77}, nop[] = {0x0f, 0x1f, 0x00},
+                         jumps[] = {0xeb, 0x00, 0xeb, 0x00}; /* both to what follows */
+    static const struct {
+        const char *syntax;
+        const uint8_t *code;
+        size_t bytes;
+        double unit, loop; /* cycles */
+    } cases[] = {{"emms", emms, sizeof emms, 0.5, 1.0},
+                 {"nop m32", nop, sizeof nop, 0.0, 1.0},
+                 {"jmp rel8", jumps, sizeof jumps, 1.0, 1.5}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path,
+        "INSERT INTO ports SELECT id, 'none', 0, 1, 0.5, 0.125, 0, 'ok', '', NULL, '', '', NULL, "
+        "run_id FROM forms;"
+        "DELETE FROM latency");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct core_prediction prediction = {0};
+        const struct core_options options = {.loop = true, .no_simulation = true};
+        char change[80];
+        (void)snprintf(change, sizeof change, "UPDATE forms SET syntax = '%s'", cases[i].syntax);
+        sql(place->path, change);
+        costs_open(&opened, place);
+        must(core_predict(&opened.costs, cases[i].code, cases[i].bytes, &options, &prediction, &err), &err);
+        assert_float_equal(prediction.bounds[CORE_BOUND_UNIT], cases[i].unit, 0);
+        assert_float_equal(prediction.bounds[CORE_BOUND_LOOP], cases[i].loop, 0);
+        core_prediction_fini(&prediction);
+        costs_close(&opened);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
@@ -369,6 +406,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
-        cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_slow_without_ports, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
