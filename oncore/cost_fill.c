@@ -534,16 +534,6 @@ static enum ip_status latency_compose(struct core_costs *costs, struct core_cost
     return status;
 }
 
-/* What the core was asked, or a scan of ports saw, tells more than the latencies: whether a port is needed,
- * too. */
-static void idiom_fill(const struct core_costs *costs, struct core_cost *cost) {
-    const struct probe_core_value *fact = probe_core_fact_get(&costs->core, "idiom", cost->form.syntax, NULL);
-    if (fact != NULL && fact->known && cost->eliminated < 0.0) {
-        cost->same_breaks = fact->value >= 1.0;
-        cost->same_eliminated = fact->value >= 2.0;
-    }
-}
-
 /* A register that the form only writes, where a chain through it was seen to wait. */
 static void output_fill(const struct core_costs *costs, struct core_cost *cost) {
     const struct probe_core_value *fact =
@@ -610,7 +600,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (status == IP_OK) {
         status = latency_compose(costs, cost, err);
     }
-    idiom_fill(costs, cost);
+    core_idiom_fill(costs, cost);
     output_fill(costs, cost);
     if (status == IP_OK) {
         status = ports_fill(costs, cost, &known, err);

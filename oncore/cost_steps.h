@@ -57,6 +57,10 @@ IP_CHECK enum ip_status core_zero_fill(struct core_costs *costs, struct core_cos
 IP_CHECK enum ip_status core_zero_get(struct core_costs *costs, const struct isa_binding *binding,
                                       const struct core_cost **cost, struct ip_error *err);
 
+/* oncore/idiom.c: what the core was asked, or a scan of ports saw, of the form, or of the same operation of
+ * vectors in another width or encoding, tells more than the latencies: whether a port is needed, too. */
+void core_idiom_fill(const struct core_costs *costs, struct core_cost *cost);
+
 /* Has the table a cost of that syntax? */
 bool core_costs_has(const struct core_costs *costs, const char *syntax);
 

@@ -396,6 +396,46 @@ static void test_slow_without_ports(void **state) {
     }
 }
 
+/* Whether an idiom needs a port is told of the same operation in another width or encoding, of vectors; the
+ * least where they differ, and where nobody asked it needs none. */
+static void test_related_idioms(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    static const uint8_t vex[] = {0xc5, 0xfd, 0x74, 0xc0}, mmx[] = {0x0f, 0x74, 0xc0};
+    static const struct {
+        const char *sql;
+        const uint8_t *code;
+        size_t bytes;
+        bool ports;
+    } cases[] = {{"", vex, sizeof vex, true},
+                 {"UPDATE core SET value = 2", vex, sizeof vex, false},
+                 {"INSERT INTO core SELECT 'idiom {evex} vpcmpeqb xmm, xmm, xmm', 1, 0, '', run_id FROM core",
+                  vex, sizeof vex, true},
+                 {"UPDATE core SET key = replace(key, 'eqb', 'eqw')", vex, sizeof vex, false},
+                 {"UPDATE core SET key = replace(key, 'eqw', 'eqb');"
+                  "UPDATE forms SET syntax = 'pcmpeqb mm, mm'",
+                  mmx, sizeof mmx, false}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path,
+        "UPDATE forms SET syntax = 'vpcmpeqb ymm, ymm, ymm'; DELETE FROM latency;"
+        "INSERT INTO latency SELECT id, 0, 'op2', 'op1', 'register', 1, 'exact', 0, 'ok', '', 1, "
+        "0, NULL, '', NULL, run_id FROM forms;"
+        "INSERT INTO ports SELECT id, '1*p0123', 1, 1, 0.25, 0.25, 0, 'ok', '', NULL, '', '', "
+        "NULL, run_id FROM forms;" CORE_TABLE("idiom pcmpeqb xmm, xmm"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct core_block block = {0};
+        sql(place->path, cases[i].sql);
+        costs_open(&opened, place);
+        must(core_block_decode(&block, cases[i].code, cases[i].bytes, &opened.costs, &err), &err);
+        assert_true(block.items[0].idiom);
+        assert_int_equal(core_term_count(&block.items[0]), cases[i].ports ? 1 : 0);
+        core_block_fini(&block);
+        costs_close(&opened);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_usage, place_open, place_close),
@@ -407,6 +447,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close),
-        cmocka_unit_test_setup_teardown(test_slow_without_ports, place_open, place_close)};
+        cmocka_unit_test_setup_teardown(test_slow_without_ports, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_related_idioms, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
