@@ -231,11 +231,14 @@ static const char *const gpr64[8] = {"rax", "rcx", "rdx", "rbx", "rbp", "rsi", "
 static const char *const xmms[8] = {"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7"};
 static const char *const ymms[8] = {"ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm6", "ymm7"};
 static const char *const zmms[8] = {"zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm5", "zmm6", "zmm7"};
+/* Eight with the one that nobody writes and another: the first is written twice. */
+static const char *const masks[8] = {"k1", "k2", "k3", "k4", "k5", "k6", "k1", "k0"};
 
-#define GPR_FEED "imul rax, rax"
-#define SSE_FEED "mulps xmm0, xmm0"
-#define AVX_FEED "vmulps ymm0, ymm0, ymm0"
-#define ZMM_FEED "vmulps zmm0, zmm0, zmm0"
+#define GPR_FEED  "imul rax, rax"
+#define SSE_FEED  "mulps xmm0, xmm0"
+#define AVX_FEED  "vmulps ymm0, ymm0, ymm0"
+#define ZMM_FEED  "vmulps zmm0, zmm0, zmm0"
+#define MASK_FEED "kshiftlw k1, k1, 1"
 
 static const struct idiom idioms[] = {
     {"xor r32, r32", "xor", gpr32, "r9d", GPR_FEED, false, 0, 2},
@@ -266,6 +269,10 @@ static const struct idiom idioms[] = {
     {"vpcmpeqd ymm, ymm, ymm", "vpcmpeqd", ymms, "ymm9", AVX_FEED, true, GEN_USES_YMM, 4},
     {"vpxord zmm, zmm, zmm", "vpxord", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX, 6},
     {"vpsubd zmm, zmm, zmm", "vpsubd", zmms, "zmm9", ZMM_FEED, true, GEN_USES_EVEX, 6},
+    {"kxorb k, k, k", "kxorb", masks, "k7", MASK_FEED, true, GEN_USES_EVEX, 4},
+    {"kxorw k, k, k", "kxorw", masks, "k7", MASK_FEED, true, GEN_USES_EVEX, 4},
+    {"kxord k, k, k", "kxord", masks, "k7", MASK_FEED, true, GEN_USES_EVEX, 5},
+    {"kxorq k, k, k", "kxorq", masks, "k7", MASK_FEED, true, GEN_USES_EVEX, 5},
 };
 enum { IDIOMS = sizeof idioms / sizeof idioms[0], IDIOM_COPIES = 7, IDIOM_BYTES = 6 };
 

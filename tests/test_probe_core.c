@@ -124,6 +124,25 @@ static void groups_by_name(void **state) {
     }
 }
 
+/* Of masks, too, each width by itself: more than seven cannot be written and two others read. */
+static void idioms_of_masks(void **state) {
+    (void)state;
+    static const char *const masks[] = {"fault \"v*\" illegal",
+                                        "form \"kxorw k, k, k\" ports 1*p0 same-register eliminated\n"
+                                        "form \"kxorq k, k, k\" ports 1*p0 same-register breaks\n"
+                                        "form \"kshift*\" ports 1*p0 latency 4\n"
+                                        "form \"k*\" ports 1*p0\n",
+                                        NULL};
+    static const char *const groups[] = {"idiom", NULL};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(masks, groups, NULL, &core, &tally);
+    assert_fact(&core, "idiom", "kxorw k, k, k", NULL, 2);
+    assert_fact(&core, "idiom", "kxorq k, k, k", NULL, 1);
+    assert_fact(&core, "idiom", "kxord k, k, k", NULL, 0);
+    probe_core_fini(&core);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters),
@@ -132,6 +151,7 @@ int main(void) {
         cmocka_unit_test(branch_ports),
         cmocka_unit_test(branch_of_many_ports),
         cmocka_unit_test(groups_by_name),
+        cmocka_unit_test(idioms_of_masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
