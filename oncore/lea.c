@@ -120,6 +120,11 @@ enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, b
     cost->latencies[0] = (struct core_latency){
         .src = 1, .dst = 0, .address = true, .cycles = isnan(cycles) ? 1.0f : (float)cycles};
     cost->latency_count = 1;
+    double from_index = all ? probe_core_get(&costs->core, PROBE_CORE_LEA_THREE_INDEX) : NAN;
+    if (!isnan(from_index)) { /* behind the base's, which is the first that fits a base */
+        cost->latencies[cost->latency_count++] =
+            (struct core_latency){.src = 1, .dst = 0, .index = true, .cycles = (float)from_index};
+    }
     cost->latency_known = !isnan(cycles);
     double rate = all ? probe_core_get(&costs->core, PROBE_CORE_LEA_THREE_RATE) : NAN;
     if (rate < 1.0 / core_terms_cycles(cost) - 0.5) { /* not all of the ports can */

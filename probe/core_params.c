@@ -68,6 +68,7 @@ static const struct {
     [PROBE_CORE_NOP_SLOTS] = {"nop_slots", "slots"},
     [PROBE_CORE_LEA_DISPLACEMENT] = {"lea_displacement", "cycles"},
     [PROBE_CORE_LEA_THREE] = {"lea_three", "cycles"},
+    [PROBE_CORE_LEA_THREE_INDEX] = {"lea_three_index", "cycles"},
     [PROBE_CORE_LEA_THREE_RATE] = {"lea_three_rate", "LEAs a cycle"},
     [PROBE_CORE_STACK_SYNC] = {"stack_sync", "cycles more"},
     [PROBE_CORE_STACK_SYNC_ADDRESS] = {"stack_sync_address", "cycles more"},

@@ -55,7 +55,8 @@ enum probe_core_key {
     PROBE_CORE_LEA_INDEX,           /* address computed, not accessed: base + index */
     PROBE_CORE_LEA_SCALED,          /* base + index * scale */
     PROBE_CORE_LEA_DISPLACEMENT,    /* base + number */
-    PROBE_CORE_LEA_THREE,           /* base + index + number */
+    PROBE_CORE_LEA_THREE,           /* base + index + number: from the base ... */
+    PROBE_CORE_LEA_THREE_INDEX,     /* ... and from the index */
     PROBE_CORE_LEA_THREE_RATE,      /* such LEAs a cycle */
     PROBE_CORE_STACK_SYNC, /* cycles that RSP comes later to what names it, after PUSH or POP moved it */
     PROBE_CORE_STACK_SYNC_ADDRESS, /* cycles more of loads at [rsp] behind a PUSH and a POP */

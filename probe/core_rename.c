@@ -445,7 +445,7 @@ static enum ip_status micro_add(struct core_session *session, const struct micro
     struct gen_program program;
     core_program_init(&program, "core: slots of %s%s", micro->form, index ? ", with index" : "");
     program.uses = micro->uses;
-    core_lines(&program.init, "xor ebx, ebx", 1);
+    core_lines(&program.init, "mov ebx, 0", 1);
     for (unsigned copy = 0; copy < MICRO_COPIES; copy++) {
         micro_line(&program.unit, micro, copy, index);
         core_fillers(session, &program.unit, 4, nops);

@@ -101,11 +101,61 @@ static void issued_again(void **state) {
     probe_core_fini(&core);
 }
 
+static bool contains(const struct gen_kernel *kernel, const char *code, size_t length) {
+    return memmem(kernel->shorter.bytes, kernel->shorter.length, code, length) != NULL;
+}
+#define CONTAINS(kernel, code) contains(kernel, code, sizeof(code) - 1)
+
+/* A core on which an index costs a load a cycle and an addition a slot, unless XOR zeroed it: that is known to
+ * be no index. */
+static double known_zero(const struct gen_kernel *kernel, double cycles) {
+    const double slot = 1.0 / 5;
+    if (CONTAINS(kernel, "\x31\xdb")) { /* xor ebx, ebx */
+        return cycles;
+    }
+    if (CONTAINS(kernel, "\x49\x03\x44\x1e\x08")) { /* add rax, [r14+rbx+8] */
+        return cycles + slot;
+    }
+    return CONTAINS(kernel, "\x48\x8b\x04\xd8") ? cycles + 1 : cycles; /* mov rax, [rax+rbx*8] */
+}
+
+static void index_of_zero(void **state) {
+    (void)state;
+    static const char *const memory[] = {"memory", "micro", NULL};
+    struct disturbed core_of_zeros = {.cycles = known_zero};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, memory, &core_of_zeros, &core, &tally);
+    assert_value(&core, PROBE_CORE_LOAD_BASE, 4);
+    assert_value(&core, PROBE_CORE_LOAD_INDEX, 5);
+    assert_fact(&core, "micro", "add r64, m64", NULL, 1);
+    assert_fact(&core, "micro_index", "add r64, m64", NULL, 2);
+    probe_core_fini(&core);
+}
+
+/* A core that adds base and number first, and the index in one more cycle. */
+static double two_sums(const struct gen_kernel *kernel, double cycles) {
+    return CONTAINS(kernel, "\x48\x8d\x44\x18\x08") ? cycles + 1 : cycles; /* lea rax, [rax+rbx+8] */
+}
+
+static void lea_by_its_index(void **state) {
+    (void)state;
+    static const char *const memory[] = {"memory", NULL};
+    struct disturbed core_of_sums = {.cycles = two_sums};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, memory, &core_of_sums, &core, &tally);
+    assert_value(&core, PROBE_CORE_LEA_THREE, 2);
+    assert_value(&core, PROBE_CORE_LEA_THREE_INDEX, 1);
+    probe_core_fini(&core);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_issue), cmocka_unit_test(lines_that_do_not),
         cmocka_unit_test(moves_apart),      cmocka_unit_test(moves_together),
-        cmocka_unit_test(issued_again),
+        cmocka_unit_test(issued_again),     cmocka_unit_test(index_of_zero),
+        cmocka_unit_test(lea_by_its_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

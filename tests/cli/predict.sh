@@ -56,6 +56,10 @@ isaprobe predict -S "$T/lea.db" 'lea rax, [rax+rbx+8]' | sed -n 1,2p | rounded
 sqlite3 "$T/lea.db" "UPDATE core SET value = 2 WHERE key IN ('lea_three', 'lea_three_rate')"
 isaprobe predict -S "$T/lea.db" 'lea rax, [rax+rbx+8]' | sed -n 1,2p | rounded
 isaprobe predict -S "$T/lea.db" 'lea rcx, [rax+rbx]' | sed -n 1,2p | rounded
+echo "--- from its index it takes one, where that is known"
+isaprobe predict -S "$T/lea.db" 'lea rax, [rbx+rax+8]' | sed -n 3p | rounded
+sqlite3 "$T/lea.db" "DELETE FROM core WHERE key = 'lea_three_index'"
+isaprobe predict -S "$T/lea.db" 'lea rax, [rbx+rax+8]' | sed -n 3p | rounded
 echo "--- and where it is two uops: an addition, and three"
 beside() {
     for block in 'add rdx, rax' 'add rdx, rax; add rsi, rax; add rdi, rax'; do
