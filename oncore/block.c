@@ -180,6 +180,7 @@ static void operands_read(struct reading *reading) {
             to->bytes = op->kind == ISA_OPERAND_MEM ? (uint16_t)(op->bits / 8) : to->bytes;
         }
     }
+    to->copies = to->stack && to->loads && to->stores;
     to->address_count = to->source_count;
     to->memory = (int8_t)isa_form_memory_operand(form);
     for (unsigned i = 0; i < form->operand_count; i++) {
@@ -266,7 +267,7 @@ static bool writes_at_once(const struct core_instruction *instruction) {
  * alone. */
 static float index_more(const struct core_costs *costs, const struct core_instruction *to) {
     const struct isa_address *address = &to->binding.address;
-    if (!to->loads || to->memory < 0 || address->index < 0) {
+    if (!to->loads || to->memory < 0 || address->index < 0 || core_through_rsp(to, false)) {
         return 0.0f;
     }
     bool sum = address->scale == 1 && !core_address_has_number(address);
@@ -317,6 +318,7 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
     if (to->loads && to->stores && to->target_count == 0) {
         to->to_store = DEFAULT_CYCLES;
     }
+    to->to_store = to->copies ? 0.0f : to->to_store;
     to->at_once = writes_at_once(to);
     /* The stack pointer is moved at decode, by an adder of its own. */
     for (unsigned t = 0; t < to->target_count && to->stack; t++) {
@@ -488,6 +490,11 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
         to[-1].renamed = to[-1].renamed && (!to->fused || to[-1].cost->term_count == 0);
     }
     return IP_OK;
+}
+
+bool core_through_rsp(const struct core_instruction *instruction, bool store) {
+    return instruction->stack &&
+           (!instruction->copies || store == (instruction->cost->action != CORE_ACTION_POP));
 }
 
 unsigned core_term_count(const struct core_instruction *instruction) {

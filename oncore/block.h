@@ -48,6 +48,7 @@ struct core_instruction {
     bool at_once;       /* ... in a cycle or two */
     bool loads, stores; /* explicit or implicit memory */
     bool stack;         /* through RSP: PUSH, POP */
+    bool copies;        /* ... and it loads from one place and stores to another: PUSH and POP of memory */
     bool syncs;     /* names RSP after such an instruction moved it: RSP comes stack_sync later, to it and to
                        all that follow */
     uint16_t bytes; /* of the access */
@@ -70,6 +71,9 @@ struct core_block {
     double load_cycles; /* of a plain load from its address; NaN: unknown */
     double stack_sync;  /* cycles; 0 where it is not known */
 };
+
+/* Does its load (`store`: its store) name the place by RSP, and not by its operand? */
+bool core_through_rsp(const struct core_instruction *instruction, bool store);
 
 /* So many of its cost's terms does it take: none where it is renamed, or fused with the one before. */
 unsigned core_term_count(const struct core_instruction *instruction);

@@ -84,19 +84,18 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
         begun = values->store_count;
         for (size_t i = 0; i < block->count; i++) {
             const struct core_instruction *instruction = &block->items[i];
-            struct core_word address = {0};
+            const struct core_places places = core_values_places(values, instruction);
+            const struct core_word address = places.loads ? places.load : places.store;
             struct core_store *hit = NULL;
-            bool located = (instruction->loads || instruction->stores) &&
-                           core_values_address(values, instruction, &address);
-            if (located && options->filled && address.symbol == 0) {
+            if ((places.loads || places.stores) && options->filled && address.symbol == 0) {
                 uint64_t page = address.number / PAGE, last = memory->page[i];
                 bool next = page == last || page == last + 1 || page + 1 == last; /* a walk for many passes */
                 prediction->splits |= address.number % CORE_LINE_BYTES + instruction->bytes > CORE_LINE_BYTES;
                 prediction->walks |= pass == WARM_PASSES - 1 && !next;
                 memory->page[i] = page;
             }
-            if (located && instruction->loads) {
-                hit = core_values_find(values, address, instruction->bytes);
+            if (places.loads) {
+                hit = core_values_find(values, places.load, instruction->bytes);
             }
             struct core_store kept = hit != NULL ? *hit : (struct core_store){0};
             /* What was stored earlier still was stored once, or is met every so many passes: no chain from a
@@ -109,11 +108,11 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
                 memory->from[i] = memory->node[from];
                 memory->before[i] = hit->serial < begun;
                 memory->cycles[i] =
-                    core_forward_cycles(&chains->forwarding, values, instruction, address, hit);
+                    core_forward_cycles(&chains->forwarding, values, instruction, places.load, hit);
             }
-            if (located && instruction->stores) {
+            if (places.stores) {
                 writer[values->store_count % CORE_STORES_KEPT] = (uint32_t)i;
-                (void)core_values_store(values, instruction, address);
+                (void)core_values_store(values, instruction, places.store);
             }
             core_values_step(values, instruction, hit != NULL ? &kept : NULL);
         }

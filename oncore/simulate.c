@@ -172,17 +172,17 @@ struct flight {
     bool passed; /* the data did come from there */
     bool waits;  /* for values that are not there when it is issued ... */
     bool early;  /* ... and are prompt, all of them */
-    struct core_word where;
-    bool located;
+    struct core_places places;
 };
 
 /* Data that comes from a store which is still on its way. */
 static double forwarded_at(const struct sim *sim, struct flight *flight, struct plan *plan, double normally) {
     const struct core_store *store = flight->forwarded;
     const struct core_instruction *instruction = flight->instruction;
-    bool inside = store->address.number <= flight->where.number &&
-                  flight->where.number + instruction->bytes <= store->address.number + store->bytes;
-    double cycles = core_forward_cycles(&sim->forwarding, &sim->values, instruction, flight->where, store);
+    const struct core_word where = flight->places.load;
+    bool inside = store->address.number <= where.number &&
+                  where.number + instruction->bytes <= store->address.number + store->bytes;
+    double cycles = core_forward_cycles(&sim->forwarding, &sim->values, instruction, where, store);
     bool foretold = inside && core_forward_foretold(&sim->forwarding, cycles);
     if (store->commit < flight->address && !foretold) {
         return normally;
@@ -208,9 +208,9 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     const struct core_instruction *instruction = flight->instruction;
     double exec = flight->address;
     int bank = -1;
-    if (flight->located) {
-        bank = (int)(flight->where.number % CORE_LINE_BYTES);
-        flight->forwarded = core_values_find(&sim->values, flight->where, instruction->bytes);
+    if (flight->places.loads) {
+        bank = (int)(flight->places.load.number % CORE_LINE_BYTES);
+        flight->forwarded = core_values_find(&sim->values, flight->places.load, instruction->bytes);
     }
     bool any = false;
     for (unsigned i = 0; i < plan->load_count; i++) {
@@ -224,7 +224,7 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
     flight->loaded = exec + sim->load + instruction->index_more;
     if (flight->forwarded != NULL) {
         flight->loaded = forwarded_at(sim, flight, plan, flight->loaded);
-        if (!instruction->stores) {
+        if (!instruction->stores || instruction->copies) {
             core_commits_read(&sim->commits);
         }
     }
@@ -335,11 +335,11 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
                                              i == 0 ? data : flight->address, -1, CORE_TAKES_PORT));
         }
     }
-    double commit =
-        core_commits_take(&sim->commits, flight->located ? &flight->where : NULL, instruction->bytes, last);
+    double commit = core_commits_take(&sim->commits, flight->places.stores ? &flight->places.store : NULL,
+                                      instruction->bytes, last);
     flight->cached = commit;
-    if (flight->located) {
-        struct core_store *store = core_values_store(&sim->values, instruction, flight->where);
+    if (flight->places.stores) {
+        struct core_store *store = core_values_store(&sim->values, instruction, flight->places.store);
         store->data = data;
         store->commit = commit;
     }
@@ -394,8 +394,7 @@ static void instruction_run(struct sim *sim, size_t i) {
     if (!instruction->loads && !instruction->stores) { /* LEA */
         flight.operands = core_later(flight.operands, flight.address);
     }
-    flight.located = (instruction->loads || instruction->stores) &&
-                     core_values_address(&sim->values, instruction, &flight.where);
+    flight.places = core_values_places(&sim->values, instruction);
     double last = flight.issued;
     if (!instruction->renamed) {
         if (instruction->loads) {

@@ -51,11 +51,11 @@ static bool address_sum(const struct core_values *values, const struct core_inst
     return true;
 }
 
-static struct core_name name_of(const struct core_values *values,
-                                const struct core_instruction *instruction) {
+static struct core_name name_of(const struct core_values *values, const struct core_instruction *instruction,
+                                bool store) {
     const struct isa_address *from = &instruction->binding.address;
     struct core_name name = {.base = RSP, .index = -1};
-    if (!instruction->stack) {
+    if (!core_through_rsp(instruction, store)) {
         name = (struct core_name){.base = from->base, .index = from->index, .scale = from->scale};
     }
     name.base_writes = name.base >= 0 ? values->writes[name.base & 15] : 0;
@@ -68,24 +68,36 @@ static bool name_same(struct core_name a, struct core_name b) {
            (a.index < 0 || (a.index_writes == b.index_writes && a.scale == b.scale));
 }
 
-bool core_values_address(const struct core_values *values, const struct core_instruction *instruction,
-                         struct core_word *address) {
-    int memory = instruction->memory;
-    if (memory < 0) {
+/* Of its load or its store; false when it cannot be followed. */
+static bool place_find(const struct core_values *values, const struct core_instruction *instruction,
+                       bool store, struct core_word *address) {
+    const struct isa_form *form = &instruction->cost->form;
+    enum core_action action = instruction->cost->action;
+    if (instruction->memory < 0) {
         return false;
     }
-    if (instruction->cost->form.operands[memory].implicit) {
-        if (instruction->cost->action != CORE_ACTION_PUSH && instruction->cost->action != CORE_ACTION_POP) {
-            return false;
-        }
+    if (core_through_rsp(instruction, store)) {
         *address = values->gprs[RSP];
-        address->number -= instruction->cost->action == CORE_ACTION_PUSH ? instruction->bytes : 0u;
-        return true;
+        address->number -= action == CORE_ACTION_PUSH ? instruction->bytes : 0u;
+        return action == CORE_ACTION_PUSH || action == CORE_ACTION_POP;
     }
-    if (isa_reg_is_vector(instruction->cost->form.operands[memory].reg_class)) {
+    if (form->operands[instruction->memory].implicit ||
+        isa_reg_is_vector(form->operands[instruction->memory].reg_class) ||
+        !address_sum(values, instruction, address)) {
         return false;
     }
-    return address_sum(values, instruction, address);
+    if (instruction->copies && store && instruction->binding.address.base == RSP) { /* POP moves it first */
+        address->number += instruction->bytes;
+    }
+    return true;
+}
+
+struct core_places core_values_places(const struct core_values *values,
+                                      const struct core_instruction *instruction) {
+    struct core_places places = {0};
+    places.loads = instruction->loads && place_find(values, instruction, false, &places.load);
+    places.stores = instruction->stores && place_find(values, instruction, true, &places.store);
+    return places;
 }
 
 /* Most loads hit no store: what touches no line that a store touches need not be compared with each. */
@@ -149,35 +161,6 @@ static struct core_word operand_value(struct core_values *values, const struct c
     return value;
 }
 
-struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
-                                     struct core_word address) {
-    struct core_store *store = &values->stores[values->store_count % CORE_STORES_KEPT];
-    if (values->store_count >= CORE_STORES_KEPT) {
-        touched_count(values, store, -1);
-    }
-    const struct isa_form *form = &instruction->cost->form;
-    const struct isa_address *from = &instruction->binding.address;
-    *store =
-        (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
-    store->value = unknown(values);
-    store->name = name_of(values, instruction);
-    store->general = isa_form_vector_bits(form) == 0;
-    store->indexed = !instruction->stack && from->index >= 0;
-    for (unsigned i = 0; i < form->explicit_count; i++) {
-        bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
-                                               isa_reg_is_gpr(form->operands[i].reg_class));
-        if (data && form->operands[i].kind != ISA_OPERAND_MEM) {
-            if (instruction->cost->action == CORE_ACTION_MOVE ||
-                instruction->cost->action == CORE_ACTION_PUSH) {
-                store->value = operand_value(values, instruction, i);
-            }
-        }
-    }
-    values->store_count++;
-    touched_count(values, store, 1);
-    return store;
-}
-
 /* One byte of memory; false when it is not known. */
 static bool byte_find(struct core_values *values, struct core_word address, uint8_t *byte) {
     struct core_store *store = core_values_find(values, address, 1);
@@ -191,8 +174,9 @@ static bool byte_find(struct core_values *values, struct core_word address, uint
 
 static struct core_word load_value(struct core_values *values, const struct core_instruction *instruction,
                                    const struct core_store *forwarded) {
-    struct core_word address = {0};
-    if (!core_values_address(values, instruction, &address) || instruction->bytes > 8) {
+    const struct core_places places = core_values_places(values, instruction);
+    const struct core_word address = places.load;
+    if (!places.loads || instruction->bytes > 8) {
         return unknown(values);
     }
     bool whole = forwarded != NULL && forwarded->address.number == address.number &&
@@ -215,6 +199,41 @@ static struct core_word load_value(struct core_values *values, const struct core
         number |= (uint64_t)byte << 8 * i;
     }
     return constant(number);
+}
+
+struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
+                                     struct core_word address) {
+    struct core_word value = unknown(values);
+    if (instruction->copies) {
+        const struct core_places places = core_values_places(values, instruction);
+        value = load_value(values, instruction,
+                           places.loads ? core_values_find(values, places.load, instruction->bytes) : NULL);
+    }
+    struct core_store *store = &values->stores[values->store_count % CORE_STORES_KEPT];
+    if (values->store_count >= CORE_STORES_KEPT) {
+        touched_count(values, store, -1);
+    }
+    const struct isa_form *form = &instruction->cost->form;
+    const struct isa_address *from = &instruction->binding.address;
+    *store =
+        (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
+    store->value = value;
+    store->name = name_of(values, instruction, true);
+    store->general = isa_form_vector_bits(form) == 0;
+    store->indexed = !core_through_rsp(instruction, true) && from->index >= 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
+                                               isa_reg_is_gpr(form->operands[i].reg_class));
+        if (data && form->operands[i].kind != ISA_OPERAND_MEM) {
+            if (instruction->cost->action == CORE_ACTION_MOVE ||
+                instruction->cost->action == CORE_ACTION_PUSH) {
+                store->value = operand_value(values, instruction, i);
+            }
+        }
+    }
+    values->store_count++;
+    touched_count(values, store, 1);
+    return store;
 }
 
 static struct core_word combine(struct core_values *values, enum core_action action, struct core_word a,
@@ -362,8 +381,8 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
                            const struct core_store *store) {
     const struct isa_form *form = &load->cost->form;
     bool general = isa_form_vector_bits(form) == 0;
-    bool indexed = store->indexed || (!load->stack && load->binding.address.index >= 0);
-    bool modify = load->loads && load->stores;
+    bool indexed = store->indexed || (!core_through_rsp(load, false) && load->binding.address.index >= 0);
+    bool modify = load->loads && load->stores && !load->copies;
     /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.
      */
     bool alone = load->bytes >= RENAMED_BYTES &&
@@ -395,7 +414,7 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     if (where.number != store->address.number) {
         return fmax(cycles, forwarding->part);
     }
-    return name_same(store->name, name_of(values, load)) ? cycles : fmax(cycles, forwarding->other);
+    return name_same(store->name, name_of(values, load, false)) ? cycles : fmax(cycles, forwarding->other);
 }
 
 bool core_forward_foretold(const struct core_forwarding *forwarding, double cycles) {

@@ -47,9 +47,13 @@ struct core_values {
 
 void core_values_init(struct core_values *values, bool filled, uint64_t fill);
 
-/* The address of the instruction's access; false when it cannot be followed. */
-bool core_values_address(const struct core_values *values, const struct core_instruction *instruction,
-                         struct core_word *address);
+/* Where an instruction loads and stores: one place, but for PUSH and POP of memory. */
+struct core_places {
+    bool loads, stores; /* it does, and the address can be followed */
+    struct core_word load, store;
+};
+struct core_places core_values_places(const struct core_values *values,
+                                      const struct core_instruction *instruction);
 
 /* The youngest store that overlaps the access; NULL: none that is known. */
 struct core_store *core_values_find(struct core_values *values, struct core_word address, unsigned bytes);

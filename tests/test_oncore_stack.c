@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stack in the on-core model: what PUSH and POP access, and what becomes of what they stored. */
+#include "tests/oncore_table.h"
+
+#define PUSH_14   "\x41\xff\x36"         /* push qword [r14] */
+#define POP_14    "\x41\x8f\x06"         /* pop qword [r14] */
+#define POP_SP_8  "\x8f\x44\x24\x08"     /* pop qword [rsp+8] */
+#define LOAD_14   "\x49\x8b\x06"         /* mov rax, [r14] */
+#define LOAD_SP_8 "\x48\x8b\x44\x24\x08" /* mov rax, [rsp+8] */
+#define STORE_14  "\x49\x89\x06"         /* mov [r14], rax */
+#define PUSH_AX   "\x50"                 /* push rax */
+#define POP_AX    "\x58"                 /* pop rax */
+#define ADD_SP_8  "\x48\x83\xc4\x08"     /* add rsp, 8 */
+
+/* Additions and products of the small machine; a store gives a load its data in four cycles, a load takes
+ * five. */
+static void machine_make(struct core_costs *costs) {
+    small_machine_make(costs);
+    form_add(costs, BYTES(PUSH_AX), "1*p4+1*p7", 1, NAN);
+    form_add(costs, BYTES(POP_AX), "1*p23", 1, 0);
+    form_add(costs, BYTES(PUSH_14), "1*p23+1*p4+1*p7", 2, NAN);
+    form_add(costs, BYTES(POP_14), "1*p23+1*p4+1*p7", 2, NAN);
+    form_add(costs, BYTES(ADD_SP_8), "1*p015", 1, 1);
+}
+
+static double bound(struct core_costs *costs, struct bytes code, bool loop, enum core_bound which) {
+    struct core_prediction prediction = predict(costs, code, loop);
+    double cycles = prediction.bounds[which];
+    core_prediction_fini(&prediction);
+    return cycles;
+}
+
+static double chain(struct core_costs *costs, struct bytes code) {
+    return bound(costs, code, false, CORE_BOUND_CHAIN);
+}
+
+/* PUSH and POP of memory load from one place and store to another. */
+static void test_two_places(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    /* Each is no chain through its own operand. */
+    assert_near(chain(&costs, BYTES(PUSH_14 ADD_SP_8)), 1.0);
+    assert_near(bound(&costs, BYTES(PUSH_14 ADD_SP_8), false, CORE_BOUND_SIMULATION), 1.0);
+    assert_near(chain(&costs, BYTES(PUSH_AX POP_14)), 0.0);
+    /* Both of them are, through two stores, with a product between or not. */
+    assert_near(chain(&costs, BYTES(PUSH_14 POP_14)), 8.0);
+    assert_near(chain(&costs, BYTES(PUSH_14 POP_AX IMUL_AX_BX STORE_14)), 11.0);
+    assert_near(chain(&costs, BYTES(PUSH_AX POP_14 LOAD_14 IMUL_AX_BX)), 11.0);
+    assert_about(bound(&costs, BYTES(PUSH_AX POP_14 LOAD_14 IMUL_AX_BX), false, CORE_BOUND_SIMULATION), 11.0);
+    /* RSP has moved when it names the place that POP stores to. */
+    assert_near(chain(&costs, BYTES(PUSH_AX POP_SP_8 LOAD_SP_8 IMUL_AX_BX)), 11.0);
+    core_costs_fini(&costs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
