@@ -59,6 +59,7 @@ static struct core_name name_of(const struct core_values *values, const struct c
         name = (struct core_name){.base = from->base, .index = from->index, .scale = from->scale};
     }
     name.base_writes = name.base >= 0 ? values->writes[name.base & 15] : 0;
+    name.base_added = name.base == RSP ? values->added : 0;
     name.index_writes = name.index >= 0 ? values->writes[name.index & 15] : 0;
     return name;
 }
@@ -332,11 +333,14 @@ void core_values_step(struct core_values *values, const struct core_instruction 
         }
     }
     struct core_word stack = values->gprs[RSP];
+    bool adds = (action == CORE_ACTION_ADD || action == CORE_ACTION_SUBTRACT) && follows &&
+                form->operands[1].kind == ISA_OPERAND_IMM && form->operands[0].bits == 64;
     for (unsigned t = 0; t < instruction->target_count; t++) {
         if (instruction->targets[t] < 16) {
             values->gprs[instruction->targets[t]] = unknown(values);
-            values->writes[instruction->targets[t]] +=
-                instruction->stack && instruction->targets[t] == RSP ? 0 : 1;
+            bool stack_pointer = instruction->targets[t] == RSP;
+            values->added += stack_pointer && adds ? 1 : 0;
+            values->writes[instruction->targets[t]] += stack_pointer && (instruction->stack || adds) ? 0 : 1;
         }
     }
     if (action == CORE_ACTION_PUSH || action == CORE_ACTION_POP) {
@@ -362,11 +366,15 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     double blocked = probe_core_get(core, PROBE_CORE_STORE_FORWARD_BLOCKED);
     double other = probe_core_get(core, PROBE_CORE_STORE_FORWARD_OTHER);
     double straight = probe_core_get(core, PROBE_CORE_STORE_FORWARD_LONG);
+    double added = probe_core_get(core, PROBE_CORE_STORE_FORWARD_ADDED),
+           written = probe_core_get(core, PROBE_CORE_STORE_FORWARD_WRITTEN);
     double load = isnan(load_cycles) ? 0.0 : load_cycles;
     forwarding->load = load;
     forwarding->renamed = isnan(near) ? load : near;
     forwarding->part = isnan(straight) ? 0.0 : straight;
     forwarding->other = fmax(isnan(other) ? 0.0 : other, loop ? 0.0 : forwarding->part);
+    forwarding->added = isnan(added) ? forwarding->other : added;
+    forwarding->written = fmax(forwarding->other, isnan(written) ? 0.0 : written);
     forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
     forwarding->vector = isnan(vector) ? forwarding->far : vector;
     forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
@@ -414,7 +422,12 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     if (where.number != store->address.number) {
         return fmax(cycles, forwarding->part);
     }
-    return name_same(store->name, name_of(values, load, false)) ? cycles : fmax(cycles, forwarding->other);
+    const struct core_name name = name_of(values, load, false);
+    if (!name_same(store->name, name)) {
+        const bool stack = store->name.base == RSP && name.base == RSP;
+        return fmax(cycles, stack ? forwarding->written : forwarding->other);
+    }
+    return fmax(cycles, store->name.base_added != name.base_added ? forwarding->added : 0.0);
 }
 
 bool core_forward_foretold(const struct core_forwarding *forwarding, double cycles) {

@@ -22,6 +22,7 @@ struct core_name {
     int8_t base, index; /* -1: none */
     uint8_t scale;
     uint32_t base_writes, index_writes;
+    uint32_t base_added; /* of RSP: additions of numbers, which are no writes */
 };
 
 struct core_store {
@@ -36,7 +37,8 @@ struct core_store {
 
 struct core_values {
     struct core_word gprs[16];
-    uint32_t writes[16]; /* of each register; PUSH and POP do not count, which decode follows */
+    uint32_t writes[16]; /* of each register; PUSH and POP do not count, which decode follows ... */
+    uint32_t added;      /* ... nor do additions of numbers to RSP, which it may follow */
     uint32_t symbols;    /* given out so far */
     bool filled;         /* memory that nobody wrote holds `fill` in each quadword */
     uint64_t fill;
@@ -66,8 +68,10 @@ struct core_store *core_values_store(struct core_values *values, const struct co
 struct core_forwarding {
     double renamed; /* through the register file: general registers, a plain address on both sides */
     double other; /* ... at least, where another register names the place, or the same one with a new value */
-    double part;  /* ... at least, where the load begins behind the store */
-    double far;   /* through the store buffer */
+    double added; /* ... at least, where both name it by RSP, and numbers were added to that between */
+    double written; /* ... at least, where both name it by RSP, which was written in another way between */
+    double part;    /* ... at least, where the load begins behind the store */
+    double far;     /* through the store buffer */
     double vector;
     double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */
     double load; /* from the address; what takes less did not wait for the address: the store was foretold */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe/core_forward.c - store to load where another register names the place: in loops of few such pairs,
- * which a core may learn, and of more than it remembers. */
+/* probe/core_forward.c - store to load where another register names the place, or RSP that was written
+ * between: in loops of few such pairs, which a core may learn, and of more than it remembers. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,21 +14,56 @@ static enum ip_status learn_or_why(struct core_session *session, const char *key
                         : core_learn(session, key, value, core_stat(session, slot)->spread, err, "%s", how);
 }
 
+/* RSP that an adder of decode follows, if it does, names a place as if it had not been written. */
+static const struct {
+    const char *key, *unit, *how;
+    unsigned pairs; /* position in probe_forward_pairs */
+} moved[] = {
+    {"store_forward_added", "mov [rsp-8], rax; sub rsp, 32; mov rax, [rsp+24]; add rsp, 32",
+     "long code of mov [rsp-8], rax, sub rsp, 32, mov rax, [rsp+24], add rsp, 32",
+     PROBE_FORWARDS - 1},
+    {"store_forward_written", "mov [rsp-8], rax; lea rsp, [rsp-32]; mov rax, [rsp+24]; lea rsp, [rsp+32]",
+     "a loop of few such pairs with LEA of RSP", 0},
+};
+enum { MOVED = sizeof moved / sizeof moved[0], MOVED_ADDITIONS = 3 }; /* RSP's own chain takes two */
+
+static enum ip_status forward_add(struct core_session *session, const char *init, const char *unit,
+                                  unsigned additions, unsigned pairs, size_t *slot, struct ip_error *err) {
+    struct gen_program program;
+    core_program_init(&program, "core: %u times %s", pairs, unit);
+    core_memory_fill(&program, 0);
+    program.copies = pairs;
+    program.one_loop = true;
+    core_lines(&program.init, init, 1);
+    core_lines(&program.unit, unit, 1);
+    /* The additions keep a chain that takes no time from being bound by something else. */
+    core_lines(&program.unit, "add rax, rcx", additions);
+    return core_add(session, &program, slot, err);
+}
+
+static enum ip_status moved_measure(struct core_session *session, struct ip_error *err) {
+    size_t slots[MOVED];
+    double cycles[MOVED];
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; i < MOVED && status == IP_OK; i++) {
+        status = forward_add(session, "", moved[i].unit, MOVED_ADDITIONS, probe_forward_pairs[moved[i].pairs],
+                             &slots[i], err);
+    }
+    status = status == IP_OK ? core_run_cycles(session, slots, MOVED, cycles, err) : status;
+    for (unsigned i = 0; i < MOVED && status == IP_OK; i++) {
+        double value = isnan(cycles[i]) ? NAN : fmax(0.0, cycles[i] - MOVED_ADDITIONS);
+        status = learn_or_why(session, moved[i].key, value, slots[i], moved[i].how, err);
+    }
+    return status;
+}
+
 enum ip_status core_forward_measure(struct core_session *session, struct ip_error *err) {
     size_t slots[PROBE_FORWARDS];
     double cycles[PROBE_FORWARDS];
-    enum ip_status status = IP_OK;
+    enum ip_status status = moved_measure(session, err);
     for (unsigned i = 0; i < PROBE_FORWARDS && status == IP_OK; i++) {
-        struct gen_program program;
-        core_program_init(&program, "core: stores loaded through another register, %u",
-                          probe_forward_pairs[i]);
-        core_memory_fill(&program, 0);
-        program.copies = probe_forward_pairs[i];
-        program.one_loop = true;
-        core_lines(&program.init, "mov rbx, r14", 1);
-        /* The addition keeps a chain that takes no time from being bound by something else. */
-        core_lines(&program.unit, "mov [r14], rax; mov rax, [rbx]; add rax, rcx", 1);
-        status = core_add(session, &program, &slots[i], err);
+        status = forward_add(session, "mov rbx, r14", "mov [r14], rax; mov rax, [rbx]", 1,
+                             probe_forward_pairs[i], &slots[i], err);
     }
     status = status == IP_OK ? core_run_cycles(session, slots, PROBE_FORWARDS, cycles, err) : status;
     if (status != IP_OK) {

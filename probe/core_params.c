@@ -34,6 +34,8 @@ static const struct {
     [PROBE_CORE_STORE_FORWARD_OTHER] = {"store_forward_other", "cycles"},
     [PROBE_CORE_STORE_FORWARD_LONG] = {"store_forward_long", "cycles"},
     [PROBE_CORE_STORE_FORWARD_PAIRS] = {"store_forward_pairs", "pairs"},
+    [PROBE_CORE_STORE_FORWARD_ADDED] = {"store_forward_added", "cycles"},
+    [PROBE_CORE_STORE_FORWARD_WRITTEN] = {"store_forward_written", "cycles"},
     [PROBE_CORE_ROB_SLOTS] = {"rob_slots", "slots"},
     [PROBE_CORE_SCHEDULER_UOPS] = {"scheduler_uops", "uops"},
     [PROBE_CORE_LOAD_BUFFER] = {"load_buffer", "loads"},

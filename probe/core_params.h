@@ -68,6 +68,8 @@ enum probe_core_key {
     PROBE_CORE_STORE_FORWARD_OTHER,   /* ... named by another register, in a loop of few such pairs */
     PROBE_CORE_STORE_FORWARD_LONG,    /* ... and of more than the core remembers */
     PROBE_CORE_STORE_FORWARD_PAIRS,   /* how many it remembers */
+    PROBE_CORE_STORE_FORWARD_ADDED,   /* ... named by RSP, to which numbers were added, in long code */
+    PROBE_CORE_STORE_FORWARD_WRITTEN, /* ... which was written in another way, in a loop of few such pairs */
     PROBE_CORE_ROB_SLOTS,             /* reorder buffer */
     PROBE_CORE_SCHEDULER_UOPS,        /* µops that wait for their operands */
     PROBE_CORE_LOAD_BUFFER,

@@ -2,15 +2,25 @@
 /* The stack in the on-core model: what PUSH and POP access, and what becomes of what they stored. */
 #include "tests/oncore_table.h"
 
-#define PUSH_14   "\x41\xff\x36"         /* push qword [r14] */
-#define POP_14    "\x41\x8f\x06"         /* pop qword [r14] */
-#define POP_SP_8  "\x8f\x44\x24\x08"     /* pop qword [rsp+8] */
-#define LOAD_14   "\x49\x8b\x06"         /* mov rax, [r14] */
-#define LOAD_SP_8 "\x48\x8b\x44\x24\x08" /* mov rax, [rsp+8] */
-#define STORE_14  "\x49\x89\x06"         /* mov [r14], rax */
-#define PUSH_AX   "\x50"                 /* push rax */
-#define POP_AX    "\x58"                 /* pop rax */
-#define ADD_SP_8  "\x48\x83\xc4\x08"     /* add rsp, 8 */
+#define PUSH_14    "\x41\xff\x36"         /* push qword [r14] */
+#define POP_14     "\x41\x8f\x06"         /* pop qword [r14] */
+#define POP_SP_8   "\x8f\x44\x24\x08"     /* pop qword [rsp+8] */
+#define LOAD_14    "\x49\x8b\x06"         /* mov rax, [r14] */
+#define LOAD_SP_8  "\x48\x8b\x44\x24\x08" /* mov rax, [rsp+8] */
+#define STORE_14   "\x49\x89\x06"         /* mov [r14], rax */
+#define PUSH_AX    "\x50"                 /* push rax */
+#define POP_AX     "\x58"                 /* pop rax */
+#define STORE_SP_8 "\x48\x89\x44\x24\x08" /* mov [rsp+8], rax */
+#define STORE_BX_8 "\x48\x89\x43\x08"     /* mov [rbx+8], rax */
+#define LOAD_BX_40 "\x48\x8b\x43\x28"     /* mov rax, [rbx+40] */
+#define SUB_SP_32  "\x48\x83\xec\x20"     /* sub rsp, 32 */
+#define ADD_SP_32  "\x48\x83\xc4\x20"     /* add rsp, 32 */
+#define SUB_BX_32  "\x48\x83\xeb\x20"     /* sub rbx, 32 */
+#define ADD_BX_32  "\x48\x83\xc3\x20"     /* add rbx, 32 */
+#define MOV_BP_SP  "\x48\x89\xe5"         /* mov rbp, rsp */
+#define MOV_SP_BP  "\x48\x89\xec"         /* mov rsp, rbp */
+#define IMUL_AX_CX "\x48\x0f\xaf\xc1"     /* imul rax, rcx */
+#define ADD_SP_8   "\x48\x83\xc4\x08"     /* add rsp, 8 */
 
 /* Additions and products of the small machine; a store gives a load its data in four cycles, a load takes
  * five. */
@@ -53,9 +63,43 @@ static void test_two_places(void **state) {
     core_costs_fini(&costs);
 }
 
+/* Which writes of RSP keep what names a place by it the same name. */
+static void test_writes(void **state) {
+    (void)state;
+    static const struct bytes added = BYTES(PUSH_AX SUB_SP_32 ADD_SP_32 POP_AX IMUL_AX_BX),
+                              copied = BYTES(PUSH_AX MOV_BP_SP MOV_SP_BP POP_AX IMUL_AX_BX),
+                              both = BYTES(PUSH_AX SUB_SP_32 MOV_BP_SP MOV_SP_BP ADD_SP_32 POP_AX IMUL_AX_BX),
+                              other = BYTES(STORE_SP_8 SUB_BX_32 ADD_BX_32 LOAD_SP_8 IMUL_AX_CX),
+                              by_bx = BYTES(STORE_BX_8 SUB_BX_32 LOAD_BX_40 ADD_BX_32 IMUL_AX_CX);
+    struct core_costs costs;
+    machine_make(&costs);
+    parameter(&costs, "store_forward", 0);
+    parameter(&costs, "store_forward_other", 1);
+    parameter(&costs, "store_forward_long", 4);
+    const struct {
+        struct bytes code;
+        double copies, loop, known_copies, known_loop;
+    } cases[] = {
+        {added, 7, 4, 3, 3}, /* as any write, as long as nothing is known */
+        {copied, 7, 4, 7, 6}, {both, 7, 4, 7, 6}, {other, 3, 3, 3, 3}, {by_bx, 7, 4, 7, 4},
+    };
+    for (unsigned known = 0; known < 2; known++) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            assert_near(bound(&costs, cases[i].code, false, CORE_BOUND_CHAIN),
+                        known ? cases[i].known_copies : cases[i].copies);
+            assert_near(bound(&costs, cases[i].code, true, CORE_BOUND_CHAIN),
+                        known ? cases[i].known_loop : cases[i].loop);
+        }
+        parameter(&costs, "store_forward_added", 0);
+        parameter(&costs, "store_forward_written", 3);
+    }
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_places),
+        cmocka_unit_test(test_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,8 +106,8 @@ static bool contains(const struct gen_kernel *kernel, const char *code, size_t l
 }
 #define CONTAINS(kernel, code) contains(kernel, code, sizeof(code) - 1)
 
-/* A core on which an index costs a load a cycle and an addition a slot, unless XOR zeroed it: that is known to
- * be no index. */
+/* A core on which an index costs a load a cycle and an addition a slot, unless XOR zeroed it: that is known
+ * to be no index. */
 static double known_zero(const struct gen_kernel *kernel, double cycles) {
     const double slot = 1.0 / 5;
     if (CONTAINS(kernel, "\x31\xdb")) { /* xor ebx, ebx */
@@ -150,12 +150,32 @@ static void lea_by_its_index(void **state) {
     probe_core_fini(&core);
 }
 
+/* A core that looks for the place anew when RSP was written, and sooner when a number was added to it. */
+static double by_its_name(const struct gen_kernel *kernel, double cycles) {
+    const bool added = CONTAINS(kernel, "\x48\x83\xec\x20");       /* sub rsp, 32 */
+    const bool written = CONTAINS(kernel, "\x48\x8d\x64\x24\xe0"); /* lea rsp, [rsp-32] */
+    const double additions = 3;
+    return added ? additions + 4 : written ? additions + 7 : cycles;
+}
+
+static void stored_by_rsp(void **state) {
+    (void)state;
+    static const char *const forward[] = {"store_forward_written", NULL};
+    struct disturbed core_of_names = {.cycles = by_its_name};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(none, forward, &core_of_names, &core, &tally);
+    assert_value(&core, PROBE_CORE_STORE_FORWARD_ADDED, 4);
+    assert_value(&core, PROBE_CORE_STORE_FORWARD_WRITTEN, 7);
+    probe_core_fini(&core);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_issue), cmocka_unit_test(lines_that_do_not),
         cmocka_unit_test(moves_apart),      cmocka_unit_test(moves_together),
         cmocka_unit_test(issued_again),     cmocka_unit_test(index_of_zero),
-        cmocka_unit_test(lea_by_its_index),
+        cmocka_unit_test(lea_by_its_index), cmocka_unit_test(stored_by_rsp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
