@@ -160,6 +160,15 @@ static void operands_add(struct maker *m, bool ignore_registers) {
     }
 }
 
+/* What is no operand of the form. */
+static void others_add(struct hx_sim_op *op, const struct isa_form *form) {
+    for (unsigned v = 0; v < ISA_CLEARED_VECTORS && isa_form_clears_vectors(form) &&
+                         op->results_count < HX_SIM_RESULTS_MAX;
+         v++) {
+        op->results[op->results_count++] = (uint8_t)(HX_SIM_FILE_VECTOR + v);
+    }
+}
+
 /* True when all explicit register operands that are read, two at least, are the same register. */
 static bool registers_are_the_same(const struct maker *m) {
     int first = -1;
@@ -312,6 +321,7 @@ void hx_sim_op_make(struct hx_sim_op *op, const struct hx_sim_description *descr
     op->vector = op->vector && !op->wide;
     bool same = row != NULL && row->same_register != HX_SIM_SAME_NOTHING && registers_are_the_same(&m);
     operands_add(&m, same);
+    others_add(op, form);
     flow_fill(op, form, code, length);
     bool computes = row == NULL;
     if (row != NULL) {

@@ -9,7 +9,7 @@
 
 enum {
     HX_SIM_SOURCES_MAX = 18,
-    HX_SIM_RESULTS_MAX = 14,
+    HX_SIM_RESULTS_MAX = 16,
     /* Architectural state that carries dependences; the classes of one register file share an entry. */
     HX_SIM_FILE_GPR = 0,
     HX_SIM_FILE_VECTOR = 16,

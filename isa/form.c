@@ -35,6 +35,10 @@ bool isa_form_is_nop(const struct isa_form *form) {
     return strcmp(form->mnemonic, "nop") == 0;
 }
 
+bool isa_form_clears_vectors(const struct isa_form *form) {
+    return strcmp(form->mnemonic, "vzeroall") == 0;
+}
+
 int isa_form_memory_operand(const struct isa_form *form) {
     for (int i = 0; i < form->operand_count; i++) {
         if (form->operands[i].kind == ISA_OPERAND_MEM)

@@ -172,6 +172,9 @@ unsigned isa_mnemonic_others(const char *mnemonic, char names[ISA_OTHER_NAMES_MA
 
 /* Is it a NOP, with operands or without? */
 bool isa_form_is_nop(const struct isa_form *form);
+/* VZEROALL writes the vector registers of these numbers, from 0 on, which are too many for its operands. */
+enum { ISA_CLEARED_VECTORS = 16 };
+bool isa_form_clears_vectors(const struct isa_form *form);
 
 /* The number of the register beside number `number`: they are pairs of an even number and the next. */
 static inline uint8_t isa_reg_beside(unsigned number) {

@@ -180,6 +180,7 @@ static void operands_read(struct reading *reading) {
             to->bytes = op->kind == ISA_OPERAND_MEM ? (uint16_t)(op->bits / 8) : to->bytes;
         }
     }
+    to->clears = isa_form_clears_vectors(form);
     to->copies = to->stack && to->loads && to->stores;
     to->address_count = to->source_count;
     to->memory = (int8_t)isa_form_memory_operand(form);

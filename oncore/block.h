@@ -44,6 +44,7 @@ struct core_instruction {
     float index_more;                     /* cycles that its load takes longer for the index of its address */
 
     int8_t memory;      /* position of its memory operand; -1: none */
+    bool clears;        /* it writes vector registers 0 to 15, which are none of its targets */
     bool general;       /* it writes a general register */
     bool at_once;       /* ... in a cycle or two */
     bool loads, stores; /* explicit or implicit memory */

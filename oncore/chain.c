@@ -137,6 +137,9 @@ static void carried_find(struct chains *chains) {
         for (unsigned t = 0; t < instruction->target_count; t++) {
             written[instruction->targets[t]] = true;
         }
+        for (unsigned v = 0; v < ISA_CLEARED_VECTORS && instruction->clears; v++) {
+            written[CORE_RESOURCE_VECTOR + v] = true;
+        }
         if (chains->memory.node[i] != NONE) {
             written[chains->memory.node[i]] = true;
         }
@@ -219,6 +222,9 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
         }
         for (unsigned t = 0; t < instruction->target_count; t++) {
             distance[instruction->targets[t]] = result[t];
+        }
+        for (unsigned v = 0; v < ISA_CLEARED_VECTORS && instruction->clears; v++) {
+            distance[CORE_RESOURCE_VECTOR + v] = -INFINITY;
         }
         if (chains->memory.node[i] != NONE) {
             distance[chains->memory.node[i]] = result[instruction->target_count];

@@ -319,6 +319,10 @@ static double targets_run(struct sim *sim, struct flight *flight) {
                                                                     : !flight->waits && !instruction->loads &&
                                                                           results[t] <= flight->started + 1.0;
     }
+    for (unsigned v = 0; v < ISA_CLEARED_VECTORS && instruction->clears; v++) {
+        sim->ready[CORE_RESOURCE_VECTOR + v] = flight->started + 1.0;
+        sim->prompt[CORE_RESOURCE_VECTOR + v] = false;
+    }
     return last;
 }
 

@@ -42,6 +42,10 @@
 #define UD2          "\x0f\x0b"
 #define GARBAGE      "\x06\x06"
 #define VPADDD_YMM   "\xc5\xed\xfe\xca"         /* ymm1, ymm2, ymm2 */
+#define VADDPS_3     "\xc5\xe4\x58\xd9"         /* ymm3, ymm3, ymm1 */
+#define VADDPS_15    "\xc5\x04\x58\xf9"         /* ymm15, ymm15, ymm1 */
+#define VADDPS_18    "\x62\xe1\x6c\x40\x58\xd1" /* zmm18, zmm18, zmm1 */
+#define VZEROALL     "\xc5\xfc\x77"
 #define VPADDD_ZMM   "\x62\xf1\x6d\x48\xfe\xda" /* zmm3, zmm2, zmm2 */
 
 struct machine {
@@ -332,6 +336,17 @@ static void wide_vectors_close_ports(void **state) {
 }
 
 /* Three slots of one cycle leave the fourth unused. */
+static void all_vectors_are_cleared(void **state) {
+    (void)state;
+    struct machine machine;
+    machine_init(&machine, CORE "form \"vaddps *\" ports 1*p01 latency 4\nform \"vzeroall\" ports none\n");
+    assert_cycles(&machine, VADDPS_3 VADDPS_3, 8, 64);
+    assert_cycles(&machine, VADDPS_3 VADDPS_3 VZEROALL, 8, 8);
+    assert_cycles(&machine, VADDPS_15 VADDPS_15 VZEROALL, 8, 8);
+    assert_cycles(&machine, VADDPS_18 VADDPS_18 VZEROALL, 8, 64); /* not of the upper sixteen */
+    machine_fini(&machine);
+}
+
 static void slots_of_one_cycle(void **state) {
     (void)state;
     struct machine apart, together;
@@ -545,6 +560,7 @@ int main(void) {
         cmocka_unit_test(memory_forwards),
         cmocka_unit_test(unpipelined_units),
         cmocka_unit_test(wide_vectors_close_ports),
+        cmocka_unit_test(all_vectors_are_cleared),
         cmocka_unit_test(slots_of_one_cycle),
         cmocka_unit_test(the_front_end_runs_ahead),
         cmocka_unit_test(the_window_is_finite),
