@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "isa/decode.h"
 #include "oncore/cost_steps.h"
 #include "oncore/move.h"
@@ -287,10 +288,14 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
     for (unsigned t = 0; t < to->target_count; t++) {
         int d = reading->target_operand[t];
         to->through_load[t] = load;
+        /* A gather's mask is zero afterwards, whatever it was: no chain goes on through it. */
+        const bool consumed = gen_operand_is_consumed(&cost->form, (unsigned)d);
         for (unsigned s = 0; s < to->source_count; s++) {
             bool address = s < to->address_count;
             bool own = !address && to->sources[s] == to->targets[t];
-            float cycles = pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s], own);
+            float cycles =
+                consumed ? -INFINITY
+                         : pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s], own);
             if (cycles == -INFINITY && !reading->merges[s]) {
                 to->latency[t][s] = cycles;
                 continue;

@@ -5,6 +5,9 @@
 #define VADDPS_3  "\xc5\xe4\x58\xd9"         /* vaddps ymm3, ymm3, ymm1 */
 #define VADDPS_15 "\xc5\x04\x58\xf9"         /* vaddps ymm15, ymm15, ymm1 */
 #define VADDPS_18 "\x62\xe1\x6c\x40\x58\xd1" /* vaddps zmm18, zmm18, zmm1 */
+#define GATHER    "\xc4\xc2\xed\x91\x04\xce" /* vpgatherqq ymm0, [r14+ymm1*8], ymm2 */
+#define VPOR_2    "\xc5\xed\xeb\xd5"         /* vpor ymm2, ymm2, ymm5 */
+#define VPOR_2_0  "\xc5\xfd\xeb\xd5"         /* vpor ymm2, ymm0, ymm5 */
 #define VZEROALL  "\xc5\xfc\x77"
 
 static double bound(struct core_costs *costs, struct bytes code, enum core_bound which) {
@@ -30,9 +33,27 @@ static void test_all_cleared(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A gather makes its mask zero, and that waits for nothing; what it gathers waits for the mask. */
+static void test_consumed_mask(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(VPOR_2), "1*p015", 1, 1);
+    form_add(&costs, BYTES(GATHER), "1*p23", 1, 14);
+    struct core_cost *gather = cost_of(&costs, BYTES(GATHER));
+    gather->latencies[0] = (struct core_latency){.src = 0, .dst = 0, .cycles = 3};
+    gather->latencies[1] = (struct core_latency){.src = 2, .dst = 0, .cycles = 14};
+    gather->latency_count = 2;
+    assert_near(bound(&costs, BYTES(GATHER), CORE_BOUND_CHAIN), 3.0);
+    assert_near(bound(&costs, BYTES(VPOR_2 GATHER), CORE_BOUND_CHAIN), 3.0);
+    assert_near(bound(&costs, BYTES(VPOR_2_0 GATHER), CORE_BOUND_CHAIN), 15.0);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_cleared),
+        cmocka_unit_test(test_consumed_mask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
