@@ -97,6 +97,10 @@ static void memory_read(struct isa_operand *to, const struct decoded *d, const Z
         binding->address.base = based ? (int8_t)base_number : -1;
         binding->address.index = from->mem.index == ZYDIS_REGISTER_NONE ? -1 : (int8_t)index_number;
         binding->address.scale = from->mem.scale == 0 ? 1 : from->mem.scale;
+        binding->address.segment = to->kind == ISA_OPERAND_AGEN             ? ISA_SEGMENT_FLAT
+                                   : from->mem.segment == ZYDIS_REGISTER_FS ? ISA_SEGMENT_FS
+                                   : from->mem.segment == ZYDIS_REGISTER_GS ? ISA_SEGMENT_GS
+                                                                            : ISA_SEGMENT_FLAT;
         binding->address.disp = (int32_t)(uint32_t)(uint64_t)from->mem.disp.value;
     }
 }

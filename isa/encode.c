@@ -117,6 +117,9 @@ static bool request_fill(ZydisEncoderRequest *request, const struct isa_form *fo
         if (strcmp(form->prefix, prefixes[i].prefix) == 0)
             request->prefixes = prefixes[i].attribute;
     }
+    if (binding->address.segment != ISA_SEGMENT_FLAT)
+        request->prefixes |= binding->address.segment == ISA_SEGMENT_FS ? ZYDIS_ATTRIB_HAS_SEGMENT_FS
+                                                                        : ZYDIS_ATTRIB_HAS_SEGMENT_GS;
     if (strcmp(form->prefix, "{vex}") == 0)
         request->allowed_encodings = ZYDIS_ENCODABLE_ENCODING_VEX;
     else if (strcmp(form->prefix, "{evex}") == 0 ||

@@ -118,10 +118,14 @@ struct isa_form {
 };
 
 /* An address as the generator writes it: [base + index*scale + disp]. */
+/* Those whose base may be another address than 0. */
+enum isa_segment { ISA_SEGMENT_FLAT, ISA_SEGMENT_FS, ISA_SEGMENT_GS };
+
 struct isa_address {
     int8_t base;  /* GPR number; -1: none (absolute) */
     int8_t index; /* GPR number, or vector register number for VSIB; -1: none */
     uint8_t scale;
+    uint8_t segment; /* enum isa_segment */
     int32_t disp;
 };
 

@@ -53,6 +53,7 @@ static bool add_address(struct line *line, const struct isa_form *form, const st
     char number[32];
     const char *separator = "";
     add(line, "[");
+    add(line, address->segment == ISA_SEGMENT_FS ? "fs:" : address->segment == ISA_SEGMENT_GS ? "gs:" : "");
     if (op->kind == ISA_OPERAND_MEM && op->absolute) {
         snprintf(number, sizeof number, "qword 0x%" PRIx32 "]", (uint32_t)address->disp);
         add(line, number);

@@ -168,21 +168,34 @@ static bool idiom_check(const struct core_instruction *instruction) {
     return sources >= 2;
 }
 
+/* How it names and moves RSP; `hidden`: it accesses memory that is no operand in its text. */
+static void stack_read(struct core_instruction *to, bool hidden) {
+    const struct isa_form *form = &to->cost->form;
+    for (unsigned i = 0; i < form->operand_count && hidden; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        bool rsp = op->kind == ISA_OPERAND_REG && op->write && isa_reg_is_gpr(op->reg_class) &&
+                   op->reg_class != ISA_REG_GPR8H && operand_number(to, i) == CORE_RESOURCE_RSP;
+        to->stack = to->stack || (rsp && op->implicit);
+        to->loads_rsp = to->loads_rsp || (rsp && !op->implicit);
+    }
+    to->copies = to->stack && to->loads && to->stores;
+}
+
 static void operands_read(struct reading *reading) {
     struct core_instruction *to = reading->to;
     const struct isa_form *form = &to->cost->form;
+    bool hidden = false;
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *op = &form->operands[i];
         if (op->kind == ISA_OPERAND_MEM || op->kind == ISA_OPERAND_AGEN) {
             address_read(reading, (int)i);
             to->loads = to->loads || op->read;
             to->stores = to->stores || op->write;
-            to->stack = to->stack || op->implicit;
+            hidden = hidden || op->implicit;
             to->bytes = op->kind == ISA_OPERAND_MEM ? (uint16_t)(op->bits / 8) : to->bytes;
         }
     }
     to->clears = isa_form_clears_vectors(form);
-    to->copies = to->stack && to->loads && to->stores;
     to->address_count = to->source_count;
     to->memory = (int8_t)isa_form_memory_operand(form);
     for (unsigned i = 0; i < form->operand_count; i++) {
@@ -204,6 +217,7 @@ static void operands_read(struct reading *reading) {
             target_add(reading, resource, (int)i);
         }
     }
+    stack_read(to, hidden);
 }
 
 /* A latency is a whole number of cycles, but for those that differ from one time to the next. */
@@ -329,7 +343,7 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
     /* The stack pointer is moved at decode, by an adder of its own. */
     for (unsigned t = 0; t < to->target_count && to->stack; t++) {
         for (unsigned s = 0; s < to->source_count; s++) {
-            if (to->targets[t] == CORE_RESOURCE_RSP) {
+            if (core_moves_rsp(to, t)) {
                 to->latency[t][s] = to->sources[s] == CORE_RESOURCE_RSP ? 0.0f : -INFINITY;
             } else if (to->sources[s] == CORE_RESOURCE_RSP && to->loads) {
                 to->latency[t][s] = load;
@@ -496,6 +510,10 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
         to[-1].renamed = to[-1].renamed && (!to->fused || to[-1].cost->term_count == 0);
     }
     return IP_OK;
+}
+
+bool core_moves_rsp(const struct core_instruction *instruction, unsigned t) {
+    return instruction->stack && !instruction->loads_rsp && instruction->targets[t] == CORE_RESOURCE_RSP;
 }
 
 bool core_through_rsp(const struct core_instruction *instruction, bool store) {

@@ -48,7 +48,8 @@ struct core_instruction {
     bool general;       /* it writes a general register */
     bool at_once;       /* ... in a cycle or two */
     bool loads, stores; /* explicit or implicit memory */
-    bool stack;         /* through RSP: PUSH, POP */
+    bool stack;         /* through RSP, which it moves: PUSH, POP */
+    bool loads_rsp;     /* ... and what it loads is RSP's new value: POP RSP */
     bool copies;        /* ... and it loads from one place and stores to another: PUSH and POP of memory */
     bool syncs;     /* names RSP after such an instruction moved it: RSP comes stack_sync later, to it and to
                        all that follow */
@@ -73,6 +74,8 @@ struct core_block {
     double stack_sync;  /* cycles; 0 where it is not known */
 };
 
+/* Is its t-th target RSP, which decode moves? */
+bool core_moves_rsp(const struct core_instruction *instruction, unsigned t);
 /* Does its load (`store`: its store) name the place by RSP, and not by its operand? */
 bool core_through_rsp(const struct core_instruction *instruction, bool store);
 

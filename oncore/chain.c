@@ -177,7 +177,7 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
         for (unsigned t = 0; t <= instruction->target_count; t++) {
             bool store = t == instruction->target_count;
             /* PUSH and POP move RSP without looking at the data. */
-            bool pointer = !store && instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP;
+            bool pointer = !store && core_moves_rsp(instruction, t);
             struct step best = {.instruction = NONE, .from = NONE};
             result[t] = -INFINITY;
             for (unsigned s = 0; s < instruction->source_count; s++) {

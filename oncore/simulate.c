@@ -301,13 +301,13 @@ static double targets_run(struct sim *sim, struct flight *flight) {
             general = true;
             at = core_later(at, from + instruction->latency[t][s] + flight->delay);
         }
-        if (instruction->loads && !(instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP)) {
+        if (instruction->loads && !core_moves_rsp(instruction, t)) {
             at = core_later(at, flight->loaded + flight->delay +
                                     core_later(0.0, instruction->through_load[t] - sim->load));
         } else if (!general && !instruction->renamed) {
             at = core_later(at, flight->started + 1.0);
         }
-        if (instruction->stack && instruction->targets[t] == CORE_RESOURCE_RSP) {
+        if (core_moves_rsp(instruction, t)) {
             at = sim->ready[CORE_RESOURCE_RSP];
         }
         last = core_later(last, at);

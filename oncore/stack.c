@@ -42,14 +42,21 @@ static bool uses(const uint8_t *resources, unsigned count) {
     return memchr(resources, CORE_RESOURCE_RSP, count) != NULL;
 }
 
-/* Does it need the sum? Moves do not, and LEA without an index: seen on a Zen 4, where PUSH and `lea rax,
- * [rsp+8]` in turns form no chain; nor need addresses, if the core says so. */
+static bool pushes_rsp(const struct core_instruction *of) {
+    return of->cost->action == CORE_ACTION_PUSH && of->cost->form.operands[0].kind == ISA_OPERAND_REG &&
+           of->binding.reg[0] == CORE_RESOURCE_RSP;
+}
+
+/* Does it need the sum? PUSH of RSP does, which stores it. Moves do not, and LEA without an index: seen on a
+ * Zen 4, where PUSH and `lea rax, [rsp+8]` in turns form no chain; nor need addresses, if the core says so.
+ */
 static bool names_sum(const struct core_instruction *of, bool addresses) {
     enum core_action action = of->cost->action;
     bool memory = of->loads || of->stores;
     bool copies = action == CORE_ACTION_MOVE || (action == CORE_ACTION_LEA && of->binding.address.index < 0);
     unsigned first = memory && !addresses ? of->address_count : 0;
-    return !of->stack && (memory || !copies) && uses(of->sources + first, of->source_count - first);
+    return pushes_rsp(of) ||
+           (!of->stack && (memory || !copies) && uses(of->sources + first, of->source_count - first));
 }
 
 void core_stack_syncs_find(struct core_block *block, const struct core_costs *costs) {
@@ -61,7 +68,8 @@ void core_stack_syncs_find(struct core_block *block, const struct core_costs *co
         for (size_t i = 0; i < block->count; i++) {
             struct core_instruction *to = &block->items[i];
             to->syncs = moved && names_sum(to, addresses);
-            moved = to->stack || (moved && !to->syncs && !uses(to->targets, to->target_count));
+            moved = (to->stack && !to->loads_rsp) ||
+                    (moved && !to->syncs && !uses(to->targets, to->target_count));
         }
     }
     for (size_t i = 0; i < block->count; i++) {

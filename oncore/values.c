@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RSP = 4, RENAMED_BYTES = 4 };
+enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
 
 /* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
 static const uint64_t MIDDLE = UINT64_C(1) << 46;
@@ -87,6 +87,8 @@ static bool place_find(const struct core_values *values, const struct core_instr
         !address_sum(values, instruction, address)) {
         return false;
     }
+    /* Where a segment begins is not known: all of it is a place of its own. */
+    address->symbol ^= (uint32_t)instruction->binding.address.segment << SEGMENT_BIT;
     if (instruction->copies && store && instruction->binding.address.base == RSP) { /* POP moves it first */
         address->number += instruction->bytes;
     }
@@ -340,7 +342,8 @@ void core_values_step(struct core_values *values, const struct core_instruction 
             values->gprs[instruction->targets[t]] = unknown(values);
             bool stack_pointer = instruction->targets[t] == RSP;
             values->added += stack_pointer && adds ? 1 : 0;
-            values->writes[instruction->targets[t]] += stack_pointer && (instruction->stack || adds) ? 0 : 1;
+            values->writes[instruction->targets[t]] +=
+                stack_pointer && (core_moves_rsp(instruction, t) || adds) ? 0 : 1;
         }
     }
     if (action == CORE_ACTION_PUSH || action == CORE_ACTION_POP) {

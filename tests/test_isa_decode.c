@@ -10,6 +10,7 @@
 #include "common/random.h"
 #include "isa/assemble.h"
 #include "isa/decode.h"
+#include "isa/encode.h"
 #include "isa/table.h"
 #include "tests/near.h"
 
@@ -50,6 +51,37 @@ static void test_short_address(void **state) {
     assert_int_equal(binding.address.index, 2);
     assert_int_equal(isa_decode(relative, sizeof relative, &form, &binding, &length, &err), IP_OK);
     assert_int_equal(binding.address.base, -1); /* EIP is no register of anybody's */
+}
+
+/* FS and GS begin elsewhere: mov rax, [fs:r14], mov rax, [gs:r14], mov rax, [ss:r14]; LEA does not care. */
+static void test_segments(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t code[5];
+        unsigned segment;
+        const char *line;
+    } cases[] = {{{0x64, 0x49, 0x8b, 0x06, 0x90}, ISA_SEGMENT_FS, "mov rax, qword [fs:r14]"},
+                 {{0x65, 0x49, 0x8b, 0x06, 0x90}, ISA_SEGMENT_GS, "mov rax, qword [gs:r14]"},
+                 {{0x36, 0x49, 0x8b, 0x06, 0x90}, ISA_SEGMENT_FLAT, "mov rax, qword [r14]"},
+                 {{0x64, 0x49, 0x8d, 0x06, 0x90}, ISA_SEGMENT_FLAT, "lea rax, [r14]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form;
+        struct isa_binding binding;
+        struct ip_error err = {0};
+        char line[ISA_LINE_MAX];
+        uint8_t again[ISA_CODE_MAX];
+        size_t length = 0;
+        assert_int_equal(isa_decode(cases[i].code, 5, &form, &binding, &length, &err), IP_OK);
+        assert_int_equal(length, 4);
+        assert_int_equal(binding.address.segment, cases[i].segment);
+        assert_int_equal(isa_form_print(&form, &binding, line, &err), IP_OK);
+        assert_string_equal(line, cases[i].line);
+        if (cases[i].segment != ISA_SEGMENT_FLAT) {
+            assert_int_equal(isa_encode(&form, &binding, again, &length, &err), IP_OK);
+            assert_int_equal(length, 4);
+            assert_memory_equal(again, cases[i].code, 4);
+        }
+    }
 }
 
 static void test_bad_bytes(void **state) {
@@ -232,13 +264,10 @@ static void test_random_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_short_address),
-        cmocka_unit_test(test_bad_bytes),
-        cmocka_unit_test(test_disassemble),
-        cmocka_unit_test(test_print_keeps_the_form),
-        cmocka_unit_test(test_print_refuses),
-        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_binding),       cmocka_unit_test(test_short_address),
+        cmocka_unit_test(test_segments),      cmocka_unit_test(test_bad_bytes),
+        cmocka_unit_test(test_disassemble),   cmocka_unit_test(test_print_keeps_the_form),
+        cmocka_unit_test(test_print_refuses), cmocka_unit_test(test_registers),
         cmocka_unit_test(test_random_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

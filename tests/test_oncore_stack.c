@@ -20,7 +20,13 @@
 #define MOV_BP_SP  "\x48\x89\xe5"         /* mov rbp, rsp */
 #define MOV_SP_BP  "\x48\x89\xec"         /* mov rsp, rbp */
 #define IMUL_AX_CX "\x48\x0f\xaf\xc1"     /* imul rax, rcx */
-#define ADD_SP_8   "\x48\x83\xc4\x08"     /* add rsp, 8 */
+#define PUSH_SP    "\x54"                 /* push rsp */
+#define POP_SP     "\x5c"                 /* pop rsp */
+#define ADD_SP_CX  "\x48\x01\xcc"         /* add rsp, rcx */
+#define STOSQ      "\x48\xab"
+#define FS         "\x64" /* before an instruction */
+#define GS         "\x65"
+#define ADD_SP_8   "\x48\x83\xc4\x08" /* add rsp, 8 */
 
 /* Additions and products of the small machine; a store gives a load its data in four cycles, a load takes
  * five. */
@@ -96,10 +102,41 @@ static void test_writes(void **state) {
     core_costs_fini(&costs);
 }
 
+/* What needs RSP itself behind PUSH waits for its sum; what only accesses memory by RDI leaves RSP alone. */
+static void test_rsp(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(ADD_SP_CX), "1*p015", 1, 1);
+    parameter(&costs, "stack_sync", 1);
+    assert_near(chain(&costs, BYTES(PUSH_AX ADD_SP_8)), 2.0);
+    assert_near(chain(&costs, BYTES(PUSH_AX PUSH_SP ADD_SP_8)), 3.0); /* PUSH RSP stores the sum */
+    assert_near(chain(&costs, BYTES(POP_SP)), 5.0);                   /* and POP RSP loads it ... */
+    assert_near(bound(&costs, BYTES(POP_SP), false, CORE_BOUND_SIMULATION), 5.0);
+    assert_near(chain(&costs, BYTES(POP_SP ADD_SP_8)), 6.0); /* ... so that it is there */
+    assert_near(chain(&costs, BYTES(STOSQ ADD_SP_CX)), 1.0);
+    assert_near(bound(&costs, BYTES(STOSQ ADD_SP_CX), false, CORE_BOUND_ISSUE), 0.5);
+    core_costs_fini(&costs);
+}
+
+/* A place in FS is none that the same registers name without it. */
+static void test_segments(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    assert_near(chain(&costs, BYTES(STORE_14 LOAD_14 IMUL_AX_BX)), 7.0);
+    assert_near(chain(&costs, BYTES(FS STORE_14 FS LOAD_14 IMUL_AX_BX)), 7.0);
+    assert_near(chain(&costs, BYTES(FS STORE_14 LOAD_14 IMUL_AX_BX)), 0.0);
+    assert_near(chain(&costs, BYTES(FS STORE_14 GS LOAD_14 IMUL_AX_BX)), 0.0);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_places),
         cmocka_unit_test(test_writes),
+        cmocka_unit_test(test_rsp),
+        cmocka_unit_test(test_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
