@@ -102,7 +102,7 @@ double core_binding_take(struct core_binding *binding, uint32_t ports, double fr
     return from;
 }
 
-void core_binding_waste(struct core_binding *binding, uint32_t ports, double from, double until) {
+bool core_binding_waste(struct core_binding *binding, uint32_t ports, double from, double until) {
     const size_t end = core_binding_cycle(until);
     size_t number = core_binding_cycle(from);
     while (number <= end && number < CORE_CYCLES_MAX && (ports & ~cycle_at(binding, number)->busy) == 0) {
@@ -111,6 +111,7 @@ void core_binding_waste(struct core_binding *binding, uint32_t ports, double fro
     if (number <= end) {
         (void)core_binding_take(binding, ports, (double)number, -1, CORE_TAKES_PORT);
     }
+    return number <= end;
 }
 
 /* Those that have begun wait no longer. */

@@ -49,8 +49,8 @@ uint32_t core_binding_port(struct core_binding *binding, uint32_t ports, double 
 size_t core_binding_cycle(double time);
 
 /* Takes one of the ports in the first cycle at or after `from` in which one is free, in vain, if that is not
- * after `until`. */
-void core_binding_waste(struct core_binding *binding, uint32_t ports, double from, double until);
+ * after `until`; false when none is. */
+bool core_binding_waste(struct core_binding *binding, uint32_t ports, double from, double until);
 
 /* Takes one of the ports in the first cycle, at or after `from`, in which one is free, and returns that
  * cycle. `bank` is where a load begins in its cache line: no more than so many do in a cycle; -1: it does not

@@ -16,6 +16,7 @@ enum {
     ROB_MOST = 1 << 20,
     EARLY_BY_ONE = 3, /* of so many operations that wait one is issued a cycle too early: fitted to measured
                          loops (docs/oncore.md) */
+    CROWDED = 3, /* of so many of those that find no port free one takes it from what comes later: likewise */
 };
 
 /* So much of a measured number of cycles is noise. */
@@ -43,6 +44,7 @@ struct sim {
     double ready[CORE_RESOURCES];
     bool again;                  /* what waits takes its port twice now and then */
     unsigned waited;             /* operations, for a value that is not prompt */
+    unsigned crowded;            /* ... which are early where no port is free */
     bool prompt[CORE_RESOURCES]; /* it comes a cycle after the operation that makes it, which waited for
                                     nothing */
     double issued;               /* cycle in which slots are being issued */
@@ -231,12 +233,15 @@ static void load_run(struct sim *sim, struct flight *flight, struct plan *plan) 
 }
 
 /* Takes a port in vain before what waits begins: in the first cycle in which it could, if what it waits for
- * comes promptly; else every few of them in the cycle before. */
+ * comes promptly; else every few of them in the cycle before. Where all ports are taken by then, some of
+ * those take theirs from what comes later. */
 static void vain_take(struct sim *sim, const struct flight *flight, uint32_t ports, double begin) {
     if (flight->early) {
-        core_binding_waste(&sim->binding, ports, sim->issued, begin);
-    } else if (++sim->waited % EARLY_BY_ONE == 0) {
-        core_binding_waste(&sim->binding, ports, core_later(sim->issued, begin - 1.0), begin);
+        (void)core_binding_waste(&sim->binding, ports, sim->issued, begin);
+    } else if (++sim->waited % EARLY_BY_ONE == 0 &&
+               !core_binding_waste(&sim->binding, ports, core_later(sim->issued, begin - 1.0), begin) &&
+               ++sim->crowded % CROWDED == 0) {
+        (void)core_binding_take(&sim->binding, ports, begin, -1, CORE_TAKES_PORT);
     }
 }
 
