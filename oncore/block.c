@@ -168,19 +168,6 @@ static bool idiom_check(const struct core_instruction *instruction) {
     return sources >= 2;
 }
 
-/* How it names and moves RSP; `hidden`: it accesses memory that is no operand in its text. */
-static void stack_read(struct core_instruction *to, bool hidden) {
-    const struct isa_form *form = &to->cost->form;
-    for (unsigned i = 0; i < form->operand_count && hidden; i++) {
-        const struct isa_operand *op = &form->operands[i];
-        bool rsp = op->kind == ISA_OPERAND_REG && op->write && isa_reg_is_gpr(op->reg_class) &&
-                   op->reg_class != ISA_REG_GPR8H && operand_number(to, i) == CORE_RESOURCE_RSP;
-        to->stack = to->stack || (rsp && op->implicit);
-        to->loads_rsp = to->loads_rsp || (rsp && !op->implicit);
-    }
-    to->copies = to->stack && to->loads && to->stores;
-}
-
 static void operands_read(struct reading *reading) {
     struct core_instruction *to = reading->to;
     const struct isa_form *form = &to->cost->form;
@@ -217,7 +204,7 @@ static void operands_read(struct reading *reading) {
             target_add(reading, resource, (int)i);
         }
     }
-    stack_read(to, hidden);
+    core_stack_read(to, hidden);
 }
 
 /* A latency is a whole number of cycles, but for those that differ from one time to the next. */
@@ -510,15 +497,6 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
         to[-1].renamed = to[-1].renamed && (!to->fused || to[-1].cost->term_count == 0);
     }
     return IP_OK;
-}
-
-bool core_moves_rsp(const struct core_instruction *instruction, unsigned t) {
-    return instruction->stack && !instruction->loads_rsp && instruction->targets[t] == CORE_RESOURCE_RSP;
-}
-
-bool core_through_rsp(const struct core_instruction *instruction, bool store) {
-    return instruction->stack &&
-           (!instruction->copies || store == (instruction->cost->action != CORE_ACTION_POP));
 }
 
 unsigned core_term_count(const struct core_instruction *instruction) {

@@ -74,11 +74,6 @@ struct core_block {
     double stack_sync;  /* cycles; 0 where it is not known */
 };
 
-/* Is its t-th target RSP, which decode moves? */
-bool core_moves_rsp(const struct core_instruction *instruction, unsigned t);
-/* Does its load (`store`: its store) name the place by RSP, and not by its operand? */
-bool core_through_rsp(const struct core_instruction *instruction, bool store);
-
 /* So many of its cost's terms does it take: none where it is renamed, or fused with the one before. */
 unsigned core_term_count(const struct core_instruction *instruction);
 /* The ports of its cost's t-th term. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "oncore/bounds.h"
+#include "oncore/stack.h"
 #include "oncore/values.h"
 
 enum {

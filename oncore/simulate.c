@@ -7,6 +7,7 @@
 #include "oncore/binding.h"
 #include "oncore/commit.h"
 #include "oncore/later.h"
+#include "oncore/stack.h"
 #include "oncore/unit.h"
 #include "oncore/values.h"
 

@@ -38,6 +38,28 @@ enum ip_status core_stack_fill(struct core_costs *costs, struct core_cost *cost,
     return core_addition_ports(costs, cost, err);
 }
 
+void core_stack_read(struct core_instruction *to, bool hidden) {
+    const struct isa_form *form = &to->cost->form;
+    for (unsigned i = 0; i < form->operand_count && hidden; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        const int number = op->reg >= 0 ? op->reg : to->binding.reg[i];
+        bool rsp = op->kind == ISA_OPERAND_REG && op->write && isa_reg_is_gpr(op->reg_class) &&
+                   op->reg_class != ISA_REG_GPR8H && number == CORE_RESOURCE_RSP;
+        to->stack = to->stack || (rsp && op->implicit);
+        to->loads_rsp = to->loads_rsp || (rsp && !op->implicit);
+    }
+    to->copies = to->stack && to->loads && to->stores;
+}
+
+bool core_moves_rsp(const struct core_instruction *instruction, unsigned t) {
+    return instruction->stack && !instruction->loads_rsp && instruction->targets[t] == CORE_RESOURCE_RSP;
+}
+
+bool core_through_rsp(const struct core_instruction *instruction, bool store) {
+    return instruction->stack &&
+           (!instruction->copies || store == (instruction->cost->action != CORE_ACTION_POP));
+}
+
 static bool uses(const uint8_t *resources, unsigned count) {
     return memchr(resources, CORE_RESOURCE_RSP, count) != NULL;
 }

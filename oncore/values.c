@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "oncore/stack.h"
+
 enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
 
 /* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */

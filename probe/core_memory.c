@@ -28,9 +28,9 @@ struct experiment {
     const char *how;
 };
 
-/* A register that XOR zeroes rename may know to be zero, and an index that is known to be zero may cost nothing:
- * on a Zen 5 `mov rax, [rax+rbx*8]` takes 4 cycles then, and 5 with a zero from a MOV. So no kernel of addresses
- * zeroes by XOR. */
+/* A register that XOR zeroes rename may know to be zero, and an index that is known to be zero may cost
+ * nothing: on a Zen 5 `mov rax, [rax+rbx*8]` takes 4 cycles then, and 5 with a zero from a MOV. So no kernel
+ * of addresses zeroes by XOR. */
 #define LINK(key, init, unit, uses, reading, pointers, how)                                                  \
     { key, init, unit, 0, 0, uses, reading, pointers, how }
 #define RATE(key, unit, offset, stride, uses, how)                                                           \
@@ -64,8 +64,7 @@ static const struct experiment experiments[] = {
          "chain of loads of 8 bytes, 4 in each line"),
     LINK("load_page_cross", "mov eax, 0", "mov rax, [r14+rax+0xffc]", 0, READ_MORE, false,
          "chain of loads of 8 bytes, 4 in each page"),
-    LINK(NULL, "mov eax, 0", "mov [r14+0x140], rcx; mov rax, [r14+rax+0x1100]", 0, READ_CYCLES, false,
-         NULL),
+    LINK(NULL, "mov eax, 0", "mov [r14+0x140], rcx; mov rax, [r14+rax+0x1100]", 0, READ_CYCLES, false, NULL),
     LINK("load_alias", "mov eax, 0", "mov [r14+0x100], rcx; mov rax, [r14+rax+0x1100]", 0, READ_MORE, false,
          "chain of loads, each after a store 4 KiB below it"),
     /* The addition keeps a chain that takes no time from being bound by something else. */
