@@ -162,9 +162,8 @@ static void operands_add(struct maker *m, bool ignore_registers) {
 
 /* What is no operand of the form. */
 static void others_add(struct hx_sim_op *op, const struct isa_form *form) {
-    for (unsigned v = 0; v < ISA_CLEARED_VECTORS && isa_form_clears_vectors(form) &&
-                         op->results_count < HX_SIM_RESULTS_MAX;
-         v++) {
+    const unsigned cleared = isa_form_clears_vectors(form) ? ISA_CLEARED_VECTORS : 0;
+    for (unsigned v = 0; v < cleared && op->results_count < HX_SIM_RESULTS_MAX; v++) {
         op->results[op->results_count++] = (uint8_t)(HX_SIM_FILE_VECTOR + v);
     }
 }

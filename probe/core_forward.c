@@ -20,8 +20,7 @@ static const struct {
     unsigned pairs; /* position in probe_forward_pairs */
 } moved[] = {
     {"store_forward_added", "mov [rsp-8], rax; sub rsp, 32; mov rax, [rsp+24]; add rsp, 32",
-     "long code of mov [rsp-8], rax, sub rsp, 32, mov rax, [rsp+24], add rsp, 32",
-     PROBE_FORWARDS - 1},
+     "long code of mov [rsp-8], rax, sub rsp, 32, mov rax, [rsp+24], add rsp, 32", PROBE_FORWARDS - 1},
     {"store_forward_written", "mov [rsp-8], rax; lea rsp, [rsp-32]; mov rax, [rsp+24]; lea rsp, [rsp+32]",
      "a loop of few such pairs with LEA of RSP", 0},
 };
