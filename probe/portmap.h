@@ -100,9 +100,9 @@ const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, c
 const char *probe_port_class_print(const struct probe_portmap *map, const struct probe_port_class *class,
                                    char *buffer);
 
-/* Are its members conditional jumps, none of which is taken? They block for jumps alone: what writes flags
- * has no place beside them, and on cores where it has no other members it has a port that nothing else may
- * use. */
+/* Do conditional jumps, none of which is taken, block for it, and nothing else? They do so for jumps alone:
+ * what writes flags has no place beside them, and on cores where it has no other members it has a port that
+ * nothing else may use. Where vectors have the same ports these block. */
 bool probe_port_class_jumps(const struct probe_portmap *map, const struct probe_port_class *class);
 
 /* Is it none of loads, stores or jumps? */

@@ -153,6 +153,13 @@ static enum ip_status round_compare(const struct probe_mapper *mapper, unsigned 
     return status;
 }
 
+/* Where vectors have the ports of jumps these block: nothing that writes flags can stand beside a jump. */
+static void jumps_step_back(struct probe_portmap *map, struct probe_port_class *class) {
+    if (probe_port_class_jumps(map, class) && (class->blocker[1] >= 0 || class->blocker[2] >= 0)) {
+        class->blocker[0] = -1;
+    }
+}
+
 enum ip_status probe_port_classes_form(const struct probe_mapper *mapper, struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
     enum ip_status status = IP_OK;
@@ -160,6 +167,9 @@ enum ip_status probe_port_classes_form(const struct probe_mapper *mapper, struct
     while (status == IP_OK && founders_choose(map, first) > 0) {
         status = round_compare(mapper, first, err);
         first = map->class_count;
+    }
+    for (unsigned c = 0; c < map->class_count; c++) {
+        jumps_step_back(map, &map->classes[c]);
     }
     return status;
 }
@@ -211,6 +221,7 @@ void probe_port_classes_merge(struct probe_portmap *map, unsigned into, unsigned
             to->blocker[w] = from->blocker[w];
         }
     }
+    jumps_step_back(map, to);
     for (size_t i = 0; i < map->member_count; i++) {
         int *class = &map->members[i].class;
         if (*class == (int)gone) {

@@ -376,6 +376,26 @@ static void test_unknown_sets(void **state) {
     trial_end(&trial);
 }
 
+/* Untaken branches have just the port of the shuffles (Sandy Bridge): these block for it, for all forms. */
+static void test_vectors_share_the_port_of_jumps(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"movsxd r64, r32", "016"},
+                                       {"jb rel8", "0"},
+                                       {"jz rel8", "0"},
+                                       {"vpermd ymm, ymm, ymm", "0"},
+                                       {"vmulpd ymm, ymm, ymm", "1*p6 latency 4"},
+                                       {"vpaddd ymm, ymm, ymm", "016"},
+                                       {"vshufps ymm, ymm, ymm, imm8", "1*p0"},
+                                       {"vhaddps ymm, ymm, ymm", "1*p6+2*p0 latency 6"},
+                                       {"bswap r64", "1*p0"},
+                                       {"jnz rel8", "1*p0"},
+                                       {"", ""}};
+    all_are(CORE("4", "016") "form \"test r*, r*\" ports 1*p016\nform \"cmp *\" ports 1*p016\n", cast, 8, 4,
+            PROOF_EXACT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hidden_by_the_issue), cmocka_unit_test(test_unseen_set),
@@ -385,7 +405,7 @@ int main(void) {
         cmocka_unit_test(test_no_single_port),      cmocka_unit_test(test_two_clusters),
         cmocka_unit_test(test_narrow_units),        cmocka_unit_test(test_store_shares_with_loads),
         cmocka_unit_test(test_long_chains),         cmocka_unit_test(test_renewals),
-        cmocka_unit_test(test_unknown_sets),
+        cmocka_unit_test(test_unknown_sets),        cmocka_unit_test(test_vectors_share_the_port_of_jumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
