@@ -278,6 +278,7 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
         uops = experiment->implied || probe_usage_shares_the_way(subject, experiment, map) ? 0 : uops;
         double needed = operands_uops(subject, result, map, experiment, found);
         uops = isfinite(needed) ? needed : uops;
+        const double reading = uops;
         bool unit = subject->holds_unit, doubtful = false;
         if (probe_usage_is_widest(map, experiment)) {
             double nearest = unit ? ceil(uops - UNIT_ABOVE_WIDEST) : round(uops);
@@ -299,7 +300,7 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
             contradicts = contradicts || of_ports;
             result->verdict = PROBE_USAGE_INCONSISTENT;
             (void)snprintf(result->why, sizeof result->why,
-                           "%.2f uops more are confined to a set of %u ports", uops,
+                           "%.2f uops more are confined to a set of %u ports", reading,
                            ports_in(experiment->target));
         }
         if (round(uops) > 0) {
