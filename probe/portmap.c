@@ -114,6 +114,11 @@ double probe_port_slots(const struct probe_port_member *member) {
     return probe_port_waits(member->form) ? 1.25 : 1;
 }
 
+bool probe_port_runs_at_the_issue(const struct probe_portmap *map, const struct probe_port_member *member) {
+    static const double spare = 0.5;
+    return member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1;
+}
+
 /* -- Widths and issue slots --------------------------------------------------------------------------- */
 
 /* 1/cycles where that is an integer, else 0. */
@@ -419,21 +424,26 @@ static unsigned part_classes(const struct probe_portmap *map, bool memory) {
     return count;
 }
 
-/* Ran loads and stores, and none of them could be told? A neighbour was there. */
-static bool lacks_memory(const struct probe_portmap *map) {
-    bool any = false;
+/* Ran loads, or stores, not as fast as instructions are issued, and none of them could be told? A neighbour
+ * was there, as a rule. */
+static bool lacks(const struct probe_portmap *map, bool stores) {
+    bool any = false, told = false;
     for (size_t i = 0; i < map->member_count; i++) {
-        any = any || (is_memory(&map->members[i]) && map->members[i].runs);
+        const struct probe_port_member *member = &map->members[i];
+        bool seen = member->runs && !probe_port_runs_at_the_issue(map, member);
+        any = any || (seen && (stores ? member->store : member->load));
     }
-    return any && part_classes(map, true) == 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        told = told || (stores ? map->classes[c].store : map->classes[c].load);
+    }
+    return any && !told;
 }
 
 /* Do two maps of the same candidates say the same of loads and stores, or of all else, up to the names of the
  * ports? */
 static bool maps_agree(const struct probe_portmap *one, const struct probe_portmap *other, bool memory) {
     int partner[PROBE_PORTSET_CLASSES];
-    if (part_classes(one, memory) != part_classes(other, memory) || one->solutions != other->solutions ||
-        (memory && lacks_memory(one))) {
+    if (part_classes(one, memory) != part_classes(other, memory) || one->solutions != other->solutions) {
         return false;
     }
     for (unsigned a = 0; a < one->class_count; a++) {
@@ -483,14 +493,15 @@ static bool is_confirmed(const struct attempts *attempts, unsigned number, bool 
     return false;
 }
 
-/* A map of which other attempts say the same, in both parts: of these the one with most members. NULL: there
- * is none. */
-static struct probe_portmap *confirmed(struct attempts *attempts) {
+/* A map of which other attempts say the same, in both parts: of these the one with most members. `may_lack`:
+ * loads or stores, but not both. NULL: there is none. */
+static struct probe_portmap *confirmed(struct attempts *attempts, bool may_lack) {
     struct probe_portmap *best = NULL;
     for (unsigned i = 0; i < attempts->count; i++) {
         struct probe_portmap *map = &attempts->maps[i];
-        if (!contradicts_itself(map) && is_confirmed(attempts, i, false) && is_confirmed(attempts, i, true) &&
-            (best == NULL || members_placed(map) > members_placed(best))) {
+        unsigned lacking = lacks(map, false) + lacks(map, true);
+        if (lacking <= may_lack && !contradicts_itself(map) && is_confirmed(attempts, i, false) &&
+            is_confirmed(attempts, i, true) && (best == NULL || members_placed(map) > members_placed(best))) {
             best = map;
         }
     }
@@ -531,7 +542,7 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
         status = attempt(meter, encoder, table, &legacy, &attempts.maps[attempts.count], err);
         if (status == IP_OK) {
             kernels += attempts.maps[attempts.count++].kernels;
-            chosen = confirmed(&attempts);
+            chosen = confirmed(&attempts, false);
         } else if (status == IP_UNTRUSTED || status == IP_UNSUPPORTED) { /* noise leaves no form, too */
             failed++;
         } else {
@@ -539,6 +550,7 @@ enum ip_status probe_portmap_measure(const struct hx_meter *meter, struct gen_en
         }
         late = hx_seconds(meter) > latest;
     }
+    chosen = chosen != NULL ? chosen : confirmed(&attempts, true);
     if (chosen != NULL) {
         chosen->confirmed = true;
     }

@@ -37,6 +37,10 @@ struct gen_part probe_port_part(const struct probe_port_member *member, unsigned
 /* Issue slots of each of these. */
 double probe_port_slots(const struct probe_port_member *member);
 
+/* Is it as fast as instructions are issued, so that the ports it has, if any, do not show? A port less than
+ * the issue width is seen. */
+bool probe_port_runs_at_the_issue(const struct probe_portmap *map, const struct probe_port_member *member);
+
 /* probe/portmap_wide.c: sets map->halves and map->meet, and where the first is true takes the 512-bit members
  * out: they would show half as many ports as there are, which those of narrower vectors show, and these they
  * may meet. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "probe/portmap_candidates.h"
 #include "probe/portmap_steps.h"
 
 enum {
@@ -95,6 +96,17 @@ bool probe_port_is_memory(const struct probe_port_class *class) {
     return class->load || class->store;
 }
 
+/* Of loads and of what a load renews ever so often: these are more loads than the pair's, and say nothing of
+ * how the two go together. */
+static bool renewal_loads(const struct probe_portmap *map, unsigned a, unsigned b) {
+    const unsigned classes[2] = {a, b};
+    int blockers[2];
+    return map->classes[a].load != map->classes[b].load &&
+           probe_port_blockers_choose(map, classes, 2, blockers) &&
+           (probe_port_waits(map->members[blockers[0]].form) ||
+            probe_port_waits(map->members[blockers[1]].form));
+}
+
 /* Of those that are wanted, pairs of classes that touch memory (a look at these is too rough: their time
  * changes from run to run), or all others. */
 static enum ip_status some_pairs_measure(struct probe_port_unions *unions, int only, bool memory,
@@ -130,7 +142,8 @@ static enum ip_status some_pairs_measure(struct probe_port_unions *unions, int o
                 double together = instances[a][b] / probe_mix_cycles(&batch, slots[a][b]);
                 unsigned widths[2] = {map->classes[a].width, map->classes[b].width};
                 double widest = widths[0] > widths[1] ? widths[0] : widths[1];
-                unions->clashes[a][b] = unions->clashes[b][a] = !memory && together < CLASH_MOST * widest;
+                unions->clashes[a][b] = unions->clashes[b][a] =
+                    !memory && together < CLASH_MOST * widest && !renewal_loads(map, a, b);
                 pair_note(&unions->pairs, a, b, union_read(map, classes, 2, together));
             }
         }

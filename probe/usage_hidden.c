@@ -51,12 +51,6 @@ bool probe_usage_has_a_result(const struct isa_form *form) {
     return any;
 }
 
-/* A port less than the issue width is seen. */
-static bool runs_at_the_issue(const struct probe_port_member *member, const struct probe_portmap *map) {
-    static const double spare = 0.5;
-    return member->class < 0 && member->cycles * (round(map->issue_width) - spare) < 1;
-}
-
 /* A form of one uop for so many ports would be as fast as instructions are issued. Where not one candidate
  * is, no form is known to have such a set: as of any other set, none is looked for. */
 uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct isa_form *form) {
@@ -65,7 +59,7 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct 
         bool any = false;
         for (size_t i = 0; i < map->member_count; i++) {
             const struct probe_port_member *member = &map->members[i];
-            any = any || (runs_at_the_issue(member, map) && (member->world & KINDS[kind]) != 0 &&
+            any = any || (probe_port_runs_at_the_issue(map, member) && (member->world & KINDS[kind]) != 0 &&
                           probe_usage_has_a_result(member->form));
         }
         uint32_t ports = probe_usage_computing_ports(map, KINDS[kind]);
@@ -81,8 +75,8 @@ bool probe_usage_works_with_flags(const struct isa_form *form) {
 bool probe_usage_flags_are_hidden(const struct probe_portmap *map) {
     bool hidden = false;
     for (size_t i = 0; i < map->member_count && !hidden; i++) {
-        hidden =
-            runs_at_the_issue(&map->members[i], map) && probe_usage_works_with_flags(map->members[i].form);
+        hidden = probe_port_runs_at_the_issue(map, &map->members[i]) &&
+                 probe_usage_works_with_flags(map->members[i].form);
     }
     return hidden;
 }

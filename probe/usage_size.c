@@ -98,6 +98,40 @@ static double blocker_slots(const struct probe_portmap *map,
     return slots;
 }
 
+/* Of the narrowest set of loads; 0: there is none. */
+static unsigned load_ports(const struct probe_portmap *map) {
+    unsigned least = 0;
+    for (unsigned c = 0; c < map->class_count; c++) {
+        const struct probe_port_class *class = &map->classes[c];
+        least = class->load && (least == 0 || class->width < least) ? class->width : least;
+    }
+    return least;
+}
+
+/* Cycles in which the loads' ports do those of one instance beside those that renew the blockers. Infinite:
+ * the blockers alone keep these ports busy. */
+static double loads_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                           const struct probe_usage_experiment *experiment) {
+    double renewing = 0, loads = 1;
+    for (unsigned p = 0; p < experiment->parts; p++) {
+        int member = experiment->members[p];
+        bool known = member >= 0 && (size_t)member < map->member_count;
+        double more = known ? probe_port_slots(&map->members[member]) - 1 : 0;
+        renewing += more * ports_in(experiment->blocked[p].ports);
+    }
+    unsigned ports = load_ports(map);
+    int memory = renewing > 0 && ports > 0 ? isa_form_memory_operand(subject->form) : -1;
+    if (memory < 0 || !subject->form->operands[memory].read) {
+        return 0;
+    }
+    for (unsigned t = 0; t < subject->found_count; t++) {
+        loads =
+            probe_usage_is_load(map, subject->found[t].ports) ? fmax(loads, subject->found[t].uops) : loads;
+    }
+    double spare = ports - renewing;
+    return spare > 0 ? SLOTS_SPARE * loads / spare : INFINITY;
+}
+
 /* How long the blockers must take so that nothing else of the form can bind. */
 static double least_cycles(const struct probe_usage_subject *subject, const struct probe_portmap *map,
                            const struct probe_usage_experiment *experiment, unsigned copies) {
@@ -112,6 +146,7 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
                (subject->alone < PROBE_USAGE_SLOW_CYCLES ? ISSUE_SPARE : SLOW_ISSUE_SPARE) * least;
     }
     least = fmax(least, copies * elsewhere_cycles(subject, target));
+    least = fmax(least, copies * loads_cycles(subject, map, experiment));
     double spare = map->issue_width - width * blocker_slots(map, experiment); /* a cycle, left by blockers */
     slots = SLOTS_SPARE * copies * fmax(slots, subject->uops);
     /* While the blocked ports take the form's own, all slots of these cycles are its. */

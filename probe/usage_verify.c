@@ -68,12 +68,22 @@ static const struct isa_operand *memory_of(const struct isa_form *form) {
     return goes ? &form->operands[operand] : NULL;
 }
 
+/* Did candidates for loads, or for stores, run? Those that have no class have ports all the same. */
+static bool memory_ran(const struct probe_portmap *map, bool stores) {
+    bool ran = false;
+    for (size_t i = 0; i < map->member_count; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        ran = ran || ((stores ? member->store : member->load) && isfinite(member->cycles));
+    }
+    return ran;
+}
+
 /* A form that reads memory has a load: where nothing was seen on a load's ports (a store may share one: a Zen
- * has one address for what is read, changed and written), its count went wrong. */
+ * has one address for what is read, changed and written), its count went wrong, or the map has lost them. */
 static bool load_missing(const struct isa_form *form, const struct probe_usage *result,
                          const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(form);
-    bool known = false, seen = false;
+    bool known = memory_ran(map, false), seen = false;
     for (unsigned c = 0; c < map->class_count; c++) {
         known = known || map->classes[c].load;
         for (unsigned t = 0; t < result->term_count; t++) {
@@ -159,7 +169,7 @@ static bool ports_missing(const struct probe_usage_subject *subject, const struc
 static bool store_missing(const struct isa_form *form, const struct probe_usage *result,
                           const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(form);
-    bool known = false, seen = false;
+    bool known = memory_ran(map, true), seen = false;
     for (unsigned c = 0; c < map->class_count; c++) {
         known = known || map->classes[c].store;
     }

@@ -245,6 +245,59 @@ static void test_without_avx(void **state) {
     all_are(CORE("6", "0156") "form \"test r64, r64\" ports 1*p0156\n", cast, 8, 5, PROOF_EXACT);
 }
 
+/* Of legacy SSE on three ports every fourth is renewed by a load, of which there is one a cycle: that is no
+ * reason to lose the loads, and beside such blockers what loads waits for the one port. */
+static void test_one_load_port_without_avx(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"movsxd r64, r32", "0136"},
+                                       {"movmskps r32, xmm", "4"},
+                                       {"pshufd xmm, xmm, imm8", "2"},
+                                       {"andps xmm, xmm", "245"},
+                                       {"paddd xmm, xmm", "245"},
+                                       {"addps xmm, xmm", "1*p25 latency 4"},
+                                       {"mulps xmm, xmm", "1*p25 latency 4"},
+                                       {"movaps xmm, m128", "1*p8"},
+                                       {"addpd xmm, m128", "1*p25+1*p8 latency 4"},
+                                       {"imul r64, m64", "1*p1+1*p8 slots 1"},
+                                       {"", ""}};
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p8 pA pB\nload-ports p8\n"
+        "store-address-ports pA\nstore-data-ports pB\nform \"sub r64, imm8\" ports 1*p0136\n"
+        "form \"j*\" ports 1*p0\nfuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p0136\n"
+        "form \"nop *\" ports none\nform \"nop\" ports none\nform \"mov r64, m64\" ports 1*p8\n"
+        "form \"mov m64, r64\" ports 1*pA+1*pB\n";
+    all_are(core, cast, 9, 3, PROOF_EXACT);
+}
+
+/* Loads that are as fast as no number of ports are in no class: what reads memory is marked, all else told.
+ * So it is with stores. */
+static void test_memory_of_no_class(void **state) {
+    (void)state;
+#define NO_CLASS(load, store)                                                                                \
+    "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 pA pB\nload-ports p89\n"             \
+    "store-address-ports pA\nstore-data-ports pB\nform \"sub r64, imm8\" ports 1*p0156\n"                    \
+    "form \"j*\" ports 1*p0\nfuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p0156\n"                   \
+    "form \"nop *\" ports none\nform \"nop\" ports none\nform \"mov r64, m64\" ports " load                  \
+    "\nform \"mov m64, r64\" ports " store "\n"
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"imul r64, m64", "1*p1+1*p89 slots 1"},
+                                       {"", ""}};
+    static const struct cast stores[] = {cast[0], cast[1], cast[2], cast[3], {"setz m8", "1*p06+1*pA+1*pB"},
+                                         {"", ""}};
+    static const struct cast others[] = {cast[0], cast[1], cast[2], cast[3], {"bswap r64", "1*p15"},
+                                         {"", ""}};
+    all_are(NO_CLASS("3*p89", "1*pA+1*pB"), cast, 4, 1, PROOF_MARKED);
+    all_are(NO_CLASS("3*p89", "1*pA+1*pB"), others, 4, 1, PROOF_EXACT);
+    all_are(NO_CLASS("1*p89", "1*pA+3*pB") "form \"test r*, r*\" ports 1*p0156\n", stores, 4, 1,
+            PROOF_MARKED);
+#undef NO_CLASS
+}
+
 /* What touches memory without an operand that says so, and what does not though it has one. */
 static void test_memory_against_the_operands(void **state) {
     (void)state;
@@ -398,14 +451,24 @@ static void test_vectors_share_the_port_of_jumps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hidden_by_the_issue), cmocka_unit_test(test_unseen_set),
-        cmocka_unit_test(test_nothing_hidden),      cmocka_unit_test(test_mmx_ties_no_cluster),
-        cmocka_unit_test(test_hidden_by_kind),      cmocka_unit_test(test_few_issue_slots),
-        cmocka_unit_test(test_without_avx),         cmocka_unit_test(test_memory_against_the_operands),
-        cmocka_unit_test(test_no_single_port),      cmocka_unit_test(test_two_clusters),
-        cmocka_unit_test(test_narrow_units),        cmocka_unit_test(test_store_shares_with_loads),
-        cmocka_unit_test(test_long_chains),         cmocka_unit_test(test_renewals),
-        cmocka_unit_test(test_unknown_sets),        cmocka_unit_test(test_vectors_share_the_port_of_jumps),
+        cmocka_unit_test(test_hidden_by_the_issue),
+        cmocka_unit_test(test_unseen_set),
+        cmocka_unit_test(test_nothing_hidden),
+        cmocka_unit_test(test_mmx_ties_no_cluster),
+        cmocka_unit_test(test_hidden_by_kind),
+        cmocka_unit_test(test_few_issue_slots),
+        cmocka_unit_test(test_without_avx),
+        cmocka_unit_test(test_memory_against_the_operands),
+        cmocka_unit_test(test_no_single_port),
+        cmocka_unit_test(test_two_clusters),
+        cmocka_unit_test(test_narrow_units),
+        cmocka_unit_test(test_store_shares_with_loads),
+        cmocka_unit_test(test_long_chains),
+        cmocka_unit_test(test_renewals),
+        cmocka_unit_test(test_one_load_port_without_avx),
+        cmocka_unit_test(test_memory_of_no_class),
+        cmocka_unit_test(test_unknown_sets),
+        cmocka_unit_test(test_vectors_share_the_port_of_jumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -633,6 +633,35 @@ static void test_memory_without_ports(void **state) {
     machine_close(&machine);
 }
 
+/* Loads alone are looked for as long, and then all else is told. */
+static void test_loads_without_ports(void **state) {
+    (void)state;
+    static const char *const loads[] = {"1*p89", "3*p89"};
+    size_t kernels[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char core[700];
+        (void)snprintf(core, sizeof core,
+                       "isaprobe-sim 1\nissue-width 6\nports p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 pA pB\n"
+                       "form \"sub r64, imm8\" ports 1*p0156\nform \"j*\" ports 1*p0\nfuse \"sub *\" "
+                       "\"j*\"\nform \"add r64, r64\" ports 1*p0156\nform \"nop *\" ports none\n"
+                       "form \"nop\" ports none\nform \"mov r64, m64\" ports %s\n"
+                       "form \"mov m64, r64\" ports 1*pA\n",
+                       loads[i]);
+        struct machine machine;
+        machine_open_mapped(&machine, core, skylake, "");
+        bool load = false, store = false;
+        for (unsigned c = 0; c < machine.map.class_count; c++) {
+            load = load || machine.map.classes[c].load;
+            store = store || machine.map.classes[c].store;
+        }
+        assert_int_equal(load, i == 0);
+        assert_true(store && machine.map.confirmed);
+        kernels[i] = machine.map.kernels;
+        machine_close(&machine);
+    }
+    assert_true(kernels[1] > 2 * kernels[0]); /* six attempts, not two */
+}
+
 /* Every look at the clock finds a minute gone. */
 static double minutes_pass(const void *self) {
     static double seconds;
@@ -711,6 +740,7 @@ int main(void) {
         cmocka_unit_test(test_two_ports_at_once),
         cmocka_unit_test(test_nothing_to_find),
         cmocka_unit_test(test_memory_without_ports),
+        cmocka_unit_test(test_loads_without_ports),
         cmocka_unit_test(test_time_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
