@@ -16,7 +16,8 @@ enum {
     SLOTS_MAX = 16, /* instances of one form in a round at most */
     ROTATION = 6,   /* instances of each form in the unit at least */
     CHAIN_INSTANCES = 12,
-    FEW = 4, /* of one form beside many of the other */
+    FEW = 4,      /* of one form beside many of the other */
+    FEW_WIDE = 8, /* of 512 bits: near each other, so that there always is one in flight */
     MANY_LEAST = 24,
     MANY_MAX = 600,
     WAYS = 3,       /* to renew what an instance reads */
@@ -305,6 +306,45 @@ static enum ip_status beside_measure(const struct duo *duo, struct probe_pair *p
     return status;
 }
 
+/* -- 512 bits and narrower vectors ---------------------------------------------------------------------- */
+
+/* Which of the two has 512 bits, where the other has narrower vectors; -1: it is not so. */
+static int wide_of(const struct duo *duo) {
+    unsigned worlds[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, duo->form[i]);
+        worlds[i] = subject.world;
+    }
+    bool mixed = (worlds[0] | worlds[1]) == (PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE);
+    return !mixed ? -1 : worlds[0] == PROBE_PORTS_WIDE ? 0 : 1;
+}
+
+/* A few of 512 bits among so many of the other that these take longer: more than the few take alone they add
+ * only where they close a port. */
+static enum ip_status wide_measure(const struct duo *duo, struct probe_pair *pair, struct ip_error *err) {
+    const int wide = wide_of(duo);
+    const struct probe_side *few = &pair->sides[wide == 1], *many = &pair->sides[wide != 1];
+    double instances = ceil(BESIDE_FACTOR * FEW_WIDE * few->cycles / many->cycles);
+    if (wide < 0 || !(instances <= MANY_MAX)) {
+        return IP_OK;
+    }
+    struct probe_batch batch = {.retries = RETRIES};
+    size_t slot = SIZE_MAX, base = SIZE_MAX;
+    unsigned counts[2] = {(unsigned)instances, (unsigned)instances};
+    counts[wide] = FEW_WIDE;
+    enum ip_status status = mix_add(duo, counts, &batch, &slot, NULL, err);
+    counts[wide] = 0;
+    status = status == IP_OK ? mix_add(duo, counts, &batch, &base, NULL, err) : status;
+    status = status == IP_OK ? batch_run(duo, &batch, err) : status;
+    if (status == IP_OK) {
+        double more = probe_mix_cycles(&batch, slot) - probe_mix_cycles(&batch, base);
+        pair->wide_more = more / (FEW_WIDE * few->cycles);
+    }
+    probe_batch_fini(&batch);
+    return status;
+}
+
 /* -- All of it ---------------------------------------------------------------------------------------- */
 
 /* Has it a uop that loads or stores, and perhaps another one in the same slot? All that touches memory but
@@ -322,6 +362,7 @@ static struct probe_pair pair_begin(struct isa_form *const forms[2], const struc
                               .issue_cycles = NAN,
                               .slot_cycles = NAN,
                               .spread = NAN,
+                              .wide_more = NAN,
                               .sharing = PROBE_SHARING_UNKNOWN,
                               .verdict = HX_VERDICT_OK};
     for (unsigned i = 0; i < 2; i++) {
@@ -349,6 +390,7 @@ static enum ip_status pair_experiment(struct duo *duo, const struct probe_throug
     }
     enum ip_status status = slots_measure(duo, alone, pair, err);
     status = status == IP_OK ? chains_measure(duo, err) : status;
+    status = status == IP_OK ? wide_measure(duo, pair, err) : status;
     status = status == IP_OK ? together_measure(duo, pair, err) : status;
     if (status == IP_OK) {
         probe_pair_read(pair);

@@ -51,7 +51,9 @@ struct probe_pair {
     double shared_width;              /* ports that both use, where the sharing is known */
     double shared_least, shared_most; /* bounds of it, where the widths are known; else 0 */
     enum probe_sharing sharing;
-    bool issue_limited;               /* the unit runs at the issue width: sharing may be hidden */
+    double wide_more;   /* where one alone has 512 bits and the other narrower vectors: what a few of the one
+                           add   to many of the other, as a multiple of what they take alone; else NaN */
+    bool issue_limited; /* the unit runs at the issue width: sharing may be hidden */
     char drawing[PROBE_PAIR_DRAWING]; /* the order of the interleaved unit */
     enum hx_verdict verdict;
     double spread;
@@ -72,7 +74,11 @@ void probe_pair_read(struct probe_pair *pair);
 /* Do the instances of one side alone take so long that those of the other would find room beside them in any
  * case? They wait for each other's results. */
 bool probe_pair_hides(const struct probe_pair *pair, unsigned side);
-/* Are the ports of both known by number? Else only their times say something. */
+/* Do 512 bits in flight close a port for narrower vectors, as on Intel's cores? Then what the two take
+ * together says nothing of the ports that they share. */
+bool probe_pair_closes(const struct probe_pair *pair);
+/* Are the ports of both known by number, and as many together as alone? Else only their times say something.
+ */
 bool probe_pair_widths_known(const struct probe_pair *pair);
 /* Would the second experiment tell more? What looks shared may be bound unevenly. */
 bool probe_pair_open(const struct probe_pair *pair);

@@ -21,6 +21,8 @@ static const double SLOTS_SEVERAL = 1.5, SLOTS_TOLERANCE = 0.1;
 static const double CHAINED_TOLERANCE = 0.05;
 /* A side that takes more than this part of what the ports of both take leaves room for the other anyway. */
 static const double HIDING_PART = 0.9;
+/* What is added takes no longer than alone, whatever ports it shares; what closes one takes longer. */
+static const double CLOSES_FACTOR = 1.5;
 /* Times that nearly add up, or do not meet, as a part of the difference. */
 static const double TIMES_TOLERANCE = 0.1;
 
@@ -39,8 +41,12 @@ static double narrower(const struct probe_pair *pair) {
     return fmin(pair->sides[0].width, pair->sides[1].width);
 }
 
+bool probe_pair_closes(const struct probe_pair *pair) {
+    return pair->wide_more > CLOSES_FACTOR; /* NaN is not */
+}
+
 bool probe_pair_widths_known(const struct probe_pair *pair) {
-    return narrower(pair) > 0;
+    return narrower(pair) > 0 && !probe_pair_closes(pair);
 }
 
 static void shared_is(struct probe_pair *pair, double shared) {
@@ -215,6 +221,13 @@ void probe_pair_read(struct probe_pair *pair) {
         return;
     }
     pair->why[0] = '\0';
+    if (probe_pair_closes(pair)) {
+        (void)snprintf(pair->why, sizeof pair->why,
+                       "512 bits close a port for narrower vectors: a few among many of these add %.1f times "
+                       "their own time",
+                       pair->wide_more);
+        return;
+    }
     if (waits(pair)) {
         return;
     }

@@ -39,6 +39,10 @@ static const struct cast cast[] = {{"imul r64, r64", "1*p1 latency 3"},
                                    {"cmovbe r64, r64", "1*p0+1*p06"},
                                    {"vpshufb ymm, ymm, ymm", "1*p0"},
                                    {"rorx r64, m64, imm8", "1*p06+1*p23A"},
+                                   {"vandpd zmm, zmm, zmm", "05"},
+                                   {"vpermd zmm, zmm, zmm", "1*p5 latency 3"},
+                                   {"vpord zmm, zmm, zmm", "2*p05 slots 1"},
+                                   {"vmulps ymm, ymm, m256", "1*p01+1*p23A latency 3"},
                                    {"mov r32, imm32", "none latency 0"},
                                    {"test r64, r64", "none latency 1"},
                                    {"cmp r64, r64", "none latency 1"},
@@ -325,6 +329,37 @@ static void test_instances_that_wait_in_any_case(void **state) {
         pair.why, "in a mix the instances of the first wait for each other: 3.00 cycles each, not 1.00");
 }
 
+/* 512 bits in flight close port 1 for narrower vectors: what they take together tells no ports. Where they do
+ * not, in halves neither, it does. */
+static void test_a_port_that_512_bits_close(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        enum probe_sharing open; /* where no port is closed */
+    } cases[] = {
+        {"vmulps ymm, ymm, ymm", "vandpd zmm, zmm, zmm", PROBE_SHARING_SOME}, /* {0 1} and {0 5} */
+        {"vandpd zmm, zmm, zmm", "vpaddd ymm, ymm, ymm", PROBE_SHARING_ALL},
+        {"vpaddd ymm, ymm, ymm", "vpermd zmm, zmm, zmm", PROBE_SHARING_ALL},
+        {"vpermd zmm, zmm, zmm", "vmulps ymm, ymm, ymm", PROBE_SHARING_NONE},
+        {"vmulps ymm, ymm, m256", "vpermd zmm, zmm, zmm", PROBE_SHARING_NONE},
+        {"vpaddd ymm, ymm, ymm", "vpord zmm, zmm, zmm", PROBE_SHARING_ALL}, /* halves */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct probe_pair open = pair_on(FIVE, cases[i].a, cases[i].b);
+        struct probe_pair closed = pair_on(FIVE "wide-closes p1\n", cases[i].a, cases[i].b);
+        if (open.sharing != cases[i].open || closed.sharing != PROBE_SHARING_UNKNOWN ||
+            probe_pair_widths_known(&closed) ||
+            strstr(closed.why, "512 bits close a port for narrower vectors") != closed.why) {
+            fail_msg("%s, %s: %d, %d, %.2f; %s", cases[i].a, cases[i].b, (int)open.sharing,
+                     (int)closed.sharing, closed.wide_more, closed.why);
+        }
+    }
+    struct probe_pair pair = pair_on(FIVE "wide-closes p1\n", "vandpd zmm, zmm, zmm", "vpermd zmm, zmm, zmm");
+    assert_int_equal(pair.sharing, PROBE_SHARING_ALL); /* both of 512 bits */
+    pair = pair_on(FIVE "wide-closes p1\n", "vandpd zmm, zmm, zmm", "imul r64, r64");
+    assert_int_equal(pair.sharing, PROBE_SHARING_NONE); /* nor is it closed for general registers */
+}
+
 /* A meter that notes how many instructions a mix has that it measures alone, which is the interleaving, and
  * finds it disturbed so many times. */
 struct watching {
@@ -405,6 +440,7 @@ int main(void) {
         cmocka_unit_test(test_instances_that_wait_for_each_other),
         cmocka_unit_test(test_instances_that_wait_in_any_case),
         cmocka_unit_test(test_units_are_longer_than_a_chain),
+        cmocka_unit_test(test_a_port_that_512_bits_close),
         cmocka_unit_test(test_conditional_jumps),
         cmocka_unit_test(test_a_disturbed_mix_is_not_interpreted),
     };
