@@ -12,8 +12,9 @@
 
 enum {
     ALONE_INSTANCES = 24,   /* of a form in its throughput kernel */
-    NOP_INSTANCES = 60,     /* beside some of the form: issue slots */
-    SLOT_INSTANCES = 6,     /* a form of one a cycle still takes less than the NOPs */
+    NOP_INSTANCES = 60,     /* beside some of the form: issue slots; at least ... */
+    NOP_CYCLES = 7,         /* ... and so many cycles: what takes one a cycle still takes less */
+    SLOT_INSTANCES = 6,     /* of the form */
     FAILURES_MAX = 8,       /* attempts that were broken off: most of them soon, without an issue width */
     ATTEMPTS_MAX = 6,       /* until two find the same sets */
     LOOP_INSTRUCTIONS = 48, /* enough for a loop; of larger ones parts may come from the decoders */
@@ -196,17 +197,15 @@ static const struct hx_stat *stat_faulted(const struct probe_batch *batch, size_
     return stat != NULL && stat->verdict == HX_VERDICT_FAULT ? stat : NULL;
 }
 
-/* Everything else stands on the issue width. *base: cycles of the NOPs alone beside which slots are told. */
-static enum ip_status issue_width_measure(const struct probe_mapper *mapper, double *base,
-                                          struct ip_error *err) {
+/* Everything else stands on the issue width. */
+static enum ip_status issue_width_measure(const struct probe_mapper *mapper, struct ip_error *err) {
     struct probe_batch batch = {0};
     size_t few = SIZE_MAX, more = SIZE_MAX;
     enum ip_status status = among_nops_add(mapper, &batch, NOP_INSTANCES, NULL, &few, err);
     status = status == IP_OK ? among_nops_add(mapper, &batch, 2 * NOP_INSTANCES, NULL, &more, err) : status;
     status = status == IP_OK ? probe_mixes_measure(mapper, &batch, err) : status;
     if (status == IP_OK) {
-        *base = probe_mix_cycles(&batch, few);
-        double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - *base);
+        double width = NOP_INSTANCES / (probe_mix_cycles(&batch, more) - probe_mix_cycles(&batch, few));
         mapper->map->issue_width = width;
         const struct hx_stat *fault = stat_faulted(&batch, few);
         fault = fault != NULL ? fault : stat_faulted(&batch, more);
@@ -230,23 +229,26 @@ static enum ip_status issue_width_measure(const struct probe_mapper *mapper, dou
 
 /* NOPs fill the issue; what a few instances of a form add to their time is the form's issue slots. A form
  * that takes more than one slot is more than one µop, and its throughput says nothing about its width. */
-static enum ip_status slots_measure(const struct probe_mapper *mapper, double base, size_t *slots,
-                                    bool memory, struct ip_error *err) {
+static enum ip_status slots_measure(const struct probe_mapper *mapper, size_t *slots, bool memory,
+                                    struct ip_error *err) {
     struct probe_portmap *map = mapper->map;
+    const unsigned enough = NOP_CYCLES * (unsigned)round(map->issue_width);
+    const unsigned nops = enough > NOP_INSTANCES ? enough : NOP_INSTANCES;
     struct probe_batch batch = {0};
-    enum ip_status status = IP_OK;
+    size_t alone = SIZE_MAX;
+    enum ip_status status = among_nops_add(mapper, &batch, nops, NULL, &alone, err);
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         slots[i] = SIZE_MAX;
         if (is_memory(&map->members[i]) == memory && map->members[i].width != 0) {
             const struct gen_part part = probe_port_part(&map->members[i], SLOT_INSTANCES);
-            status = among_nops_add(mapper, &batch, NOP_INSTANCES, &part, &slots[i], err);
+            status = among_nops_add(mapper, &batch, nops, &part, &slots[i], err);
         }
         if (slots[i] != SIZE_MAX) { /* what prepares the flags of jumps takes slots, too */
-            map->members[i].slots =
-                (double)batch.programs[slots[i]].unit.count - NOP_INSTANCES - SLOT_INSTANCES;
+            map->members[i].slots = (double)batch.programs[slots[i]].unit.count - nops - SLOT_INSTANCES;
         }
     }
     status = status == IP_OK ? mixes_measure(mapper, &batch, memory, err) : status;
+    const double base = probe_mix_cycles(&batch, alone);
     double store_slots = STORE_SLOTS_MAX;
     for (size_t i = 0; i < map->member_count && status == IP_OK; i++) {
         struct probe_port_member *member = &map->members[i];
@@ -317,12 +319,11 @@ static enum ip_status members_measure(const struct probe_mapper *mapper, struct 
     if (slots == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "no memory for %zu candidates", mapper->map->member_count);
     }
-    double base = NAN;
-    enum ip_status status = issue_width_measure(mapper, &base, err);
+    enum ip_status status = issue_width_measure(mapper, err);
     status = status == IP_OK ? alone_measure(mapper, slots, false, err) : status;
     status = status == IP_OK ? alone_measure(mapper, slots, true, err) : status;
-    status = status == IP_OK ? slots_measure(mapper, base, slots, false, err) : status;
-    status = status == IP_OK ? slots_measure(mapper, base, slots, true, err) : status;
+    status = status == IP_OK ? slots_measure(mapper, slots, false, err) : status;
+    status = status == IP_OK ? slots_measure(mapper, slots, true, err) : status;
     status = status == IP_OK ? moves_leave_out(mapper, slots, err) : status;
     free(slots);
     return status;

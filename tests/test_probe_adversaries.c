@@ -429,6 +429,23 @@ static void test_unknown_sets(void **state) {
     trial_end(&trial);
 }
 
+/* Behind many issue slots six of one a cycle take longer than sixty NOPs: those that stand beside them for
+ * their slots are more. */
+static void test_many_issue_slots(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"movsxd r64, r32", "0156"},
+                                       {"pext r64, r64, r64", "1*p1"},
+                                       {"mulx r64, r64, r64", "1*p1+1*p06"},
+                                       {"imul r64, m64", "1*p1+1*p89"},
+                                       {"mov m32, r32", "1*pA+1*pB slots 1"},
+                                       {"", ""}};
+    all_are(CORE("12", "0156"), cast, 4, 4, PROOF_EXACT);
+    all_are(CORE("16", "0156"), cast, 4, 4, PROOF_EXACT);
+}
+
 /* Untaken branches have just the port of the shuffles (Sandy Bridge): these block for it, for all forms. */
 static void test_vectors_share_the_port_of_jumps(void **state) {
     (void)state;
@@ -467,6 +484,7 @@ int main(void) {
         cmocka_unit_test(test_renewals),
         cmocka_unit_test(test_one_load_port_without_avx),
         cmocka_unit_test(test_memory_of_no_class),
+        cmocka_unit_test(test_many_issue_slots),
         cmocka_unit_test(test_unknown_sets),
         cmocka_unit_test(test_vectors_share_the_port_of_jumps),
     };
