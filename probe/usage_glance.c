@@ -436,5 +436,6 @@ bool probe_usage_glance_again(struct probe_usage_subject *subject, const struct 
 }
 
 bool probe_usage_glance_needs_issue(const struct probe_portmap *map) {
-    return probe_usage_issue_is_narrow(map);
+    return probe_usage_issue_is_narrow(map) || probe_usage_flags_are_hidden(map) ||
+           probe_usage_vectors_are_hidden(map);
 }

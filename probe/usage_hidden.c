@@ -81,14 +81,41 @@ bool probe_usage_flags_are_hidden(const struct probe_portmap *map) {
     return hidden;
 }
 
-/* Rename removes no instruction that makes flags of registers: where those of general registers are as fast
- * as instructions are issued, they have a set of ports, and unless narrower sets make it up no one knows
- * which. Any uop without another term may be of it, if it may be one of general registers: microcode's may.
+/* Has it two vectors to read? Moves have one, and what rename removes as an idiom has one register twice,
+ * which candidates have not. */
+static bool reads_two_vectors(const struct isa_form *form) {
+    unsigned sources = 0;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        sources += operand->kind == ISA_OPERAND_REG && operand->read && isa_reg_is_vector(operand->reg_class);
+    }
+    return sources >= 2 && probe_usage_is_vectors_alone(form);
+}
+
+bool probe_usage_vectors_are_hidden(const struct probe_portmap *map) {
+    bool hidden = false;
+    for (size_t i = 0; i < map->member_count && !hidden; i++) {
+        hidden =
+            probe_port_runs_at_the_issue(map, &map->members[i]) && reads_two_vectors(map->members[i].form);
+    }
+    return hidden;
+}
+
+/* Rename removes no instruction that makes flags of registers, nor one that works on two vectors: where those
+ * of a kind are as fast as instructions are issued, they have a set of ports, and unless narrower sets make
+ * it up no one knows which. Any uop without another term may be of it, if it may be one of that kind:
+ * microcode's may be one of general registers.
  */
 static bool set_is_unseen(const struct isa_form *form, double slots, const struct probe_portmap *map) {
-    return (!probe_usage_is_vectors_alone(form) || slots > PROBE_USAGE_MICROCODE - 0.5) &&
-           !ports_fill_issue(probe_usage_computing_ports(map, PROBE_PORTS_SCALAR), map) &&
-           probe_usage_flags_are_hidden(map);
+    bool unseen = false;
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+        bool general = KINDS[kind] == PROBE_PORTS_SCALAR;
+        bool may_be = is_of_kind(form, kind) || (general && slots > PROBE_USAGE_MICROCODE - 0.5);
+        unseen =
+            unseen || (may_be && !ports_fill_issue(probe_usage_computing_ports(map, KINDS[kind]), map) &&
+                       (general ? probe_usage_flags_are_hidden(map) : probe_usage_vectors_are_hidden(map)));
+    }
+    return unseen;
 }
 
 void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,

@@ -381,6 +381,8 @@ uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned w
 bool probe_usage_works_with_flags(const struct isa_form *form);
 /* Are candidates of that kind as fast as instructions are issued, so that their set is none of the map's? */
 bool probe_usage_flags_are_hidden(const struct probe_portmap *map);
+/* Are candidates that work on two vectors, and with nothing else? */
+bool probe_usage_vectors_are_hidden(const struct probe_portmap *map);
 /* After a usage was found to fit: uops in issue slots that no other term needs, none, or as many as there are
  * such slots. A load may share the slot of what it feeds, a store's data that of its address. */
 void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,

@@ -124,7 +124,8 @@ static bool vector_work_missing(const struct probe_usage_subject *subject, const
                                 const struct probe_portmap *map) {
     const struct isa_operand *memory = memory_of(subject->form);
     uint32_t ports = probe_usage_computing_ports(map, PROBE_PORTS_VECTOR | PROBE_PORTS_WIDE);
-    bool works = false, seen = ports_fill_issue(ports, map) || seen_computing(result, map);
+    bool works = false, seen = ports_fill_issue(ports, map) || probe_usage_vectors_are_hidden(map) ||
+                               seen_computing(result, map);
     for (unsigned i = 0; i < subject->form->explicit_count; i++) {
         const struct isa_operand *operand = &subject->form->operands[i];
         works = works || (operand->kind == ISA_OPERAND_REG && operand->read && !operand->mask);

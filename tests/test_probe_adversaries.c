@@ -141,6 +141,30 @@ static void test_unseen_set(void **state) {
     trial_end(&trial);
 }
 
+/* The same of vectors: all of them have as many ports as instructions are issued, and no narrower set shows
+ * these. General registers' have a set of their own, and a store one slot. */
+static void test_unseen_set_of_vectors(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "01"},
+                                       {"vandpd ymm, ymm, ymm", "4567"},
+                                       {"vpermd ymm, ymm, ymm", "4567"},
+                                       {"vmaxss xmm, xmm, xmm", "1*p4567"},
+                                       {"vpabsd ymm, m256", "1*p4567+1*p89 slots 1"},
+                                       {"vmaxpd ymm, ymm, m256", "1*p4567+1*p89 slots 1"},
+                                       {"vhaddpd ymm, ymm, ymm", "3*p4567"},
+                                       {"bswap r64", "1*p01"},
+                                       {"mov m32, r32", "1*pA+1*pB slots 1"},
+                                       {"", ""}};
+    struct trial trial;
+    trial_run(&trial, CORE("4", "01"), cast, 4, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(result_of(&trial, i), i < 4 ? PROOF_AMBIGUOUS : PROOF_EXACT);
+    }
+    assert_string_equal(trial.usages[3].why, "0 to 3 uops may go to ports that the issue width hides");
+    trial_end(&trial);
+}
+
 /* Two clusters of more ports than issue slots: no form has all of them, so an issue slot more than uops is a
  * load's own, and nothing is hidden. */
 static void test_nothing_hidden(void **state) {
@@ -484,6 +508,7 @@ int main(void) {
         cmocka_unit_test(test_renewals),
         cmocka_unit_test(test_one_load_port_without_avx),
         cmocka_unit_test(test_memory_of_no_class),
+        cmocka_unit_test(test_unseen_set_of_vectors),
         cmocka_unit_test(test_many_issue_slots),
         cmocka_unit_test(test_unknown_sets),
         cmocka_unit_test(test_vectors_share_the_port_of_jumps),
