@@ -78,17 +78,20 @@ void probe_usage_glance_inner(struct probe_usage_subject *subject, const struct 
     }
 }
 
-/* What the terms are made of. */
+/* What the terms are made of. Where loads and stores have the same ports all are stores. */
 struct sums {
     double uops, loads, stores;
+    bool shared;
 };
 
 static struct sums sums_of(const struct probe_usage *result, const struct probe_portmap *map) {
     struct sums sums = {.uops = probe_usage_terms_uops(result->terms, result->term_count)};
     for (unsigned t = 0; t < result->term_count; t++) {
         const struct probe_usage_term *term = &result->terms[t];
-        sums.loads += probe_usage_is_load(map, term->ports) ? term->uops : 0;
+        bool load = probe_usage_is_load(map, term->ports);
+        sums.loads += load && !term->store ? term->uops : 0;
         sums.stores += term->store ? term->uops : 0;
+        sums.shared = sums.shared || (load && term->store);
     }
     return sums;
 }
@@ -306,7 +309,8 @@ static bool memory_fits(const struct probe_usage_subject *subject, const struct 
     bool writes = operand >= 0 && form->operands[operand].write;
     bool wide = operand >= 0 && form->operands[operand].bits >= WIDE_BITS;
     double halves = wide ? probe_usage_slot_uops_most(subject, subject->result, map) : 1;
-    return sums->loads <= reads * halves && sums->stores <= writes * halves;
+    double stores = writes + (sums->shared && reads ? 1 : 0);
+    return sums->loads <= reads * halves && sums->stores <= stores * halves;
 }
 
 /* Are all uops but those of memory seen by one set that holds their ports, and no others? */

@@ -233,6 +233,17 @@ bool probe_usage_is_of_ports(const struct probe_usage_subject *subject,
            !probe_usage_shares_the_way(subject, experiment, map);
 }
 
+/* Where stores have the ports of loads, and what changes memory does both there: between the two, as many as
+ * the reading says, for a core may need one address for both. */
+static double stores_and_loads(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                               const struct probe_portmap *map,
+                               const struct probe_usage_experiment *experiment, double stores, double found) {
+    bool both = experiment->store && probe_usage_is_load(map, experiment->target) &&
+                gen_form_modifies_memory(subject->form);
+    double most = both ? stores + operands_loads(subject, result, map) : stores;
+    return fmin(fmax(round(experiment->confined - found), stores), most);
+}
+
 /* uops of loads or stores that the operands need beyond those `found`, of which the readings say only that
  * there are some. What is read, changed and written holds up the stores behind it (1.5 of one on a Zen 5, and
  * 0.1 to 0.5 in every fourth mix), and what holds a unit has its loads in bursts. NaN: readings count. */
@@ -242,7 +253,8 @@ static double operands_uops(const struct probe_usage_subject *subject, const str
     bool load = subject->holds_unit && probe_usage_is_load(map, experiment->target);
     double stores = experiment->store ? probe_usage_operands_stores(subject, result->slots) : NAN;
     double loads = load ? operands_loads(subject, result, map) - found : NAN;
-    double needed = experiment->store ? stores : loads;
+    double needed =
+        experiment->store ? stores_and_loads(subject, result, map, experiment, stores, found) : loads;
     bool seen = probe_usage_most_show(experiment, found + PROBE_USAGE_STORE_SEEN);
     return seen && isfinite(needed) ? fmax(needed, 0) : NAN;
 }

@@ -110,6 +110,21 @@ static bool may_store(const struct probe_usage_subject *subject) {
            (may_be_microcode(subject) && !probe_usage_is_of_vectors(subject));
 }
 
+/* One count of stores is enough, and goes by plain ones. */
+static bool counts_stores(const struct probe_port_class *class) {
+    return class->store && class->blocker[0] >= 0 && class->worlds != PROBE_PORTS_WIDE;
+}
+
+/* Has what the form stores the ports of these loads? Then that set is asked for both, by stores. */
+static bool stores_count_loads(const struct probe_usage_subject *subject, const struct probe_portmap *map,
+                               const struct probe_port_class *class) {
+    bool count = false;
+    for (unsigned c = 0; c < map->class_count && class->load; c++) {
+        count = count || (counts_stores(&map->classes[c]) && map->classes[c].ports == class->ports);
+    }
+    return count && may_store(subject);
+}
+
 bool probe_usage_names_others(const struct isa_form *form) {
     bool others = false;
     for (unsigned i = 0; i < form->operand_count; i++) {
@@ -251,8 +266,8 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             const struct probe_port_class *class = &map->classes[c];
             bool memory = class->load || class->store;
             int member = probe_usage_blocker(subject, map, c);
-            if (class->store && (class->blocker[0] < 0 || class->worlds == PROBE_PORTS_WIDE)) {
-                continue; /* one count is enough, and goes by plain stores */
+            if ((class->store && !counts_stores(class)) || stores_count_loads(subject, map, class)) {
+                continue;
             }
             bool others = member < 0 && probe_port_class_jumps(map, class); /* beside it jumps alone stand */
             if (class->width != width || set_known(subject, class) || others ||

@@ -470,6 +470,37 @@ static void test_many_issue_slots(void **state) {
     all_are(CORE("16", "0156"), cast, 4, 4, PROOF_EXACT);
 }
 
+/* Loads and stores by one port: what changes memory has both there. */
+static void test_one_port_of_memory(void **state) {
+    (void)state;
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 4\nports p0 p1 p4\nload-ports p4\nstore-address-ports p4\n"
+        "store-data-ports p4\nload-latency 3\nform \"sub r64, imm8\" ports 1*p01\nform \"j*\" ports 1*p1\n"
+        "form \"add r64, r64\" ports 1*p01\nform \"nop *\" ports none\nform \"nop\" ports none\n"
+        "form \"mov r64, m64\" ports 1*p4\nform \"mov m64, r64\" ports 1*p4 slots 1\n";
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "0"},
+                                       {"movsxd r64, r32", "01"},
+                                       {"add m64, r64", "2*p4+1*p01 slots 1"},
+                                       {"mov m32, r32", "1*p4 slots 1"},
+                                       {"mov r32, m32", "1*p4"},
+                                       {"add r64, m64", "1*p4+1*p01 slots 1"},
+                                       {"", ""}};
+    static const char *const told[] = {"2*p", "1*p", "1*p", "1*p"};
+    struct trial trial;
+    trial_run(&trial, core, cast, 3, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct probe_usage *usage = &trial.usages[i];
+        char text[PROBE_USAGE_TEXT];
+        (void)probe_usage_print(&trial.machine.map, usage, text);
+        if (usage->verdict != PROBE_USAGE_OK || usage->terms[0].uops != (i == 0 ? 2 : 1) ||
+            strncmp(text, told[i], 3) != 0 || (usage->term_count == 2) != (i % 3 == 0)) {
+            fail_msg("%s: %s; %s", trial.forms[i]->syntax, text, usage->why);
+        }
+    }
+    trial_end(&trial);
+}
+
 /* Untaken branches have just the port of the shuffles (Sandy Bridge): these block for it, for all forms. */
 static void test_vectors_share_the_port_of_jumps(void **state) {
     (void)state;
@@ -508,6 +539,7 @@ int main(void) {
         cmocka_unit_test(test_renewals),
         cmocka_unit_test(test_one_load_port_without_avx),
         cmocka_unit_test(test_memory_of_no_class),
+        cmocka_unit_test(test_one_port_of_memory),
         cmocka_unit_test(test_unseen_set_of_vectors),
         cmocka_unit_test(test_many_issue_slots),
         cmocka_unit_test(test_unknown_sets),
