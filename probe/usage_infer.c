@@ -203,11 +203,26 @@ bool probe_usage_shares_the_way(const struct probe_usage_subject *subject,
     return held && !seen && !probe_usage_crosses(subject->form);
 }
 
+/* Is it told by a number what to make of the memory that it loads (VPERMQ), and no uop was found that does?
+ */
+static bool makes_something(const struct isa_form *form, const struct probe_usage *result,
+                            const struct probe_portmap *map) {
+    bool number = false, found = false;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        number = number || form->operands[i].kind == ISA_OPERAND_IMM;
+    }
+    for (unsigned t = 0; t < result->term_count; t++) {
+        found = found || !probe_usage_is_load(map, result->terms[t].ports);
+    }
+    return number && !found;
+}
+
 /* The blockers' reading, held within what the issue slots leave. What is only loaded needs no uop beside its
  * loads, and they need all the slots that there are no more of. */
 static double widest_count(const struct isa_form *form, const struct probe_usage *result,
                            const struct probe_portmap *map, unsigned width, double reading) {
-    bool loads_alone = !probe_usage_computes(form) && round(result->slots) <= uops_of(result);
+    bool loads_alone = !probe_usage_computes(form) && round(result->slots) <= uops_of(result) &&
+                       !makes_something(form, result, map);
     return loads_alone ? 0 : fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
 }
 
