@@ -305,20 +305,26 @@ static void test_memory_of_no_class(void **state) {
     "form \"j*\" ports 1*p0\nfuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p0156\n"                   \
     "form \"nop *\" ports none\nform \"nop\" ports none\nform \"mov r64, m64\" ports " load                  \
     "\nform \"mov m64, r64\" ports " store "\n"
-    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
-                                       {"shlx r64, r64, r64", "06"},
-                                       {"andn r64, r64, r64", "15"},
-                                       {"movsxd r64, r32", "0156"},
-                                       {"imul r64, m64", "1*p1+1*p89 slots 1"},
-                                       {"", ""}};
-    static const struct cast stores[] = {cast[0], cast[1], cast[2], cast[3], {"setz m8", "1*p06+1*pA+1*pB"},
-                                         {"", ""}};
-    static const struct cast others[] = {cast[0], cast[1], cast[2], cast[3], {"bswap r64", "1*p15"},
-                                         {"", ""}};
-    all_are(NO_CLASS("3*p89", "1*pA+1*pB"), cast, 4, 1, PROOF_MARKED);
-    all_are(NO_CLASS("3*p89", "1*pA+1*pB"), others, 4, 1, PROOF_EXACT);
-    all_are(NO_CLASS("1*p89", "1*pA+3*pB") "form \"test r*, r*\" ports 1*p0156\n", stores, 4, 1,
-            PROOF_MARKED);
+    static const struct {
+        const char *core;
+        struct cast subject;
+        enum proof_result result;
+    } cases[] = {
+        {NO_CLASS("3*p89", "1*pA+1*pB"), {"imul r64, m64", "1*p1+1*p89 slots 1"}, PROOF_MARKED},
+        {NO_CLASS("3*p89", "1*pA+1*pB"), {"bswap r64", "1*p15"}, PROOF_EXACT},
+        {NO_CLASS("1*p89", "1*pA+3*pB") "form \"test r*, r*\" ports 1*p0156\n",
+         {"setz m8", "1*p06+1*pA+1*pB"},
+         PROOF_MARKED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                    {"shlx r64, r64, r64", "06"},
+                                    {"andn r64, r64, r64", "15"},
+                                    {"movsxd r64, r32", "0156"},
+                                    cases[i].subject,
+                                    {"", ""}};
+        all_are(cases[i].core, cast, 4, 1, cases[i].result);
+    }
 #undef NO_CLASS
 }
 

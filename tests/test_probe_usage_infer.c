@@ -547,7 +547,7 @@ static void test_loads_have_no_company(void **state) {
     assert_true(widest_of("vmovapd zmm, m512", 0.7, 1) == 0);
     assert_true(widest_of("mov r16, m16", 0.7, 1) == 1); /* keeps the upper bits */
     assert_true(widest_of("add r32, m32", 0.7, 1) == 1);
-    assert_true(widest_of("lodsq", 2.1, 3) == 2); /* more slots than its load */
+    assert_true(widest_of("lodsq", 2.1, 3) == 2);                  /* more slots than its load */
     assert_true(widest_of("vpermq ymm, m256, imm8", 1.0, 1) == 1); /* something is made of it */
     assert_true(widest_of("vpermq ymm, m256, imm8", 0.3, 1) == 0);
 }
