@@ -255,8 +255,9 @@ static double stores_and_loads(const struct probe_usage_subject *subject, const 
                                const struct probe_usage_experiment *experiment, double stores, double found) {
     bool both = experiment->store && probe_usage_is_load(map, experiment->target) &&
                 gen_form_modifies_memory(subject->form);
-    double most = both ? stores + operands_loads(subject, result, map) : stores;
-    return fmin(fmax(round(experiment->confined - found), stores), most);
+    return both && isfinite(stores) ? fmin(fmax(round(experiment->confined - found), stores),
+                                           stores + operands_loads(subject, result, map))
+                                    : stores;
 }
 
 /* uops of loads or stores that the operands need beyond those `found`, of which the readings say only that
