@@ -36,6 +36,9 @@ enum {
 /* A NOP that rides along costs nothing, the one behind it as much as a move; a slot of its own costs as much
  * as the move. */
 static const double FREE = 1.15, COSTS = 1.35;
+/* A move that takes so long is executed, and its chain is no filler, whatever two issue slots leave of NOPs
+ * behind it. */
+static const double EXECUTED_CYCLES = 0.9;
 /* What short NOPs take for a long one's time, where they come slower than they could issue. */
 static const double DENSE = 1.08;
 /* Of a batch: where its shorter run was disturbed the difference comes out too small. */
@@ -51,7 +54,7 @@ struct votes {
     bool runs; /* all kernels do */
 };
 
-/* Moves alone, of one register: where rename does not remove them they are a chain, which hides both NOPs. */
+/* Moves alone, of one register: where rename does not remove them they are a chain, which hides the NOPs. */
 static enum ip_status kernel_build(struct gen_kernel *kernel, struct gen_encoder *encoder, unsigned number,
                                    struct ip_error *err) {
     struct gen_program program;
@@ -92,10 +95,11 @@ static void votes_take(struct votes *votes, const struct hx_bench *bench,
     double one = cycles[ONE_NOP] / cycles[ALONE], two = cycles[TWO_NOPS] / cycles[ALONE];
     if (cycles[NOPS] > DENSE * cycles[LONG_NOPS]) {
         votes->of[LONG]++; /* whatever moves say, which are as short */
+    } else if (cycles[ALONE] >= EXECUTED_CYCLES || (one >= COSTS && isfinite(two)) ||
+               (one <= COSTS && two <= FREE)) {
+        votes->of[SHORT]++;
     } else if (one <= FREE && two >= COSTS) {
         votes->of[MOVES]++;
-    } else if ((one >= COSTS && isfinite(two)) || (one <= COSTS && two <= FREE)) {
-        votes->of[SHORT]++;
     }
 }
 

@@ -101,11 +101,19 @@ static void the_filler_takes_a_slot(void **state) {
         assert_near(machine.bench.sentinel_cycles, 1 / cores[i].width, 1e-6);
         machine_close(&machine);
     }
-    struct machine without; /* moves that are executed hide the NOPs in a chain */
-    static const struct cast none[] = {{"mov r64, r64", "0156"}, {"", ""}};
-    machine_open(&without, CORE("6", "0156") "fuse \"nop *\" \"*\"\n", none);
-    assert_string_equal(without.bench.filler, GEN_FILLER_NOP);
-    machine_close(&without);
+    /* Moves that are executed hide the NOPs in a chain; of two slots a cycle one NOP, as if it were joined. */
+    static const struct cast executed[] = {{"mov r64, r64", "0156"}, {"", ""}};
+    static const struct {
+        const char *core;
+        double width; /* at which NOPs run */
+    } chains[] = {{CORE("6", "0156") "fuse \"nop *\" \"*\"\n", 12}, {CORE("2", "0156"), 2}};
+    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
+        struct machine machine;
+        machine_open(&machine, chains[i].core, executed);
+        assert_string_equal(machine.bench.filler, GEN_FILLER_NOP);
+        assert_near(machine.bench.sentinel_cycles, 1 / chains[i].width, 1e-6);
+        machine_close(&machine);
+    }
 }
 
 /* Where it advances in steps of ten nanoseconds runs must be longer. */
