@@ -253,12 +253,13 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
             !gen_operand_is_consumed(form, (unsigned)pair->src)) {
             status = latency_double_transfers_add(session, form_index, pair_index, &found, err);
         }
-        unsigned sources = equal_sources_count(form, pair->src, pair->dst);
+        /* What is read and written alone has one register in any case. */
+        bool moves = pair->src != pair->dst && equal_sources_count(form, pair->src, pair->dst) == 1;
         if (status == IP_OK && has_same_register(form, pair) &&
             latency_same_register_teller(form, &session->results[form_index], pair_index) == pair_index) {
             status = latency_single_transfers_add(session, form_index, pair_index, LATENCY_SAME_REGISTER,
                                                   choice, &found, err);
-        } else if (status == IP_OK && sources == 1 && pair->path == PROBE_PATH_REGISTER) {
+        } else if (status == IP_OK && moves && pair->path == PROBE_PATH_REGISTER) {
             status = latency_kind_add(session, form_index, pair_index, NULL, 0, LATENCY_SAME_REGISTER, err);
         }
     }

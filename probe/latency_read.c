@@ -360,6 +360,40 @@ static void same_register_compare(struct latency_session *session) {
     }
 }
 
+/* What the chain through the same transfers as `slow` tells with ordinary values; NaN: there is none. */
+static double ordinary_rest(const struct latency_session *session, const struct latency_experiment *slow) {
+    const struct latency_experiment *all = session->experiments;
+    size_t begin = (size_t)(slow - all);
+    while (begin > 0 && all[begin - 1].form == slow->form && all[begin - 1].pair == slow->pair) {
+        begin--;
+    }
+    for (size_t i = begin, end = latency_pair_end(session, begin); i < end; i++) {
+        bool same = all[i].via_count == slow->via_count && all[i].nops == slow->nops && !all[i].slow &&
+                    !all[i].same_register &&
+                    memcmp(all[i].via, slow->via, slow->via_count * sizeof *slow->via) == 0;
+        const struct hx_stat *stat = &session->batch.stats[all[i].slot];
+        bool exact;
+        if (same && stat->verdict == HX_VERDICT_OK) {
+            return latency_round_rest(session, &all[i], stat->cycles, &exact);
+        }
+    }
+    return NAN;
+}
+
+/* Where it does not matter how old that is what a form merges into, or that a count is zero, there is no such
+ * fact: both take what the pair takes, or what the chain takes anyway, at the form's own pace. */
+static void slow_compare(const struct latency_session *session) {
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
+        if (experiment->may_be_no_slower) {
+            double ordinary = fmax(pair->cycles, ordinary_rest(session, experiment));
+            bool slower = pair->slow_cycles >= ordinary + PROBE_LATENCY_SAME_CYCLES;
+            pair->slow_cycles = slower ? pair->slow_cycles : NAN;
+        }
+    }
+}
+
 void latency_session_read(struct latency_session *session) {
     if (session->experiment_count > 0) {
         qsort(session->experiments, session->experiment_count, sizeof *session->experiments, by_pair);
@@ -390,10 +424,6 @@ void latency_session_read(struct latency_session *session) {
             fabs(pair->same_register_cycles - pair->chained_cycles) < PROBE_LATENCY_SAME_CYCLES) {
             pair->same_register_cycles = NAN;
         }
-        /* Nor where it does not matter how old that is what a form merges into, or that a count is zero. */
-        if (experiment->may_be_no_slower &&
-            !(pair->slow_cycles >= pair->cycles + PROBE_LATENCY_SAME_CYCLES)) {
-            pair->slow_cycles = NAN;
-        }
     }
+    slow_compare(session);
 }

@@ -82,6 +82,8 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"bzhi r64, r64, r64\" ports 5*p1 latency 1 op2->flags 0\n"
                           "form \"pdep r64, r64, r64\" ports 5*p1 latency 1 op3->op1 0\n"
                           "form \"pext r64, r64, r64\" ports 14*p1 latency 1\n"
+                          "form \"ror r64, cl\" ports 3*p05 latency 1 flags->op1 none\n"
+                          "form \"vpmaxsd xmm{k}, xmm, xmm\" ports 4*p1 latency 1\n"
                           "form \"crc32 r32, r32\" ports 60*p1 latency 50\n"
                           /* or wait for a unit so long */
                           "form \"pshufw mm, mm, imm8\" ports 1*p5\n"

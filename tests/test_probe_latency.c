@@ -353,6 +353,22 @@ static void what_a_form_takes_anyway_is_no_latency(void **state) {
     probe_latency_fini(&latency);
 }
 
+/* A chain of the form alone takes its own pace, with whichever values and registers. */
+static void nor_is_it_slow_or_of_one_register(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure(*state, "ror r64, cl", &form, &latency); /* at 1.5 cycles */
+    check_exact(&form, &latency, "op1", "op1", 1);
+    assert_true(isnan(pair_find(&form, &latency, "op1", "op1")->same_register_cycles));
+    assert_true(isnan(pair_find(&form, &latency, "op1", "op1")->slow_cycles)); /* with a count of zero */
+    probe_latency_fini(&latency);
+    measure(*state, "vpmaxsd xmm{k}, xmm, xmm", &form, &latency); /* at 4, into an old value, too */
+    assert_near(pair_find(&form, &latency, "op3", "op1")->cycles, 1, 0.05);
+    assert_near(pair_find(&form, &latency, "op3", "op1")->chained_cycles, 4, 0.05);
+    assert_true(isnan(pair_find(&form, &latency, "op3", "op1")->slow_cycles));
+    probe_latency_fini(&latency);
+}
+
 static void check_bound(const struct isa_form *form, const struct probe_latency *latency, const char *src,
                         const char *dst, double cycles) {
     const struct probe_latency_pair *pair = pair_find(form, latency, src, dst);
@@ -465,6 +481,7 @@ int main(void) {
         cmocka_unit_test(a_round_is_longer_than_what_changes_memory_takes),
         cmocka_unit_test(implicit_registers),
         cmocka_unit_test(what_a_form_takes_anyway_is_no_latency),
+        cmocka_unit_test(nor_is_it_slow_or_of_one_register),
         cmocka_unit_test(nor_in_vectors_masks_and_addresses),
         cmocka_unit_test(what_takes_longer_than_the_form_needs_no_longer_round),
         cmocka_unit_test(a_longer_round_that_tells_far_less_is_a_bound),
