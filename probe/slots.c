@@ -9,6 +9,7 @@
 #include "generator/control.h"
 #include "generator/shapes.h"
 #include "probe/batch.h"
+#include "probe/slots_held.h"
 
 enum {
     NOPS_LEAST = 48, /* small loops: a longer one may come from the decoders, which are slower */
@@ -475,6 +476,28 @@ static enum ip_status sparse_run(struct session *session, const struct hx_meter 
     return status;
 }
 
+/* Where the time is that for which the instances hold retirement, there are no slots. */
+static enum ip_status held_run(const struct session *session, const struct hx_meter *meter,
+                               struct gen_encoder *encoder, struct isa_form *const *forms,
+                               const struct probe_throughput *throughputs, size_t count,
+                               struct probe_slots *found, struct ip_error *err) {
+    struct probe_slots_held *held = calloc(count + 1, sizeof *held);
+    if (held == NULL) {
+        return ip_fail(err, IP_NO_MEMORY, "no memory for %zu forms: measure fewer", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double cycles = cycles_alone(&throughputs[i]);
+        held[i] =
+            (struct probe_slots_held){.form = forms[i],
+                                      .cycles = cycles,
+                                      .nops = found[i].measured ? (unsigned)nops_for(session, cycles, 1) : 0,
+                                      .result = &found[i]};
+    }
+    enum ip_status status = probe_slots_held_find(meter, encoder, session->width, held, count, err);
+    free(held);
+    return status;
+}
+
 enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_encoder *encoder,
                                    struct isa_form *const *forms, const struct probe_throughput *throughputs,
                                    size_t count, struct probe_slots *results, struct ip_error *err) {
@@ -508,6 +531,9 @@ enum ip_status probe_slots_measure(const struct hx_meter *meter, struct gen_enco
     }
     if (status == IP_OK && any) {
         status = sparse_run(&session, meter, encoder, forms, throughputs, count, found, err);
+    }
+    if (status == IP_OK && any) {
+        status = held_run(&session, meter, encoder, forms, throughputs, count, found, err);
     }
     if (status == IP_OK) {
         memcpy(results, found, count * sizeof *results);

@@ -181,6 +181,41 @@ static void microcode_is_hidden(void **state) {
     }
 }
 
+/* With 192 slots in flight of 6 a cycle what takes more than 32 cycles holds up the issue, which is no slot of
+ * its own; with more in flight the same forms have theirs. */
+static void what_holds_retirement_has_no_slots(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"div r64", "2*p1 latency 46 blocking 45 div"},
+                                       {"vsqrtpd ymm, ymm", "8*p0156 latency 46 blocking 45 div"},
+                                       {"vdivpd ymm, ymm, ymm", "8*p0156 latency 28 blocking 28 div"},
+                                       {"", ""}};
+    static const struct {
+        const char *core;
+        double slots[3];
+    } cores[] = {
+        {CORE("6", "0156") "form \"mov r32, imm32\" ports 1*p0156\nrob 192\n", {NAN, NAN, 8}},
+        {CORE("6", "0156") "form \"mov r32, imm32\" ports 1*p0156\nrob 512\n", {2, 8, 8}},
+    };
+    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+        struct machine machine;
+        struct probe_slots slots[FORMS_MAX];
+        struct isa_form *forms[FORMS_MAX];
+        size_t count = 0;
+        slots_of(cores[i].core, cast, slots, forms, &count, &machine);
+        assert_int_equal(count, 3);
+        for (size_t k = 0; k < count; k++) {
+            bool held = isnan(cores[i].slots[k]);
+            assert_int_equal(slots[k].verdict, HX_VERDICT_OK);
+            assert_string_equal(slots[k].why,
+                                held ? "it takes longer than what can be issued before it retires" : "");
+            if (slots[k].measured == held || !(held || fabs(slots[k].slots - cores[i].slots[k]) < 0.3)) {
+                fail_msg("%s: %g slots, not %g", forms[k]->syntax, slots[k].slots, cores[i].slots[k]);
+            }
+        }
+        machine_close(&machine);
+    }
+}
+
 /* The slots of one form of the machine's table by another meter; alone an instance takes so many cycles. */
 static struct probe_slots slots_by(const struct hx_meter *meter, struct machine *machine, size_t number,
                                    double cycles) {
@@ -217,6 +252,42 @@ static void nops_from_the_decoders_hide_nothing(void **state) {
     struct probe_slots slots = slots_by(&meter, &machine, 2, 4); /* behind a load and a store */
     assert_true(slots.measured);
     assert_near(slots.slots, 12, 0.5); /* as among fewer NOPs */
+    machine_close(&machine);
+}
+
+static unsigned times_in(const struct gen_kernel *kernel, const uint8_t *bytes, size_t length) {
+    const uint8_t *at = kernel->shorter.bytes, *end = at + kernel->shorter.length;
+    unsigned times = 0;
+    for (; (at = memmem(at, (size_t)(end - at), bytes, length)) != NULL; at++) {
+        times++;
+    }
+    return times;
+}
+
+/* A meter by which each multiplication loses 17 cycles, as a LOCK on a Zen 5, but beside a chain. */
+static enum ip_status loser_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    static const uint8_t product[] = {0x0f, 0xaf}, addition[] = {0x48, 0x01, 0xed};
+    enum ip_status status = hx_measure(self, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        bool chained = times_in(kernels[i], addition, sizeof addition) > 1;
+        stats[i].cycles += chained ? 0 : 17 * times_in(kernels[i], product, sizeof product);
+    }
+    return status;
+}
+
+/* What loses almost all of its time alone holds no retirement; what loses half of it may. */
+static void what_is_lost_each_time_counts(void **state) {
+    (void)state;
+    struct machine machine;
+    machine_open(&machine, CORE("6", "0156") "rob 512\nform \"mov r32, imm32\" ports 1*p0156\n", CAST);
+    struct hx_meter inner = hx_bench_meter(&machine.bench);
+    const struct hx_meter meter = {.measure = loser_measure, .filler = inner.filler, .self = &inner};
+    struct probe_slots slots = slots_by(&meter, &machine, 2, 20);
+    assert_true(slots.measured);
+    assert_near(slots.slots, 1 + 17 * 6, 0.5);
+    slots = slots_by(&meter, &machine, 2, 34);
+    assert_false(slots.measured);
     machine_close(&machine);
 }
 
@@ -341,6 +412,8 @@ int main(void) {
         cmocka_unit_test(nops_that_share_slots),
         cmocka_unit_test(four_wide_with_noise),
         cmocka_unit_test(microcode_is_hidden),
+        cmocka_unit_test(what_holds_retirement_has_no_slots),
+        cmocka_unit_test(what_is_lost_each_time_counts),
         cmocka_unit_test(nops_from_the_decoders_hide_nothing),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_is_refused_twice_is_not_attempted_again),
