@@ -16,8 +16,9 @@
 #include "probe/fusion.h"
 
 enum {
-    NOPS = 8,   /* around each pair */
-    PLACES = 4, /* in memory, in turn: at one place 8 and 16 bits wait for the round before on a Zen 4 */
+    NOPS = 8,       /* around each pair */
+    NOPS_MORE = 32, /* where these take no time */
+    PLACES = 4,     /* in memory, in turn: at one place 8 and 16 bits wait for the round before on a Zen 4 */
     PLACE_DISP = 128,
     PLACES_APART = 64,
     GROUPS = CORE_CONDITIONS / 2, /* a condition and its opposite */
@@ -68,7 +69,9 @@ struct first {
     int value[CORE_CONDITIONS], source[CORE_CONDITIONS]; /* for which the condition is false; -1: none */
     enum verdict verdict[CORE_CONDITIONS];
     double extra[CORE_CONDITIONS]; /* slots of the jump, on the average of its group */
-    size_t bare, slot[CORE_CONDITIONS];
+    unsigned nops;
+    bool open; /* whether a slot more takes time is not known yet, or it takes none: no verdict counts */
+    size_t bare, fuller, slot[CORE_CONDITIONS];
 };
 
 static bool first_exists(unsigned operation, unsigned kind, unsigned width) {
@@ -165,7 +168,7 @@ static void instance_lines(const struct core_session *session, const struct firs
     if (condition >= 0) {
         ip_lines_printf(lines, "%s short $+2", probe_fusion_jumps[condition]);
     }
-    core_fillers(session, lines, 8, NOPS);
+    core_fillers(session, lines, 8, first->nops);
 }
 
 static unsigned places_of(const struct first *first) {
@@ -213,14 +216,17 @@ static enum ip_status jumps_add(struct core_session *session, struct first *firs
     return status;
 }
 
-static enum ip_status bare_add(struct core_session *session, struct first *first, struct ip_error *err) {
+/* A kernel without jumps; of so many fillers more. */
+static enum ip_status bare_add(struct core_session *session, const struct first *first, unsigned more,
+                               size_t *slot, struct ip_error *err) {
     struct gen_program program;
     program_begin(first, &program);
     program.forms_per_unit = places_of(first);
     for (unsigned place = 0; place < places_of(first); place++) {
         instance_lines(session, first, place, -1, &program.unit);
+        core_fillers(session, &program.unit, 8, more);
     }
-    return core_add(session, &program, &first->bare, err);
+    return core_add(session, &program, slot, err);
 }
 
 /* How many conditions of this one's group were measured with it. */
@@ -232,21 +238,35 @@ static unsigned group_size(const struct first *first, unsigned condition) {
     return count;
 }
 
-/* `extra` is the mean of the jumps that were measured together, at most two. A jump that is not fused was
- * seen to add as little as 0.7 slots. */
+/* A jump that is not fused was seen to add as little as 0.7 slots. */
+static const double APART_SLOTS = 0.6;
+
+/* `extra` is the mean of the jumps that were measured together, at most two. */
 static enum verdict verdict_of(double extra, unsigned together) {
-    double fused = together > 1 ? 0.25 : 0.35, apart = 0.6;
+    double fused = together > 1 ? 0.25 : 0.35;
     if (isnan(extra)) {
         return UNKNOWN;
     }
-    return extra < fused ? FUSED : (extra > apart ? APART : SPLIT);
+    return extra < fused ? FUSED : (extra > APART_SLOTS ? APART : SPLIT);
+}
+
+/* May a jump take less than a slot? */
+static bool may_fuse(const struct first *first) {
+    bool may = false;
+    for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
+        may = may || (first->value[c] >= 0 && first->verdict[c] != APART);
+    }
+    return may;
 }
 
 static enum ip_status groups_measure(struct core_session *session, struct first *firsts, size_t count,
                                      struct ip_error *err) {
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        status = bare_add(session, &firsts[i], err);
+        if (!firsts[i].open) {
+            continue;
+        }
+        status = bare_add(session, &firsts[i], 0, &firsts[i].bare, err);
         for (int group = 0; group < GROUPS && status == IP_OK; group++) {
             status = jumps_add(session, &firsts[i], group, -1, err);
         }
@@ -255,11 +275,36 @@ static enum ip_status groups_measure(struct core_session *session, struct first 
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         struct first *first = &firsts[i];
         for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
-            if (first->value[c] >= 0) {
+            if (first->value[c] >= 0 && first->open) {
                 first->extra[c] = (core_cycles(session, first->slot[c]) - core_cycles(session, first->bare)) *
                                   session->width;
                 first->verdict[c] = verdict_of(first->extra[c], group_size(first, c));
             }
+        }
+    }
+    return status;
+}
+
+/* Where something else than the issue decides (two stores, of one that the core does in a cycle) no slot
+ * takes time, and no jump: a filler tells. */
+static enum ip_status fillers_measure(struct core_session *session, struct first *firsts, size_t count,
+                                      struct ip_error *err) {
+    enum ip_status status = IP_OK;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        struct first *first = &firsts[i];
+        first->open = first->open && may_fuse(first);
+        status = first->open ? bare_add(session, first, 0, &first->bare, err) : IP_OK;
+        status = first->open && status == IP_OK ? bare_add(session, first, 1, &first->fuller, err) : status;
+    }
+    status = status == IP_OK ? core_run(session, err) : status;
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        struct first *first = &firsts[i];
+        if (first->open) {
+            double cycles = core_cycles(session, first->fuller) - core_cycles(session, first->bare);
+            first->open = cycles * session->width < APART_SLOTS;
+        }
+        for (unsigned c = 0; c < CORE_CONDITIONS && first->open; c++) {
+            first->verdict[c] = UNKNOWN;
         }
     }
     return status;
@@ -271,8 +316,8 @@ static enum ip_status singles_measure(struct core_session *session, struct first
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         bool bare = false;
         for (int c = 0; c < CORE_CONDITIONS && status == IP_OK; c++) {
-            bool again = firsts[i].value[c] >= 0 && firsts[i].verdict[c] <= SPLIT;
-            status = again && !bare ? bare_add(session, &firsts[i], err) : status;
+            bool again = firsts[i].value[c] >= 0 && firsts[i].verdict[c] <= SPLIT && !firsts[i].open;
+            status = again && !bare ? bare_add(session, &firsts[i], 0, &firsts[i].bare, err) : status;
             bare = bare || again;
             if (again && status == IP_OK) {
                 status = jumps_add(session, &firsts[i], -1, c, err);
@@ -283,7 +328,7 @@ static enum ip_status singles_measure(struct core_session *session, struct first
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         struct first *first = &firsts[i];
         for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
-            if (first->value[c] >= 0 && first->verdict[c] <= SPLIT) {
+            if (first->value[c] >= 0 && first->verdict[c] <= SPLIT && !first->open) {
                 first->extra[c] = (core_cycles(session, first->slot[c]) - core_cycles(session, first->bare)) *
                                   session->width;
                 enum verdict verdict = verdict_of(first->extra[c], 1);
@@ -292,6 +337,21 @@ static enum ip_status singles_measure(struct core_session *session, struct first
         }
     }
     return status;
+}
+
+/* All conditions of each, those that took no slots' time among more NOPs again. */
+static enum ip_status pairs_measure(struct core_session *session, struct first *firsts, size_t count,
+                                    struct ip_error *err) {
+    static const unsigned nops[] = {NOPS, NOPS_MORE};
+    enum ip_status status = IP_OK;
+    for (size_t pass = 0; pass < sizeof nops / sizeof nops[0] && status == IP_OK; pass++) {
+        for (size_t i = 0; i < count; i++) {
+            firsts[i].nops = firsts[i].open ? nops[pass] : firsts[i].nops;
+        }
+        status = groups_measure(session, firsts, count, err);
+        status = status == IP_OK ? fillers_measure(session, firsts, count, err) : status;
+    }
+    return status == IP_OK ? singles_measure(session, firsts, count, err) : status;
 }
 
 /* A condition that can only be true is told by its opposite. */
@@ -326,7 +386,8 @@ static size_t firsts_fill(struct first *firsts) {
                 if (!first_exists(operation, kind, width)) {
                     continue;
                 }
-                firsts[count] = (struct first){.operation = operation, .kind = kind, .width = width};
+                firsts[count] =
+                    (struct first){.operation = operation, .kind = kind, .width = width, .open = true};
                 for (unsigned c = 0; c < CORE_CONDITIONS; c++) {
                     operands_choose(&firsts[count], c);
                 }
@@ -343,8 +404,7 @@ enum ip_status core_fuse_measure(struct core_session *session, struct ip_error *
         return ip_fail(err, IP_NO_MEMORY, "out of memory for pairs that may fuse");
     }
     size_t count = firsts_fill(firsts);
-    enum ip_status status = groups_measure(session, firsts, count, err);
-    status = status == IP_OK ? singles_measure(session, firsts, count, err) : status;
+    enum ip_status status = pairs_measure(session, firsts, count, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
         status = facts_learn(session, &firsts[i], err);
     }
@@ -382,8 +442,7 @@ enum ip_status probe_fusion_measure(const struct hx_meter *meter, struct gen_enc
             syntax_write(&firsts[at], syntax);
         }
         if (strcmp(syntax, forms[i]->syntax) == 0) {
-            status = groups_measure(&session, &firsts[at - 1], 1, err);
-            status = status == IP_OK ? singles_measure(&session, &firsts[at - 1], 1, err) : status;
+            status = pairs_measure(&session, &firsts[at - 1], 1, err);
         }
         if (status == IP_OK && strcmp(syntax, forms[i]->syntax) == 0) {
             fusion_read(&firsts[at - 1], &results[i]);

@@ -72,6 +72,31 @@ static void facts(void **state) {
     probe_core_fini(&core);
 }
 
+/* Where stores take longer than what stands around them no jump takes time: among more NOPs it does, if these
+ * are enough. */
+static void no_jump_fuses_behind_slow_stores(void **state) {
+    (void)state;
+#define STORES                                                                                               \
+    "\nform \"add m64, r64\" ports 1*p23+1*p015+1*p3+1*p4\nform \"add m32, r32\" ports 1*p015+1*p4 "
+    static const char *const wide[] = {"issue-width 5",
+                                       "issue-width 10",
+                                       "retire-width 5",
+                                       "retire-width 10",
+                                       "\ndefault",
+                                       STORES "blocking 12 stores\ndefault",
+                                       NULL};
+    static const char *const groups[] = {"fuse", NULL};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(wide, groups, NULL, &core, &tally);
+    assert_fact(&core, "fuse", "cmp r64, r64", "jz rel8", 1);
+    assert_fact(&core, "fuse", "cmp m64, imm8", "jz rel8", 0);
+    assert_fact(&core, "fuse", "add m64, r64", "jz rel8", 0);   /* two stores, of one in a cycle */
+    assert_fact(&core, "fuse", "add m32, r32", "jz rel8", NAN); /* twelve cycles */
+    assert_true(tally.untrusted > 0);
+    probe_core_fini(&core);
+}
+
 static void branch_ports(void **state) {
     (void)state;
     static const char *const shifts[] = {
@@ -145,11 +170,9 @@ static void idioms_of_masks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(other_parameters),
-        cmocka_unit_test(facts),
-        cmocka_unit_test(branch_ports),
-        cmocka_unit_test(branch_of_many_ports),
+        cmocka_unit_test(parameters),     cmocka_unit_test(other_parameters),
+        cmocka_unit_test(facts),          cmocka_unit_test(no_jump_fuses_behind_slow_stores),
+        cmocka_unit_test(branch_ports),   cmocka_unit_test(branch_of_many_ports),
         cmocka_unit_test(groups_by_name),
         cmocka_unit_test(idioms_of_masks),
     };

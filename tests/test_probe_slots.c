@@ -101,7 +101,8 @@ static void the_filler_takes_a_slot(void **state) {
         assert_near(machine.bench.sentinel_cycles, 1 / cores[i].width, 1e-6);
         machine_close(&machine);
     }
-    /* Moves that are executed hide the NOPs in a chain; of two slots a cycle one NOP, as if it were joined. */
+    /* Moves that are executed hide the NOPs in a chain; of two slots a cycle one NOP, as if it were joined.
+     */
     static const struct cast executed[] = {{"mov r64, r64", "0156"}, {"", ""}};
     static const struct {
         const char *core;
@@ -181,8 +182,8 @@ static void microcode_is_hidden(void **state) {
     }
 }
 
-/* With 192 slots in flight of 6 a cycle what takes more than 32 cycles holds up the issue, which is no slot of
- * its own; with more in flight the same forms have theirs. */
+/* With 192 slots in flight of 6 a cycle what takes more than 32 cycles holds up the issue, which is no slot
+ * of its own; with more in flight the same forms have theirs. */
 static void what_holds_retirement_has_no_slots(void **state) {
     (void)state;
     static const struct cast cast[] = {{"div r64", "2*p1 latency 46 blocking 45 div"},
