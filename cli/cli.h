@@ -113,7 +113,9 @@ struct cli_option {
     enum cli_kind kind;
     size_t offset; /* in struct cli_settings */
     long low, high;
-    const char *words; /* separated by blanks; CLI_KIND_FILE: names that are no files, or NULL */
+    /* Separated by blanks; CLI_KIND_FILE: names that are no files; CLI_KIND_STRING: what completions offer,
+     * where "sim:" stands before a file's name. NULL: none. */
+    const char *words;
 };
 
 /* Options that several subcommands take. */

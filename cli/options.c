@@ -32,7 +32,7 @@ static const struct cli_option table_options[] = {
 
 static const struct cli_option meter_options[] = {
     {"timer", 't', "NAME", "tsc (the default), papi[:EVENT], sim:FILE or replay:FILE", CLI_KIND_STRING,
-     AT(timer), 0, 0, NULL},
+     AT(timer), 0, 0, "tsc papi sim: replay:"},
     {"cpu", 0, "N", "measure on this CPU", CLI_KIND_NUMBER, AT(cpu), 0, INT_MAX, NULL},
     {"no-companion", 0, NULL, "in a virtual machine: leave the other thread of the core alone", CLI_KIND_FLAG,
      AT(no_companion), 0, 0, NULL},
