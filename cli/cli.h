@@ -122,11 +122,12 @@ struct cli_option {
 enum cli_group {
     CLI_GROUP_OUTPUT = 1, /* --format --output --quiet */
     CLI_GROUP_TABLE = 2,  /* --isa */
-    CLI_GROUP_METER = 4,  /* --timer --cpu --no-companion --record --careful */
+    CLI_GROUP_METER = 4,  /* those of CLI_GROUP_TIMER, --record --careful: a kernel is measured */
     CLI_GROUP_CORE = 8,   /* --cpu, of what measures nothing: whose store */
     CLI_GROUP_CODE =
         16, /* --loop --hex --file --syntax --object --symbol --address: a block (cli/code_input.h) */
     CLI_GROUP_FORMS = 32, /* --extension: which of the forms (cli/selection.h) */
+    CLI_GROUP_TIMER = 64, /* --timer --cpu --no-companion */
 };
 
 struct cli_command {
@@ -151,7 +152,7 @@ extern const struct cli_command cli_cmd_list, cli_cmd_emit, cli_cmd_measure, cli
     cli_cmd_core;
 
 /* options.c: the tables that apply to `command`, its own first, then the groups; NULL-terminated. */
-enum { CLI_TABLES_MAX = 8 };
+enum { CLI_TABLES_MAX = 10 };
 void cli_option_tables(const struct cli_command *command, const struct cli_option *tables[CLI_TABLES_MAX]);
 
 enum cli_parse { CLI_PARSE_RUN, CLI_PARSE_HELP, CLI_PARSE_ERROR };

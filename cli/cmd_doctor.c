@@ -195,7 +195,6 @@ static bool timer_line(struct doctor *doctor, const char *specification) {
     struct cli_settings settings = *doctor->settings;
     struct ip_error err = {0};
     settings.timer = specification;
-    settings.record = NULL;
     timer_name(check, sizeof check, specification);
     enum ip_status status = cli_bench_open(&bench, &settings, &err);
     if (status == IP_OK && bench.bench.sentinel_suspect) {
@@ -250,9 +249,6 @@ static bool timer_lines(struct doctor *doctor) {
 
 static int doctor_run(const struct cli_command *command, struct cli_settings *settings) {
     struct ip_error err = {0};
-    if (settings->record != NULL) { /* of each timer that it opens */
-        return cli_usage_error(command->name, "--record keeps the samples of commands that measure a kernel");
-    }
     if (settings->save != NULL && hx_host_record(settings->save, settings->cpu, &err) != IP_OK) {
         return cli_report(command->name, &err);
     }
@@ -302,7 +298,7 @@ const struct cli_command cli_cmd_doctor = {
                    "exit status is\n"
                    "0 when latency and throughput can be measured, else 3.\n",
     .options = options,
-    .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
+    .groups = CLI_GROUP_TIMER | CLI_GROUP_OUTPUT,
     .min_arguments = 0,
     .max_arguments = 0,
     .run = doctor_run,

@@ -30,12 +30,16 @@ static const struct cli_option table_options[] = {
     {0},
 };
 
-static const struct cli_option meter_options[] = {
+static const struct cli_option timer_options[] = {
     {"timer", 't', "NAME", "tsc (the default), papi[:EVENT], sim:FILE or replay:FILE", CLI_KIND_STRING,
      AT(timer), 0, 0, "tsc papi sim: replay:"},
     {"cpu", 0, "N", "measure on this CPU", CLI_KIND_NUMBER, AT(cpu), 0, INT_MAX, NULL},
     {"no-companion", 0, NULL, "in a virtual machine: leave the other thread of the core alone", CLI_KIND_FLAG,
      AT(no_companion), 0, 0, NULL},
+    {0},
+};
+
+static const struct cli_option samples_options[] = {
     {"record", 0, "FILE", "keep every sample in FILE, for --timer replay:FILE", CLI_KIND_OUTPUT, AT(record),
      0, 0, NULL},
     {"careful", 0, NULL, "more samples and a stricter demand on their agreement", CLI_KIND_FLAG, AT(careful),
@@ -84,8 +88,11 @@ void cli_option_tables(const struct cli_command *command, const struct cli_optio
     if ((command->groups & CLI_GROUP_CODE) != 0) {
         tables[count++] = code_options;
     }
+    if ((command->groups & (CLI_GROUP_TIMER | CLI_GROUP_METER)) != 0) {
+        tables[count++] = timer_options;
+    }
     if ((command->groups & CLI_GROUP_METER) != 0) {
-        tables[count++] = meter_options;
+        tables[count++] = samples_options;
     }
     if ((command->groups & CLI_GROUP_CORE) != 0) {
         tables[count++] = core_options;

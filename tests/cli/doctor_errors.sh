@@ -2,4 +2,5 @@
 # shellcheck shell=bash
 isaprobe doctor --root "$T/absent"
 echo "exit $?" >&2
+isaprobe doctor --help | grep -e --timer -e --record -e --careful
 isaprobe doctor --save /dev/null/tree
