@@ -248,10 +248,15 @@ accuracy: $(BUILD)/accuracy ## compare latency and throughput on this CPU with a
 
 HEADERS  := $(foreach m,$(MODULES),$(sort $(wildcard $(m)/*.h)))
 MAN_PAGE := $(wildcard docs/isaprobe.1.scd)
-SHARE    := $(DESTDIR)$(PREFIX)/share
+INTO     := $(DESTDIR)$(PREFIX)
+SHARE    := $(INTO)/share
 COMPLETE_BASH := $(SHARE)/bash-completion/completions/isaprobe
 COMPLETE_ZSH  := $(SHARE)/zsh/site-functions/_isaprobe
 COMPLETE_FISH := $(SHARE)/fish/vendor_completions.d/isaprobe.fish
+LDCONFIG ?= PATH="$$PATH:/usr/sbin:/sbin" ldconfig
+# The loader goes by a cache, which whoever unpacks DESTDIR renews.
+RELOAD   := $(if $(DESTDIR),,$(if $(SHARED),$(LDCONFIG) 2>/dev/null))
+LOADED   := $(LDCONFIG) -p 2>/dev/null | grep -qF "$(PREFIX)/lib/libisaprobe.so.$(SOVERSION)"
 
 $(BUILD)/isaprobe.1: docs/isaprobe.1.scd
 	@mkdir -p $(@D)
@@ -259,27 +264,30 @@ $(BUILD)/isaprobe.1: docs/isaprobe.1.scd
 
 .PHONY: install uninstall clean
 install: all $(if $(MAN_PAGE),$(BUILD)/isaprobe.1) ## into PREFIX (below DESTDIR): program, library, headers, pkg-config, man page, completions
-	@install -D -m 755 $(BUILD)/isaprobe $(DESTDIR)$(PREFIX)/bin/isaprobe
-	@install -D -m 644 $(BUILD)/libisaprobe.a $(DESTDIR)$(PREFIX)/lib/libisaprobe.a
-	@$(if $(SHARED),install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/)
-	@$(if $(SHARED),ln -sf libisaprobe.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libisaprobe.so.$(SOVERSION))
-	@$(if $(SHARED),ln -sf libisaprobe.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libisaprobe.so)
+	@install -D -m 755 $(BUILD)/isaprobe "$(INTO)/bin/isaprobe"
+	@install -D -m 644 $(BUILD)/libisaprobe.a "$(INTO)/lib/libisaprobe.a"
+	@$(if $(SHARED),install -m 755 $(SHARED) "$(INTO)/lib/")
+	@$(if $(SHARED),ln -sf libisaprobe.so.$(VERSION) "$(INTO)/lib/libisaprobe.so.$(SOVERSION)")
+	@$(if $(SHARED),ln -sf libisaprobe.so.$(SOVERSION) "$(INTO)/lib/libisaprobe.so")
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' isaprobe.pc.in > $(BUILD)/isaprobe.pc
-	@install -D -m 644 $(BUILD)/isaprobe.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc
-	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/isaprobe/$$h || exit 1; done
-	@install -D -m 644 api/isaprobe.h $(DESTDIR)$(PREFIX)/include/isaprobe/isaprobe.h
-	@$(if $(MAN_PAGE),install -D -m 644 $(BUILD)/isaprobe.1 $(SHARE)/man/man1/isaprobe.1)
+	@install -D -m 644 $(BUILD)/isaprobe.pc "$(INTO)/lib/pkgconfig/isaprobe.pc"
+	@for h in $(HEADERS); do install -D -m 644 $$h "$(INTO)/include/isaprobe/$$h" || exit 1; done
+	@install -D -m 644 api/isaprobe.h "$(INTO)/include/isaprobe/isaprobe.h"
+	@$(if $(MAN_PAGE),install -D -m 644 $(BUILD)/isaprobe.1 "$(SHARE)/man/man1/isaprobe.1")
 	@for s in bash zsh fish; do $(BUILD)/isaprobe --completion $$s > $(BUILD)/completion.$$s || exit 1; done
-	@install -D -m 644 $(BUILD)/completion.bash $(COMPLETE_BASH)
-	@install -D -m 644 $(BUILD)/completion.zsh $(COMPLETE_ZSH)
-	@install -D -m 644 $(BUILD)/completion.fish $(COMPLETE_FISH)
-	@echo 'installed into $(DESTDIR)$(PREFIX)'
+	@install -D -m 644 $(BUILD)/completion.bash "$(COMPLETE_BASH)"
+	@install -D -m 644 $(BUILD)/completion.zsh "$(COMPLETE_ZSH)"
+	@install -D -m 644 $(BUILD)/completion.fish "$(COMPLETE_FISH)"
+	@echo 'installed into $(INTO)'
+	@$(if $(RELOAD),$(RELOAD); $(LOADED) || \
+	  echo 'programs do not find $(PREFIX)/lib/libisaprobe.so.$(SOVERSION) yet: see docs/library.md')
 
 uninstall: ## remove what install put there
-	@rm -f $(DESTDIR)$(PREFIX)/bin/isaprobe $(DESTDIR)$(PREFIX)/lib/libisaprobe.a $(DESTDIR)$(PREFIX)/lib/libisaprobe.so* \
-	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/isaprobe.pc $(SHARE)/man/man1/isaprobe.1 \
-	  $(COMPLETE_BASH) $(COMPLETE_ZSH) $(COMPLETE_FISH)
-	@rm -rf $(DESTDIR)$(PREFIX)/include/isaprobe
+	@rm -f "$(INTO)/bin/isaprobe" "$(INTO)/lib/libisaprobe.a" "$(INTO)/lib"/libisaprobe.so* \
+	  "$(INTO)/lib/pkgconfig/isaprobe.pc" "$(SHARE)/man/man1/isaprobe.1" \
+	  "$(COMPLETE_BASH)" "$(COMPLETE_ZSH)" "$(COMPLETE_FISH)"
+	@rm -rf "$(INTO)/include/isaprobe"
+	@$(if $(RELOAD),$(RELOAD) || true)
 
 clean: ## remove everything that was built
 	rm -rf build

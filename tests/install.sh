@@ -33,6 +33,49 @@ readelf -d "$library" | grep -q 'SONAME.*\[libisaprobe\.so\.0\]' || { echo 'inst
 nm -D --defined-only "$library" | awk '{ print $3 }' | sort >"$place/offered"
 grep -o -E '\bisaprobe_[a-z_]+\(' "$prefix/include/isaprobe/isaprobe.h" | tr -d '(' | sort -u >"$place/declared"
 diff "$place/declared" "$place/offered" || { echo 'install: the shared library offers other than the header declares'; exit 1; }
+
+# Without DESTDIR, and into a folder with a blank: the loader's cache is renewed, and install says where that is of
+# no use. The cache is that of a namespace with an /etc of its own, where there may be one.
+own="$place/own place"
+cat >"$place/linked.c" <<'END'
+#include <isaprobe.h>
+int main(void) {
+    return isaprobe_version()[0] == '\0';
+}
+END
+cat >"$place/ldconfig" <<'END'
+#!/bin/sh
+echo "ldconfig $*" >>"$0.log"
+[ "$*" != -p ] || cat "$0.cache"
+END
+chmod +x "$place/ldconfig"
+installs() { make --no-print-directory -s BUILD="$build" PREFIX="$own" DESTDIR= LDCONFIG="$place/ldconfig" "$@"; }
+echo "libisaprobe.so.0 (libc6,x86-64) => $own/lib/libisaprobe.so.0" >"$place/ldconfig.cache"
+installs install >"$place/said"
+[[ $(cat "$place/said") == "installed into $own" ]] || { cat "$place/said"; exit 1; }
+: >"$place/ldconfig.cache"
+installs install >"$place/said"
+grep -q "do not find $own/lib/libisaprobe.so.0 yet" "$place/said" || { cat "$place/said"; exit 1; }
+installs uninstall
+printf 'ldconfig %s\n' '' -p '' -p '' | diff - "$place/ldconfig.log"
+left=$(find "$own" -type f -o -type l)
+[[ -z $left ]] || { echo "install: uninstall left: $left"; exit 1; }
+if unshare -rm true 2>/dev/null; then
+    mkdir "$place/etc"
+    cp -a /etc/. "$place/etc" 2>/dev/null || true
+    mkdir -p "$place/etc/ld.so.conf.d"
+    echo "$own/lib" >"$place/etc/ld.so.conf.d/isaprobe.conf"
+    export own build place
+    # shellcheck disable=SC2016
+    PKG_CONFIG_SYSROOT_DIR='' PKG_CONFIG_PATH="$own/lib/pkgconfig" \
+        unshare -rm bash -euc '
+        mount --bind "$place/etc" /etc
+        make --no-print-directory -s BUILD="$build" PREFIX="$own" DESTDIR= install
+        eval "gcc -o \"$place/linked\" \"$place/linked.c\" $(pkg-config --cflags --libs isaprobe)"
+        "$place/linked"
+        make --no-print-directory -s BUILD="$build" PREFIX="$own" DESTDIR= uninstall' >"$place/said" 2>&1 ||
+        { cat "$place/said"; exit 1; }
+fi
 export LD_LIBRARY_PATH=$prefix/lib
 
 # The example, as a user builds it, on a store of a simulated CPU.
