@@ -323,6 +323,11 @@ static enum ip_status options_check(const struct cli_settings *settings, struct 
             "--calibrate measures this host and prints its description: leave --machine, --kernel, "
             "--code, --describe and --plot out");
     }
+    if ((power->calibrate || power->describe) && (settings->store != NULL || settings->record != NULL)) {
+        return ip_fail(err, IP_USAGE,
+                       "--store and --record are of a kernel's cycles, which %s does not ask for",
+                       power->calibrate ? "--calibrate" : "--describe");
+    }
     bool own = power->calibrate || power->describe || power->plot != PLOT_NONE;
     if (own && settings->format != CLI_FORMAT_TEXT) {
         return ip_fail(err, IP_USAGE, "--format is that of the table: %s has a format of its own",

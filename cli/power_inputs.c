@@ -116,6 +116,21 @@ enum ip_status cli_power_machine(struct pw_machine *machine, const struct cli_se
     return status;
 }
 
+/* Options for cycles that come from elsewhere would be passed over without a word. */
+static enum ip_status unused_check(bool from_code, const struct cli_settings *settings,
+                                   struct ip_error *err) {
+    if (!from_code && settings->store != NULL) {
+        return ip_fail(err, IP_USAGE,
+                       "--store is for cycles that come from code: the kernel's file or --cycles says them; "
+                       "give --derive or --code");
+    }
+    bool measured = from_code && settings->store == NULL && strcmp(settings->power.machine, "scc") != 0;
+    if (!measured && settings->record != NULL) {
+        return ip_fail(err, IP_USAGE, "where no loop is measured there are no samples to --record");
+    }
+    return IP_OK;
+}
+
 /* A loop of the user's: --code with its numbers. */
 static enum ip_status code_kernel(struct pw_kernel *kernel, const struct pw_machine *machine,
                                   const struct cli_settings *settings, struct ip_error *err) {
@@ -133,6 +148,9 @@ static enum ip_status code_kernel(struct pw_kernel *kernel, const struct pw_mach
     }
     if (status == IP_OK) {
         status = cli_power_number("flops-per-iteration", power->flops, 0, &flops, err);
+    }
+    if (status == IP_OK) {
+        status = unused_check(power->cycles == NULL, settings, err);
     }
     struct ip_text source = {0};
     double cycles = NAN;
@@ -178,8 +196,12 @@ static enum ip_status named_kernel(struct pw_kernel *kernel, const struct pw_mac
                        "no kernel '%.100s': dot, matvec and matmul are built in, and no file has that name",
                        power->kernel);
     }
-    bool derive = power->derive || (status == IP_OK && !isfinite(kernel->body_cycles));
-    if (status == IP_OK && derive && power->cycles == NULL) {
+    bool derive =
+        power->cycles == NULL && (power->derive || (status == IP_OK && !isfinite(kernel->body_cycles)));
+    if (status == IP_OK) {
+        status = unused_check(derive, settings, err);
+    }
+    if (status == IP_OK && derive) {
         if (kernel->code_line == 0) {
             return ip_fail(err, IP_USAGE, "--derive: kernel '%s' has no code", kernel->name);
         }

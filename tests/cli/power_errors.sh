@@ -64,3 +64,12 @@ machine "setting 2000 1 V\n"
 machine "reference 1600 MHz\nsetting div 2 1.1 V\nmeasured div 7 3 W\n"
 machine "setting 1e400 GHz 1 V\n"
 try --calibrate --root tests/data/power/rk3399
+# Cycles from elsewhere: nothing to look up in a store, no samples to keep.
+try --machine scc --kernel dot --record "$T/samples"
+try --machine scc --kernel dot --derive --record "$T/samples"
+try --machine scc --kernel dot --store "$T/absent"
+try --machine scc --kernel dot --derive --cycles 3 --store "$T/absent"
+try --machine scc --describe --store "$T/absent"
+try --calibrate --root tests/data/power/rk3399 --record "$T/samples"
+printf 'add rax, rbx\n' >"$T/loop.asm"
+try --machine scc --code "$T/loop.asm" --elements 5 --bytes-per-iteration 8 --cycles 1 --record "$T/samples"
