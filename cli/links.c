@@ -38,14 +38,21 @@ static bool enters(const struct isa_operand *operand, bool address) {
            operand->read;
 }
 
-static int operand_by_name(const struct isa_form *form, const char *name) {
+/* Of two operands that are one register (AL and AX of MUL r8) the one that is a source, or a destination. */
+static int operand_by_name(const struct isa_form *form, const char *name, bool source) {
     char buffer[16];
+    int named = -1;
     for (unsigned i = 0; i < form->operand_count; i++) {
-        if (strcmp(isa_operand_name(form, i, buffer), name) == 0) {
+        const struct isa_operand *operand = &form->operands[i];
+        if (strcmp(isa_operand_name(form, i, buffer), name) != 0) {
+            continue;
+        }
+        if (source ? enters(operand, true) : operand->write) {
             return (int)i;
         }
+        named = (int)i;
     }
-    return -1;
+    return named;
 }
 
 /* The first operands of `form` that take a value from `from` (PLACE_NONE: any) and leave it in `to`
@@ -104,7 +111,7 @@ static enum ip_status named_operands(struct gen_link *link, const struct cli_set
         if (names[i] == NULL) {
             continue;
         }
-        *operands[i] = operand_by_name(link->form, names[i]);
+        *operands[i] = operand_by_name(link->form, names[i], i == 0);
         if (*operands[i] < 0) {
             return ip_fail(err, IP_USAGE, "'%s' has no operand '%s': see 'isaprobe list --verbose'",
                            link->form->syntax, names[i]);

@@ -37,14 +37,14 @@ static enum ip_status ports_parse(struct hx_sim_description *description, struct
     return wrong != NULL ? hx_sim_line_fail(line, where, err, "ports: %s", wrong) : IP_OK;
 }
 
-/* As isa_operand_name has them, "k+1" too. */
+/* As isa_operand_name has them, "k+1" and "mem_rsi" too. */
 static bool operand_name_is_legal(const char *name, size_t length) {
     if (length == 0 || length >= HX_SIM_NAME_MAX) {
         return false;
     }
     for (size_t i = 0; i < length; i++) {
         bool letter = name[i] >= 'a' && name[i] <= 'z', digit = name[i] >= '0' && name[i] <= '9';
-        if (!letter && (i == 0 || (!digit && name[i] != '+'))) {
+        if (!letter && (i == 0 || (!digit && name[i] != '+' && name[i] != '_'))) {
             return false;
         }
     }

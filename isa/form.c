@@ -6,6 +6,19 @@
 
 #include "isa/kind.h"
 
+/* String instructions with two: what MOVS writes is at RDI, and what CMPS reads second. */
+static const char *implicit_memory_name(const struct isa_form *form, unsigned operand) {
+    unsigned others = 0;
+    bool at_rdi = form->operands[operand].write;
+    for (unsigned i = form->explicit_count; i < form->operand_count; i++) {
+        if (i != operand && form->operands[i].kind == ISA_OPERAND_MEM) {
+            at_rdi = at_rdi || (i < operand && !form->operands[i].write);
+            others++;
+        }
+    }
+    return others != 1 ? "mem" : at_rdi ? "mem_rdi" : "mem_rsi";
+}
+
 const char *isa_operand_name(const struct isa_form *form, unsigned operand, char *buffer) {
     const struct isa_operand *op = &form->operands[operand];
     const char *name = NULL;
@@ -16,7 +29,7 @@ const char *isa_operand_name(const struct isa_form *form, unsigned operand, char
     if (op->kind == ISA_OPERAND_FLAGS) {
         name = "flags";
     } else if (op->kind == ISA_OPERAND_MEM || op->kind == ISA_OPERAND_AGEN) {
-        name = "mem";
+        name = implicit_memory_name(form, operand);
     } else if (op->beside) {
         name = "k+1";
     } else if (op->kind == ISA_OPERAND_REG && op->reg >= 0) {

@@ -165,8 +165,8 @@ bool isa_reg_is_vector(enum isa_reg_class reg_class);
 bool isa_reg_is_gpr(enum isa_reg_class reg_class);
 
 /* "op1", "op2" ... for explicit operands, "flags", or the register's 64-bit/full name for implicit ones
- * ("rax", "xmm0"), "k+1" for the second of a pair of masks; implicit memory: "mem". `buffer` holds 16 bytes;
- * returns it. */
+ * ("rax", "xmm0"), "k+1" for the second of a pair of masks; implicit memory: "mem", of string
+ * instructions with two "mem_rsi" and "mem_rdi". `buffer` holds 16 bytes; returns it. */
 const char *isa_operand_name(const struct isa_form *form, unsigned operand, char *buffer);
 
 /* The names that assemblers have beside isaprobe's own for a mnemonic: "jne" of "jnz", "sal" of "shl".

@@ -64,6 +64,19 @@ static enum probe_path operand_path(const struct isa_operand *operand) {
                                                                                  : PROBE_PATH_REGISTER;
 }
 
+/* AX that MUL r8 writes is RAX, as AL is, which it reads: one register, one source. */
+static bool register_is_read(const struct isa_form *form, unsigned o) {
+    const struct isa_operand *operand = &form->operands[o];
+    for (unsigned i = 0; operand->reg >= 0 && i < form->operand_count; i++) {
+        const struct isa_operand *other = &form->operands[i];
+        if (i != o && other->kind == ISA_OPERAND_REG && isa_reg_is_gpr(other->reg_class) && other->read &&
+            other->reg == operand->reg) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The source that `operand` is, if any: registers, masks and flags that are read, addresses. */
 static bool operand_is_source(const struct isa_form *form, unsigned o) {
     const struct isa_operand *operand = &form->operands[o];
@@ -72,7 +85,7 @@ static bool operand_is_source(const struct isa_form *form, unsigned o) {
     }
     /* The rest of a general-purpose register of which 8 or 16 bits are written is kept. */
     bool kept = operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class) && operand->write &&
-                operand->bits < 32;
+                operand->bits < 32 && !register_is_read(form, o);
     return (operand->read || kept) && operand_counts(operand);
 }
 

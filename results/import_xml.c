@@ -27,6 +27,7 @@ struct reader {
     const char *wanted; /* architecture; NULL: the file has one, or none is named */
     /* Of the instruction's operands: what isaprobe calls those that it does not number; else "". */
     char operands[OPERANDS_MAX][OPERAND_BYTES];
+    bool memory_written; /* the first one that is memory */
     struct tag tag;
     const char *bad; /* of the tag: a value that should be a number, and is none; else NULL */
 };
@@ -204,6 +205,20 @@ static size_t operand_position(const char *idx) {
     return number >= 1 && number <= OPERANDS_MAX ? (size_t)number - 1 : OPERANDS_MAX;
 }
 
+/* As isa_operand_name has it: of two, what is written is at RDI, and what is read second. */
+static void memory_name(struct reader *reader, size_t position) {
+    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+        if (strcmp(reader->operands[i], "mem") == 0) {
+            text_copy(reader->operands[i], OPERAND_BYTES, reader->memory_written ? "mem_rdi" : "mem_rsi");
+            text_copy(reader->operands[position], OPERAND_BYTES,
+                      reader->memory_written ? "mem_rsi" : "mem_rdi");
+            return;
+        }
+    }
+    reader->memory_written = value(&reader->tag, "w") != NULL;
+    text_copy(reader->operands[position], OPERAND_BYTES, "mem");
+}
+
 /* Latencies name operands by their idx, isaprobe the suppressed ones by what they are. */
 static void operand_read(struct reader *reader) {
     const struct tag *tag = &reader->tag;
@@ -216,7 +231,7 @@ static void operand_read(struct reader *reader) {
     if (strcmp(type, "flags") == 0) {
         text_copy(name, OPERAND_BYTES, "flags");
     } else if (strcmp(type, "mem") == 0 || strcmp(type, "agen") == 0) {
-        text_copy(name, OPERAND_BYTES, "mem");
+        memory_name(reader, position);
     } else if (strcmp(type, "reg") == 0) {
         blanks_skip(reader);
         size_t length = strcspn(reader->at, "< \r\n\t");

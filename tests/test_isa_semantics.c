@@ -38,6 +38,8 @@ static const struct {
     {"mov r32, r32", "op1:w op2:r", 0, false},
     {"mov r8, r8", "op1:w op2:r", 0, false},
     {"lea r64, agen", "op1:w op2:", 0, false},
+    {"cmpsb", "mem_rsi:r mem_rdi:r flags:w", 0, false},
+    {"movsb", "mem_rdi:w mem_rsi:r rdi:rw rsi:rw", 0, false},
     {"nop m32", "op1:", 0, false},
     {"imul r64, r64", "op1:rw op2:r flags:w", 0, false},
     {"mul r64", "op1:r rax:rw rdx:w flags:w", 0, false},

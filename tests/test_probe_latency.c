@@ -196,6 +196,39 @@ static void only_pairs_that_are_asked_are_measured(void **state) {
     probe_transfers_fini(&transfers);
 }
 
+/* No two pairs of a form have the same names, whatever parts of a register its operands are. */
+static void no_pair_is_listed_twice(void **state) {
+    static const char *const all[] = {"mul r8", "mul m8", "imul r8h", "cbw",
+                                      "cdqe",   "cmpsb",  "movsq",    "div r8"};
+    for (size_t f = 0; f < sizeof all / sizeof all[0]; f++) {
+        struct isa_form form;
+        struct probe_transfers transfers;
+        struct counter counter;
+        struct probe_latency latency;
+        const uint64_t none = 0;
+        form_make(*state, all[f], &form, &transfers);
+        asked_count(*state, &transfers, &form, &none, &latency, &counter);
+        assert_true(latency.count > 0);
+        for (size_t i = 0; i < latency.count; i++) {
+            const struct probe_latency_pair *pair = &latency.pairs[i];
+            char src[16], dst[16];
+            isa_operand_name(&form, (unsigned)pair->src, src);
+            isa_operand_name(&form, (unsigned)pair->dst, dst);
+            for (size_t j = 0; j < i; j++) {
+                const struct probe_latency_pair *other = &latency.pairs[j];
+                char from[16], to[16];
+                isa_operand_name(&form, (unsigned)other->src, from);
+                isa_operand_name(&form, (unsigned)other->dst, to);
+                if (pair->path == other->path && strcmp(src, from) == 0 && strcmp(dst, to) == 0) {
+                    fail_msg("%s lists %s -> %s twice", form.syntax, src, dst);
+                }
+            }
+        }
+        probe_latency_fini(&latency);
+        probe_transfers_fini(&transfers);
+    }
+}
+
 static void what_a_form_says_itself_is_not_measured_through_others(void **state) {
     struct isa_form form;
     struct probe_latency latency;
@@ -491,6 +524,7 @@ int main(void) {
         cmocka_unit_test(an_idiom_may_be_restless),
         cmocka_unit_test(what_a_form_says_itself_is_not_measured_through_others),
         cmocka_unit_test(only_pairs_that_are_asked_are_measured),
+        cmocka_unit_test(no_pair_is_listed_twice),
         cmocka_unit_test(each_register_that_an_exchange_writes_is_looked_at),
         cmocka_unit_test(across_files_only_the_sum_is_known),
         cmocka_unit_test(a_masked_compare_makes_masks_exact),

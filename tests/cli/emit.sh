@@ -12,4 +12,6 @@ nasm -w+error -f bin -o "$T/block.bin" "$T/block.asm" && head -n 1 "$T/block.asm
 isaprobe emit --src op2 --dst op1 --unroll 3 "addpd xmm, xmm" | sed -n '1p;/^kernel_loop/,/^%endrep/p'
 isaprobe emit --src op2 --dst op1 --via "movq xmm, r64" "movq r64, xmm" | sed -n '1p;/^kernel_loop/,/^%endrep/p'
 isaprobe emit --format json "addpd xmm, xmm" | cut -c1-40
+isaprobe emit --src rax --dst rax "mul r8" | head -n 1 # AL is read, AX written
+isaprobe emit --src rax --dst rax CBW | head -n 1
 isaprobe emit --src rsi --dst rsi LODSQ | head -n 1 # not REP LODSQ, which has the mnemonic, too
