@@ -86,9 +86,12 @@ struct front {
     double windows[DENSITIES]; /* that the µop cache holds; INFINITY: all that the instruction cache does */
 };
 
-static enum ip_status too_few(struct core_session *session, const char *key, struct ip_error *err) {
-    session->tally->untrusted++;
-    return core_learn(session, key, NAN, NAN, err, "not known: too few kernels could be trusted");
+static enum ip_status too_few(struct core_session *session, const char *key, bool lacks,
+                              struct ip_error *err) {
+    session->tally->untrusted += !lacks;
+    return core_learn(session, key, NAN, NAN, err,
+                      lacks ? "not known: this CPU lacks a form that it needs"
+                            : "not known: too few kernels could be trusted");
 }
 
 static enum ip_status l1i_measure(struct front *front, struct ip_error *err) {
@@ -100,7 +103,7 @@ static enum ip_status l1i_measure(struct front *front, struct ip_error *err) {
         return status;
     }
     if (curve->lost > curve->count) {
-        return too_few(front->session, "l1i_bytes", err);
+        return too_few(front->session, "l1i_bytes", curve->lacks, err);
     }
     /* The largest step is the one behind it. */
     size_t at = 0;
@@ -131,7 +134,7 @@ static enum ip_status dense_measure(struct front *front, struct ip_error *err) {
         return status;
     }
     if (curve->lost > curve->count) {
-        return too_few(session, "uop_cache_window", err);
+        return too_few(session, "uop_cache_window", curve->lacks, err);
     }
     /* The last that is as fast as its slots: a point before it can be slow by itself. */
     size_t staying = curve->count;
@@ -164,7 +167,7 @@ static enum ip_status windows_measure(struct front *front, unsigned density, dou
     enum ip_status status = core_sweep_run(front->session, &sweep, 0, count - 1, 1, curve, err);
     *windows = NAN;
     if (status != IP_OK || curve->lost > LOST_MAX) {
-        front->session->tally->untrusted += status == IP_OK;
+        front->session->tally->untrusted += status == IP_OK && !curve->lacks;
         return status;
     }
     size_t staying = probe_departure(curve->points, curve->count, 0.1, 1.3);
@@ -217,8 +220,8 @@ static enum ip_status capacity_measure(struct front *front, struct ip_error *err
             known = known && !isnan(front->windows[d]);
         }
         if (!known) {
-            status = too_few(session, "uop_cache_slots", err);
-            return status == IP_OK ? too_few(session, "uop_cache_bytes", err) : status;
+            status = too_few(session, "uop_cache_slots", front->curve->lacks, err);
+            return status == IP_OK ? too_few(session, "uop_cache_bytes", front->curve->lacks, err) : status;
         }
         status =
             core_learn(session, "uop_cache_slots", NAN, NAN, err, "%s",
@@ -312,7 +315,7 @@ static enum ip_status decoders_measure(struct front *front, struct ip_error *err
     }
     static const char held[] = "not seen: the µop cache held all code, or may have";
     if (!measured) {
-        status = too_few(session, "decode_width", err);
+        status = too_few(session, "decode_width", false, err);
     } else if (width > 0) {
         bool bound = width > session->width * 0.93;
         status =
@@ -325,14 +328,14 @@ static enum ip_status decoders_measure(struct front *front, struct ip_error *err
         status = bytes > 0  ? core_learn(session, "predecode_bytes", core_near_integer(bytes, 0.3), 0, err,
                                          "instructions of %u bytes: %.2f bytes a cycle", bytes_from, bytes)
                  : measured ? core_learn(session, "predecode_bytes", NAN, NAN, err, "%s", held)
-                            : too_few(session, "predecode_bytes", err);
+                            : too_few(session, "predecode_bytes", false, err);
     }
     double stall = core_cycles(session, slots[MARKED]) - core_cycles(session, slots[PLAIN]);
     if (status == IP_OK && decoded(front, windows, MARKED_DENSITY) && !isnan(stall)) {
         status = core_learn(session, "lcp_stall", stall > 0.3 ? stall : 0, 0, err,
                             "one in each window of %d instructions", MARKED_DENSITY);
     } else if (status == IP_OK) {
-        status = isnan(stall) ? too_few(session, "lcp_stall", err)
+        status = isnan(stall) ? too_few(session, "lcp_stall", false, err)
                               : core_learn(session, "lcp_stall", NAN, NAN, err, "%s", held);
     }
     return status;

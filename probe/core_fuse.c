@@ -61,7 +61,7 @@ static const struct {
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0], FIRSTS_MAX = OPERATIONS * KINDS * 4 };
 
-enum verdict { UNKNOWN, SPLIT, FUSED, APART };
+enum verdict { UNKNOWN, SPLIT, FUSED, APART, LACKING };
 
 /* One first instruction; width 0 to 3 stands for 8 to 64 bits. */
 struct first {
@@ -332,7 +332,8 @@ static enum ip_status singles_measure(struct core_session *session, struct first
                 first->extra[c] = (core_cycles(session, first->slot[c]) - core_cycles(session, first->bare)) *
                                   session->width;
                 enum verdict verdict = verdict_of(first->extra[c], 1);
-                first->verdict[c] = verdict == SPLIT ? UNKNOWN : verdict;
+                bool lacks = core_lacks(session, first->slot[c]) || core_lacks(session, first->bare);
+                first->verdict[c] = lacks ? LACKING : (verdict == SPLIT ? UNKNOWN : verdict);
             }
         }
     }
@@ -367,7 +368,7 @@ static enum ip_status facts_learn(struct core_session *session, const struct fir
     for (unsigned c = 0; c < CORE_CONDITIONS && status == IP_OK; c++) {
         unsigned from = told_by(first, c);
         if (first->verdict[from] != FUSED && first->verdict[from] != APART) {
-            session->tally->untrusted += first->value[from] >= 0;
+            session->tally->untrusted += first->value[from] >= 0 && first->verdict[from] != LACKING;
             continue;
         }
         (void)snprintf(jump, sizeof jump, "%s rel8", probe_fusion_jumps[c]);

@@ -48,8 +48,10 @@ static enum ip_status constants_learn(struct core_session *session, const size_t
                                       struct ip_error *err) {
     const double two = core_cycles(session, slots[TWO]), one = core_cycles(session, slots[ONE]);
     if (isnan(two) || isnan(one)) {
-        session->tally->untrusted++;
-        return core_learn(session, "line_constants", NAN, NAN, err, "not known: the kernels were not steady");
+        const size_t unknown = slots[isnan(two) ? TWO : ONE];
+        session->tally->untrusted += !core_lacks(session, unknown);
+        return core_learn(session, "line_constants", NAN, NAN, err, "not known: %s",
+                          core_stat(session, unknown)->why);
     }
     return core_learn(session, "line_constants", two > LONGER * one, 0, err,
                       "lines of eight comparisons with two constants each: %.2f cycles, with one %.2f", two,

@@ -87,7 +87,8 @@ static enum ip_status fact_learn(struct core_session *session, const struct pair
     (void)snprintf(syntax, sizeof syntax, "%s r%u%s", operations[pair->operation].name, bits, operand);
     probe_core_fact_key("move", syntax, NULL, key);
     if (isnan(extra) || (extra >= fused && extra <= apart)) {
-        session->tally->untrusted++;
+        session->tally->untrusted +=
+            !core_lacks(session, pair->together) && !core_lacks(session, pair->apart);
         return IP_OK;
     }
     return core_learn(session, key, extra < fused, 0, err,

@@ -362,7 +362,10 @@ enum ip_status core_idiom_measure(struct core_session *session, struct ip_error 
         double same = core_cycles(session, slots[i].same);
         double different = core_cycles(session, slots[i].different);
         if (isnan(feed) || isnan(chained) || isnan(same) || isnan(different)) {
-            session->tally->untrusted += core_stat(session, slots[i].feed)->verdict != HX_VERDICT_FAULT;
+            const struct idiom_slots *of = &slots[i];
+            session->tally->untrusted +=
+                !core_lacks(session, of->feed) && !core_lacks(session, of->chained) &&
+                !core_lacks(session, of->same) && !core_lacks(session, of->different);
             continue;
         }
         bool breaks = chained < 0.8 * feed;
@@ -461,7 +464,7 @@ static enum ip_status micro_learn(struct core_session *session, const struct mic
     bool fault = false;
     for (unsigned v = 0; v < MICRO_VARIANTS; v++) {
         double more = core_cycles(session, slots[v]) * session->width - (MICRO_NOPS + v);
-        fault = fault || core_stat(session, slots[v])->verdict == HX_VERDICT_FAULT;
+        fault = fault || core_lacks(session, slots[v]);
         if (more < least) {
             least = more;
             spread = core_stat(session, slots[v])->spread;

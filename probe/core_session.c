@@ -119,6 +119,10 @@ double core_cycles(const struct core_session *session, size_t slot) {
     return stat->verdict == HX_VERDICT_OK ? stat->cycles : NAN;
 }
 
+bool core_lacks(const struct core_session *session, size_t slot) {
+    return core_stat(session, slot)->verdict == HX_VERDICT_FAULT;
+}
+
 enum ip_status core_run_cycles(struct core_session *session, const size_t *slots, unsigned count,
                                double *cycles, struct ip_error *err) {
     enum ip_status status = core_run(session, err);
@@ -170,6 +174,7 @@ static enum ip_status sweep_add(struct core_session *session, const struct core_
 static void sweep_read(const struct core_session *session, const struct core_sweep *sweep, unsigned low,
                        unsigned step, size_t slot, size_t added, struct core_curve *curve) {
     curve->count = curve->lost = 0;
+    curve->lacks = false;
     for (size_t i = 0; i < added; i++) {
         const struct hx_stat *stat = core_stat(session, slot + i);
         bool counts = stat->verdict == HX_VERDICT_OK ||
@@ -179,6 +184,7 @@ static void sweep_read(const struct core_session *session, const struct core_swe
                 .x = low + (double)i * step, .y = stat->cycles, .error = stat->spread * stat->cycles};
         } else {
             curve->lost++;
+            curve->lacks = curve->lacks || core_lacks(session, slot + i);
         }
     }
 }

@@ -52,6 +52,8 @@ IP_CHECK enum ip_status core_run(struct core_session *session, struct ip_error *
 const struct hx_stat *core_stat(const struct core_session *session, size_t slot);
 /* Its cycles when they are to be trusted, else NaN. */
 double core_cycles(const struct core_session *session, size_t slot);
+/* Is there no number since this CPU does not run the kernel, whatever else goes on? */
+bool core_lacks(const struct core_session *session, size_t slot);
 /* Measures what was added, and reads the cycles of these kernels. */
 IP_CHECK enum ip_status core_run_cycles(struct core_session *session, const size_t *slots, unsigned count,
                                         double *cycles, struct ip_error *err);
@@ -74,6 +76,7 @@ struct core_sweep {
 struct core_curve {
     struct probe_point points[PROBE_POINTS_MAX];
     size_t count, lost;
+    bool lacks; /* some are, since this CPU does not run their kernels */
 };
 /* Measures the kernels for x = low, low + step ... up to high, at most PROBE_POINTS_MAX. */
 IP_CHECK enum ip_status core_sweep_run(struct core_session *session, const struct core_sweep *sweep,

@@ -184,7 +184,7 @@ static enum ip_status capacity_measure(struct core_session *session, const struc
         return status;
     }
     if (curve->count < 8 || curve->lost > curve->count) {
-        session->tally->untrusted++;
+        session->tally->untrusted += !curve->lacks;
         return core_learn(session, filler->key, NAN, NAN, err, "not known: too few points could be trusted");
     }
     double chain = latency * kernel->links;

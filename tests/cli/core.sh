@@ -12,6 +12,11 @@ isaprobe core -t $sim --no-store frob || echo "exit $?"
 # Before anything is measured.
 isaprobe core -t $sim -S "$T/none/cpu.db" --record "$T/samples" --only issue || echo "exit $?"
 [ -e "$T/samples" ] && echo "it was measured"
+# A CPU that lacks forms: no noise, which another try would overcome.
+isaprobe core -t sim:tests/data/skl.sim --no-store --only fuse --only idiom --only move --only line --only front \
+    >"$T/lacking"
+echo "exit $?"
+grep -E '^(line_constants|uop_cache_window) ' "$T/lacking"
 isaprobe core -t sim:tests/data/hopeless.sim --no-store --only micro || echo "exit $?"
 # A divider that takes what is older first: two chains never overlap, however few stand between them.
 sed -e '/^form "divsd/d' -e 's/^form "sqrtsd.*/form "sqrtsd xmm, xmm" ports 1*p0 latency 20 blocking 9 divider/' tests/data/core.sim >"$T/serial.sim"
