@@ -134,9 +134,14 @@ static enum ip_status all_measure(struct validate *validate, struct ip_error *er
     return status;
 }
 
+/* NaN: there is no prediction of all of the block. */
+static double predicted_of(const struct cli_case *item) {
+    return item->broken || item->missing ? NAN : item->predicted;
+}
+
 /* In this order: what is said of a block is the first that is true. */
 static void classify(struct cli_case *item) {
-    if (item->broken || item->missing || isnan(item->predicted)) {
+    if (isnan(predicted_of(item))) {
         item->apart = CLI_APART_UNPREDICTED;
     } else if (isnan(item->measured)) {
         item->apart = strncmp(item->status, "disturbed", 9) == 0 ? CLI_APART_UNSTABLE : CLI_APART_UNMEASURED;
@@ -154,7 +159,7 @@ static void classify(struct cli_case *item) {
 }
 
 static double error_of(const struct cli_case *item) {
-    return (item->predicted - item->measured) / item->measured;
+    return (predicted_of(item) - item->measured) / item->measured;
 }
 
 /* What a case is compared for: the index into the samples, so that qsort can sort by error. */
@@ -191,7 +196,7 @@ static struct verdict judge(const struct validate *validate, enum cli_notion not
     struct verdict verdict = {0};
     for (size_t i = 0; i < validate->samples.count; i++) {
         const struct cli_case *item = &validate->samples.items[i].cases[notion];
-        double value = mca ? item->mca : item->broken || item->missing ? NAN : item->predicted;
+        double value = mca ? item->mca : predicted_of(item);
         bool runs_apart = item->apart == CLI_APART_SPLIT || item->apart == CLI_APART_PAGES ||
                           item->apart == CLI_APART_DENORMAL;
         bool counts = item->apart == CLI_APART_NOT || (all && runs_apart);
@@ -360,12 +365,13 @@ static void blocks_report(struct validate *validate) {
             if (!notion_wanted(validate, n)) {
                 continue;
             }
+            bool bound = item->bound >= 0 && !isnan(predicted_of(item));
             const struct cli_value row[] = {
                 cli_integer(sample->line),
                 cli_text(sample->hex),
                 cli_text(cli_notion_name(n)),
-                cli_number(item->missing ? NAN : item->predicted),
-                cli_text(item->bound >= 0 ? core_bound_name((enum core_bound)item->bound) : NULL),
+                cli_number(predicted_of(item)),
+                cli_text(bound ? core_bound_name((enum core_bound)item->bound) : NULL),
                 cli_number(item->measured),
                 cli_number(isnan(item->measured) ? NAN : item->spread), /* of no number there is none */
                 cli_number(100.0 * error_of(item)),
