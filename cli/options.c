@@ -287,9 +287,11 @@ enum cli_parse cli_options_parse(const struct cli_command *command, int argc, ch
         return CLI_PARSE_ERROR;
     }
     if (command->max_arguments >= 0 && settings->argument_count > command->max_arguments) {
-        (void)cli_usage_error(command->name,
-                              "unexpected argument '%s' (a syntax with operands must be quoted)",
-                              settings->arguments[command->max_arguments]);
+        (void)cli_usage_error(command->name, "unexpected argument '%s'%s",
+                              settings->arguments[command->max_arguments],
+                              command->max_arguments == 0 || command->file_arguments
+                                  ? ""
+                                  : " (a syntax with operands must be quoted)");
         return CLI_PARSE_ERROR;
     }
     return CLI_PARSE_RUN;

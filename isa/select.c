@@ -58,9 +58,25 @@ static bool pattern_matches(const char *pattern, const char *text) {
     return *pattern == '\0';
 }
 
+/* "r64," and "imm8": the shell made words of a syntax that was not quoted. */
+static bool is_operand(const char *word) {
+    char syntax[ISA_SYNTAX_MAX];
+    struct isa_form form;
+    struct ip_error err = {0};
+    size_t length = strlen(word);
+    length -= length > 0 && word[length - 1] == ',';
+    (void)snprintf(syntax, sizeof syntax, "nop %.*s", (int)length, word);
+    return isa_form_parse(&form, syntax, &err) == IP_OK && form.explicit_count == 1;
+}
+
 static enum ip_status unknown_mnemonic(const struct isa_table *table, const char *mnemonic,
                                        struct ip_error *err) {
     struct isa_nearest nearest = {.wanted = mnemonic};
+    if (is_operand(mnemonic))
+        return ip_fail(
+            err, IP_USAGE,
+            "no instruction is called '%s' (a syntax with operands must be quoted: \"add r64, r64\")",
+            mnemonic);
     for (size_t i = 0; i < table->count; i++) {
         if (i == 0 || strcmp(table->forms[i].mnemonic, table->forms[i - 1].mnemonic) != 0)
             isa_nearest_add(&nearest, table->forms[i].mnemonic);

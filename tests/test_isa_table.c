@@ -339,6 +339,8 @@ static void test_select(void **state) {
         const char *query, *message;
     } bad[] = {
         {"adpd", "no instruction is called 'adpd'; nearest: addpd, add, addps, vaddpd"},
+        {"r64,", "no instruction is called 'r64,' (a syntax with operands must be quoted: \"add r64, r64\")"},
+        {"imm8", "no instruction is called 'imm8' (a syntax with operands must be quoted: \"add r64, r64\")"},
         {"ADDDP", "no instruction is called 'adddp'; nearest: addpd, addps, add, vaddpd"},
         {"zzzzzzzzzz", "no instruction is called 'zzzzzzzzzz'; 'isaprobe list' names all, 'isaprobe scan "
                        "--isa FILE' adds rows"},
