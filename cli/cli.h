@@ -164,7 +164,8 @@ void cli_settings_fini(struct cli_settings *settings);
 /* Position of `word` among `words`, or -1. */
 int cli_word_find(const char *words, const char *word);
 
-/* files.c: refuses to write over what the command reads, over another of its outputs, or over any store.
+/* files.c: refuses to write over what the command reads, over another of its outputs, or over any store;
+ * and to read standard input twice.
  * Returns an exit code; a message is printed unless it is CLI_EXIT_OK. Nothing has been changed. */
 int cli_files_check(const struct cli_command *command, const struct cli_settings *settings);
 

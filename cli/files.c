@@ -172,11 +172,47 @@ static bool dash_refuse(const struct cli_command *command, const struct cli_sett
     return false;
 }
 
+/* Whether the option reads standard input when it is "-": stores and directories are no streams. */
+static unsigned streams_count(const struct cli_option *option, const struct cli_settings *settings) {
+    const void *field = (const char *)settings + option->offset;
+    if (option->kind == CLI_KIND_FILE) {
+        const char *path = *(const char *const *)field;
+        bool stream = path != NULL && option->offset != offsetof(struct cli_settings, store) &&
+                      strcmp(option->argument, "DIR") != 0;
+        return stream && strcmp(path, "-") == 0;
+    }
+    unsigned count = 0;
+    const struct ip_lines *lines = field;
+    for (size_t i = 0; option->kind == CLI_KIND_FILES && i < lines->count; i++) {
+        count += strcmp(lines->items[i], "-") == 0;
+    }
+    return count;
+}
+
+/* What the first reader leaves of standard input is nothing. */
+static bool second_reader_refuse(const struct cli_command *command, const struct cli_settings *settings) {
+    const struct cli_option *tables[CLI_TABLES_MAX];
+    unsigned count = 0;
+    cli_option_tables(command, tables);
+    for (size_t t = 0; t < CLI_TABLES_MAX && tables[t] != NULL; t++) {
+        for (const struct cli_option *option = tables[t]; option->name != NULL; option++) {
+            count += streams_count(option, settings);
+        }
+    }
+    for (int i = 0; command->file_arguments && i < settings->argument_count; i++) {
+        count += strcmp(settings->arguments[i], "-") == 0;
+    }
+    if (count > 1) {
+        cli_message(command->name, "standard input can be read once: name a file in the place of one -");
+    }
+    return count > 1;
+}
+
 int cli_files_check(const struct cli_command *command, const struct cli_settings *settings) {
     struct files files = {0};
     char words[80];
     int code = CLI_EXIT_OK;
-    if (dash_refuse(command, settings)) {
+    if (dash_refuse(command, settings) || second_reader_refuse(command, settings)) {
         return CLI_EXIT_USAGE;
     }
     files_collect(&files, command, settings);

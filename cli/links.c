@@ -129,6 +129,10 @@ static enum ip_status head_with_transfers(struct gen_link *head, bool address, s
     if (!enters(in, address) || !head->form->operands[head->dst].write) {
         return ip_fail(err, IP_USAGE, "'%s' does not read --src or does not write --dst", head->form->syntax);
     }
+    if (!address && in->kind != ISA_OPERAND_MEM && head->form->operands[head->dst].kind != ISA_OPERAND_MEM) {
+        return ip_fail(err, IP_USAGE, "--path content: neither --src nor --dst of '%s' is memory",
+                       head->form->syntax);
+    }
     head->src_address = address && in->kind == ISA_OPERAND_MEM;
     return IP_OK;
 }
@@ -148,7 +152,9 @@ enum ip_status cli_links_make(struct cli_forms *forms, const struct isa_form *fo
     }
     if (transfers > 0) {
         status = head_with_transfers(&head, address, err);
-    } else if (!link_find(&head, PLACE_NONE, PLACE_NONE, address)) {
+    } else if (!address && isa_form_memory_operand(form) < 0) {
+        status = ip_fail(err, IP_USAGE, "--path content: '%s' has no memory operand", form->syntax);
+    } else if (!link_find(&head, address ? PLACE_NONE : PLACE_MEMORY, PLACE_NONE, address)) {
         status = ip_fail(err, IP_USAGE,
                          "'%s' does not chain to itself that way: choose --src and --dst, and transfers with "
                          "--via",

@@ -17,4 +17,9 @@ try --with nop "addpd xmm, xmm"
 try --shape throughput --src op1 "addpd xmm, xmm"
 try --shape block --not-taken nop
 try --hex 90
+try "add r64, r64" --path content
+try "add r64, m64" --path content
+try "add m64, r64" --path content --src op2 --dst flags
+try "add r64, r64" --path content --src op1 --dst op1 --via "mov r64, r64"
+isaprobe emit "add m64, r64" --path content | head -n 1 >&2
 true

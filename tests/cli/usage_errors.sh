@@ -52,5 +52,9 @@ try validate --no-measure --record "$T/samples" "$T/list"
 try --completion tcsh
 try --completion bash zsh
 try help list show
+try scan --list - --isa - </dev/null
+try list nop --isa - --isa - </dev/null
+try compare - - </dev/null
+try power --machine - --kernel - </dev/null
 try help --help list
 true
