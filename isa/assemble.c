@@ -262,6 +262,18 @@ enum ip_status isa_assemble_lines(const char *const *lines, size_t count, struct
     return status;
 }
 
+/* What NASM finds in a source stands in a file, and but for a few at a line of it. */
+static bool names_place(const char *words, size_t length) {
+    if (strncmp(words, ISA_NASM_SOURCE, sizeof ISA_NASM_SOURCE - 1) == 0)
+        return true;
+    for (size_t i = 0; i < length; i++) {
+        size_t digits = words[i] == ':' ? strspn(words + i + 1, "0123456789") : 0;
+        if (digits > 0 && words[i + 1 + digits] == ':')
+            return true;
+    }
+    return false;
+}
+
 /* The first message of NASM as IP_SYNTAX at "name:line". */
 static enum ip_status first_message(const char *name, const char *words, struct ip_error *err) {
     const size_t source = sizeof ISA_NASM_SOURCE - 1;
@@ -283,6 +295,10 @@ static enum ip_status first_message(const char *name, const char *words, struct 
     }
     if (length == 0)
         return another_program("failed, and said nothing", err);
+    if (!names_place(words, length))
+        return ip_fail(err, IP_CAPABILITY,
+                       "NASM said '%.*s': is ISAPROBE_NASM, or 'nasm' on PATH, another program?", (int)length,
+                       words);
     return ip_fail_at(err, IP_SYNTAX, name, 0, 0, "%.*s", (int)length, words);
 }
 

@@ -26,4 +26,9 @@ for program in true false; do
     ISAPROBE_NASM=/bin/$program try latency -t sim:tests/data/skl.sim "add r64, r64"
     ISAPROBE_NASM=/bin/$program try list -v "add r64, r64"
 done
+printf '#!/bin/sh\necho "nasm: unknown option -w" >&2\nexit 1\n' >"$T/other"
+chmod +x "$T/other"
+ISAPROBE_NASM=$T/other try measure -t sim:tests/data/skl.sim nop
 try predict -S tests/data/none.db "label:" # NASM itself
+printf 'nop\nfoo bar, 1\n' >"$T/included.asm"
+try predict -S tests/data/none.db "%include '$T/included.asm'" 2>&1 | sed 's/\(asm:2:\).*/\1/' # its place is told
