@@ -7,6 +7,7 @@
 
 #include "cli/store.h"
 #include "common/clock.h"
+#include "harness/replay.h"
 
 /* Kernels between two looks at the signal flag: a fraction of a second of measuring. */
 enum { GROUP = 512 };
@@ -71,6 +72,7 @@ enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings
     bench->meter = hx_meter_before(&bench->inner, bench);
     bench->meter.measure = measure_interruptibly;
     bench->meter.screen = screen_interruptibly;
+    bench->record = settings->quiet ? NULL : settings->record;
     bench->progress = !settings->quiet && isatty(STDERR_FILENO) != 0;
     bench->begin_s = ip_clock_seconds();
     return IP_OK;
@@ -85,6 +87,10 @@ enum ip_status cli_bench_close(struct cli_bench *bench, enum ip_status status, s
         status = status == IP_OK ? hx_bench_finish(&bench->bench, err) : status;
         hx_bench_close(&bench->bench);
         bench->opened = false;
+        if (bench->record != NULL && hx_replay_is_too_large(bench->record)) {
+            cli_message(NULL, "'%.200s' is larger than the %zu MiB that --timer replay: reads: record less",
+                        bench->record, HX_REPLAY_LIMIT_BYTES >> 20);
+        }
     }
     return status;
 }

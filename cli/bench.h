@@ -12,6 +12,7 @@ struct cli_bench {
     struct hx_meter meter; /* as `inner`, but ends between groups of kernels when a signal came */
     double begin_s;        /* on the clock of common/clock.h */
     bool opened, progress, shown;
+    const char *record; /* of the settings, unless they are quiet; else NULL */
 };
 
 /* What the rows said; it becomes the exit code. */
@@ -22,7 +23,7 @@ struct cli_tally {
 IP_CHECK enum ip_status cli_bench_open(struct cli_bench *bench, const struct cli_settings *settings,
                                        struct ip_error *err);
 /* Closes, also after a failed open, and clears the progress line. `status` is how the work went: when it is
- * IP_OK and the recording could not be written, that is the failure. */
+ * IP_OK and the recording could not be written, that is the failure; one too large for a replay is told. */
 IP_CHECK enum ip_status cli_bench_close(struct cli_bench *bench, enum ip_status status, struct ip_error *err);
 /* On a terminal: how far, and how long still. */
 void cli_bench_progress(struct cli_bench *bench, const char *what, size_t done, size_t total);

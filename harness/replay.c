@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/text.h"
 #include "harness/replay_text.h"
 #include "harness/samples_text.h"
-
-#define RECORDING_LIMIT_BYTES ((size_t)1 << 30)
 
 /* Jobs of one kernel, in the order of recording. */
 struct replay_slot {
@@ -39,6 +38,11 @@ static void slots_fill(struct hx_replay *replay) {
         job->next = slot->first;
         slot->first = slot->next = i + 1;
     }
+}
+
+bool hx_replay_is_too_large(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && (size_t)about.st_size > HX_REPLAY_LIMIT_BYTES;
 }
 
 enum ip_status hx_replay_parse(struct hx_replay **replay, const char *name, const char *text, size_t length,
@@ -151,7 +155,7 @@ static enum ip_status replay_open(struct hx_timer *timer, const char *argument, 
     }
     struct ip_text text = {0};
     struct hx_replay *replay = NULL;
-    enum ip_status status = ip_file_read(&text, argument, RECORDING_LIMIT_BYTES, err);
+    enum ip_status status = ip_file_read(&text, argument, HX_REPLAY_LIMIT_BYTES, err);
     if (status == IP_OK) {
         status = hx_replay_parse(&replay, argument, ip_text_string(&text), text.length, err);
     }

@@ -18,6 +18,11 @@ extern const struct hx_timer_ops hx_timer_replay;
 
 struct hx_replay; /* a recording in memory */
 
+/* A recording is read as a whole: larger ones are refused. */
+#define HX_REPLAY_LIMIT_BYTES ((size_t)1 << 30)
+/* Is the file too large to be read? False also where it is no file, or not there. */
+bool hx_replay_is_too_large(const char *path);
+
 /* Parses a recording; `name` stands in messages. IP_SYNTAX with "name:line:column": not a recording, cut
  * short, or damaged. */
 IP_CHECK enum ip_status hx_replay_parse(struct hx_replay **replay, const char *name, const char *text,

@@ -352,6 +352,22 @@ static void kept_recording_is_read(void **state) {
     hx_timer_replay.close(&timer);
 }
 
+/* By its size alone: the files have no blocks. */
+static void what_is_too_large_is_told_before(void **state) {
+    (void)state;
+    char path[] = "/tmp/isaprobe-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)HX_REPLAY_LIMIT_BYTES), 0);
+    assert_false(hx_replay_is_too_large(path));
+    assert_int_equal(ftruncate(fd, (off_t)HX_REPLAY_LIMIT_BYTES + 1), 0);
+    assert_true(hx_replay_is_too_large(path));
+    close(fd);
+    unlink(path);
+    assert_false(hx_replay_is_too_large(path));
+    assert_false(hx_replay_is_too_large("/dev/null"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_come_back),
@@ -363,6 +379,7 @@ int main(void) {
         cmocka_unit_test(damaged_recordings_are_errors),
         cmocka_unit_test(errors_have_a_place),
         cmocka_unit_test(files_that_fail_are_io_errors),
+        cmocka_unit_test(what_is_too_large_is_told_before),
         cmocka_unit_test(kept_recording_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
