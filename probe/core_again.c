@@ -27,8 +27,7 @@ enum ip_status core_again_measure(struct core_session *session, struct ip_error 
         return status;
     }
     if (isnan(cycles[WAITING]) || isnan(cycles[READY])) {
-        session->tally->untrusted++;
-        return core_learn(session, key, NAN, NAN, err, "not known: the kernels were not steady");
+        return core_learn_stat(session, key, slots[isnan(cycles[WAITING]) ? WAITING : READY], err, "");
     }
     return core_learn(session, key, cycles[WAITING] > TWICE * cycles[READY], 0, err,
                       "LEA and a CMP that waits for it: %.2f cycles, one that does not: %.2f",

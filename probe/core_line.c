@@ -48,10 +48,7 @@ static enum ip_status constants_learn(struct core_session *session, const size_t
                                       struct ip_error *err) {
     const double two = core_cycles(session, slots[TWO]), one = core_cycles(session, slots[ONE]);
     if (isnan(two) || isnan(one)) {
-        const size_t unknown = slots[isnan(two) ? TWO : ONE];
-        session->tally->untrusted += !core_lacks(session, unknown);
-        return core_learn(session, "line_constants", NAN, NAN, err, "not known: %s",
-                          core_stat(session, unknown)->why);
+        return core_learn_stat(session, "line_constants", slots[isnan(two) ? TWO : ONE], err, "");
     }
     return core_learn(session, "line_constants", two > LONGER * one, 0, err,
                       "lines of eight comparisons with two constants each: %.2f cycles, with one %.2f", two,

@@ -17,6 +17,7 @@ isaprobe core -t sim:tests/data/skl.sim --no-store --only fuse --only idiom --on
     >"$T/lacking"
 echo "exit $?"
 grep -E '^(line_constants|uop_cache_window) ' "$T/lacking"
+isaprobe core -t sim:tests/data/clusters.sim --no-store --only again --format csv | grep -c 'issue_again.*not in the'
 isaprobe core -t sim:tests/data/hopeless.sim --no-store --only micro || echo "exit $?"
 # A divider that takes what is older first: two chains never overlap, however few stand between them.
 sed -e '/^form "divsd/d' -e 's/^form "sqrtsd.*/form "sqrtsd xmm, xmm" ports 1*p0 latency 20 blocking 9 divider/' tests/data/core.sim >"$T/serial.sim"
