@@ -80,7 +80,7 @@ static enum ip_status references_build(struct hx_bench *bench, struct ip_error *
         reference_build(&bench->references.chain, &bench->encoder, "reference: dependent add, one cycle each",
                         "add rax, rax", CHAIN_COPIES, 0, true, err);
     if (status == IP_OK) {
-        bench->filler = GEN_FILLER_NOP;
+        (void)snprintf(bench->filler, sizeof bench->filler, "%s", GEN_FILLER_NOP);
         status = filler_build(bench, err);
     }
     bool avx = __builtin_cpu_supports("avx") != 0;
@@ -336,6 +336,25 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
     return status;
 }
 
+static bool short_nops_fill(const struct hx_bench *bench) {
+    return strcmp(bench->filler, GEN_FILLER_NOP) == 0;
+}
+
+/* Whether short NOPs fill after all. If not, nothing is known yet of what does. */
+static enum ip_status filler_look(struct hx_bench *bench, struct ip_error *err) {
+    if (!hx_bench_is_live(bench) || !short_nops_fill(bench)) {
+        return IP_OK;
+    }
+    enum ip_status status = hx_filler_choose(bench, err);
+    if (status == IP_OK && !short_nops_fill(bench)) { /* of which the sentinels are made so far */
+        gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_NOPS]);
+        gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_LOADS]);
+        bench->sentinel_suspect = true;
+        status = filler_build(bench, err);
+    }
+    return status;
+}
+
 /* Chain, NOPs and the calls of vector kernels. */
 static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *samples, struct ip_error *err) {
     /* A neighbour may go away: a calibration that looks shared is repeated. */
@@ -346,7 +365,8 @@ static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *sa
     }
     while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
         hx_bench_roam(bench);
-        status = calibration_take(bench, samples, err);
+        status = filler_look(bench, err);
+        status = status == IP_OK ? calibration_take(bench, samples, err) : status;
     }
     for (unsigned call = 0; call < HX_CALLS && status == IP_OK; call++) {
         status = call_measure(bench, (enum hx_call)call, samples, err);
@@ -390,15 +410,6 @@ static enum ip_status calibrate_elsewhere(struct hx_bench *bench, struct ip_erro
     return status;
 }
 
-enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
-    bool core = bench->sentinel_suspect || hx_bench_is_live(bench);
-    return calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err);
-}
-
-static bool short_nops_fill(const struct hx_bench *bench) {
-    return strcmp(bench->filler, GEN_FILLER_NOP) == 0;
-}
-
 /* The sentinel shows who takes issue slots, so that it is made of what takes one. Beside a neighbour who
  * stays short NOPs come as fast as longer ones: at other times and in other places they may not. */
 static enum ip_status filler_find(struct hx_bench *bench, struct ip_error *err) {
@@ -414,6 +425,26 @@ static enum ip_status filler_find(struct hx_bench *bench, struct ip_error *err) 
         status = filler_build(bench, err);
     }
     return status;
+}
+
+/* Beside a neighbour who stayed all the time short NOPs came as fast as long ones. When he has gone they come
+ * faster than they did then, or at a rate that is no issue width. */
+static enum ip_status filler_confirm(struct hx_bench *bench, struct ip_error *err) {
+    static const double clearly = 0.95;
+    const bool short_ones = short_nops_fill(bench);
+    if (!bench->sentinel_suspect && !(bench->sentinel_calibrated < clearly * bench->nop_cycles)) {
+        return IP_OK;
+    }
+    enum ip_status status = filler_look(bench, err);
+    return status == IP_OK && short_nops_fill(bench) != short_ones
+               ? calibrate(bench, true, BESIDE_ATTEMPTS_MORE, err)
+               : status;
+}
+
+enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err) {
+    bool core = bench->sentinel_suspect || hx_bench_is_live(bench);
+    enum ip_status status = calibrate(bench, core, BESIDE_ATTEMPTS_MORE, err);
+    return status == IP_OK ? filler_confirm(bench, err) : status;
 }
 
 enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_options *options,
@@ -457,6 +488,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
         if (status == IP_OK && bench->roams) {
             status = calibrate_elsewhere(bench, err);
         }
+        status = status == IP_OK ? filler_confirm(bench, err) : status;
         opened = *bench;
     }
     if (status != IP_OK) {

@@ -51,7 +51,8 @@ static const char *const TEXTS[CHOICES] = {GEN_FILLER_NOP, GEN_FILLER_LONG_NOP, 
  * long. */
 struct votes {
     unsigned of[CHOICES];
-    bool runs; /* all kernels do */
+    double nop_cycles; /* the least; NaN: no batch tells */
+    bool runs;         /* all kernels do */
 };
 
 /* Moves alone, of one register: where rename does not remove them they are a chain, which hides the NOPs. */
@@ -92,6 +93,7 @@ static void votes_take(struct votes *votes, const struct hx_bench *bench,
     for (size_t i = 0; i < KERNELS; i++) {
         cycles[i] = place_cycles(bench, &kernels[i], &samples[i]);
     }
+    votes->nop_cycles = fmin(votes->nop_cycles, cycles[NOPS]); /* of NaN and a number the number */
     double one = cycles[ONE_NOP] / cycles[ALONE], two = cycles[TWO_NOPS] / cycles[ALONE];
     if (cycles[NOPS] > DENSE * cycles[LONG_NOPS]) {
         votes->of[LONG]++; /* whatever moves say, which are as short */
@@ -144,12 +146,13 @@ static enum ip_status filler_measure(struct hx_bench *bench, const struct gen_ke
     for (size_t i = 0; i < KERNELS * BATCHES; i++) {
         hx_samples_place(&samples[i], values + i * HX_SAMPLE_ROWS * ROUNDS, ROUNDS);
     }
-    struct votes votes = {.runs = true};
+    struct votes votes = {.runs = true, .nop_cycles = NAN};
     enum ip_status status = batches_run(bench, kernels, samples, &votes, err);
     while (status == IP_OK && votes.runs && !are_plain(&votes) && hx_patience_wait(&bench->patience)) {
         status = batches_run(bench, kernels, samples, &votes, err);
     }
-    bench->filler = TEXTS[foremost(&votes)];
+    (void)snprintf(bench->filler, sizeof bench->filler, "%s", TEXTS[foremost(&votes)]);
+    bench->nop_cycles = votes.nop_cycles;
     free(values);
     return status;
 }

@@ -15,7 +15,7 @@
 /* Measures moves alone, each with a NOP behind it, and with two, and NOPs and long ones; sets bench->filler
  * to GEN_FILLER_MOVE where the first NOP costs nothing and the second does, to GEN_FILLER_LONG_NOP where long
  * ones take clearly less time, and to GEN_FILLER_NOP elsewhere, or where one of these does not run (`bench`
- * has a timer and its references). The text is static. IP_NO_MEMORY, or what the timer says. */
+ * has a timer and its references). IP_NO_MEMORY, or what the timer says. */
 IP_CHECK enum ip_status hx_filler_choose(struct hx_bench *bench, struct ip_error *err);
 
 #endif

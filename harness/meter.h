@@ -81,7 +81,7 @@ struct hx_meter {
         void *self); /* NULL where hold is; after a failed hold too, or without one, it does nothing */
     double (*seconds)(const void *self); /* NULL: those of `before`, see hx_seconds */
     const struct hx_meter *before;       /* borrowed; NULL: it stands before none */
-    const char *filler; /* NASM text, static: what takes an issue slot here and nothing else; NULL:
+    const char *filler; /* NASM text, the bench's: what takes an issue slot here and nothing else; NULL:
                            GEN_FILLER_NOP */
 };
 
@@ -96,6 +96,8 @@ struct hx_holding {
     struct hx_held *items; /* owned; sorted by kernel */
     size_t count;
 };
+
+enum { HX_FILLER_BYTES = 32 };
 
 /* Of the last batches: beside how many a sentinel took so much less than was thought to be undisturbed. */
 struct hx_better {
@@ -113,9 +115,10 @@ struct hx_bench {
     bool roams;                    /* may change places with the companion (harness/roam.h) */
     struct hx_patience patience;   /* none where nothing runs on the silicon */
     struct hx_recorder *recorder;  /* owned; NULL: samples are not recorded */
-    bool as_recorded;   /* samples are recorded, or were: nothing that is not in them decides what is run, for
-                           the same is to be run again */
-    const char *filler; /* static: harness/filler.h */
+    bool as_recorded; /* samples are recorded, or were: nothing that is not in them decides what is run, for
+                         the same is to be run again */
+    char filler[HX_FILLER_BYTES]; /* harness/filler.h */
+    double nop_cycles; /* of a short NOP, the least that was seen when the filler was chosen; NaN: none */
     double sentinel_cycles;     /* of one filler, undisturbed: 1 / issue width */
     double sentinel_calibrated; /* the same, as it was measured */
     /* Of one run of each other sentinel, undisturbed: 1 / loads a cycle, a whole number for a round through
@@ -158,8 +161,9 @@ IP_CHECK enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_be
 void hx_bench_close(struct hx_bench *bench);
 /* Looks again what undisturbed is like: long work may have begun at a bad moment. On the silicon
  * sentinel_cycles and beside_cycles may fall, and never rise, for a neighbour makes a core look narrower;
- * elsewhere NOPs are looked at where nothing could be accepted so far (sentinel_suspect). Not between hx_hold
- * and hx_release. */
+ * elsewhere NOPs are looked at where nothing could be accepted so far (sentinel_suspect). Where short NOPs
+ * then come faster than when they were chosen to fill, or at no width, that is looked at again, too: the
+ * meters of `bench` have what takes a slot from then on. Not between hx_hold and hx_release. */
 IP_CHECK enum ip_status hx_bench_recalibrate(struct hx_bench *bench, struct ip_error *err);
 /* Ends the recording, if there is one: IP_IO when the samples could not all be written. Call before
  * hx_bench_close. */

@@ -8,7 +8,11 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "generator/shapes.h"
 #include "harness/judge.h"
 #include "harness/meter.h"
 #include "harness/ruler.h"
@@ -172,6 +176,58 @@ static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
     hx_bench_close(&bench);
 }
 
+/* A core on which short NOPs come slower than slots, beside a neighbour who leaves it four: so it looks at
+ * first. */
+static struct hx_timer alone;
+
+static enum ip_status alone_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                                struct hx_samples *samples, struct ip_error *err) {
+    alone.references = timer->references;
+    return alone.ops->run(&alone, jobs, count, samples, err);
+}
+
+static void short_nops_open(struct hx_timer *timer) {
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 8\nretire-width 8\nrob 512\nports p0 p1 p2 p3 p4 p5\n"
+        "form \"nop m32\" ports 1*p012345\nform \"nop *\" ports none\n"
+        "form \"mov r64, r64\" ports none eliminated latency 0\n"
+        "default ports 1*p0123 latency 1\n";
+    char path[] = "/tmp/isaprobe-test-XXXXXX", name[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, core, sizeof core - 1), sizeof core - 1);
+    (void)close(fd);
+    (void)snprintf(name, sizeof name, "sim:%s", path);
+    struct ip_error err = {0};
+    enum ip_status status = hx_timer_open(timer, name, NULL, -1, &err);
+    (void)unlink(path);
+    assert_int_equal(status, IP_OK);
+}
+
+static void test_the_filler_is_looked_at_again_when_the_neighbour_has_gone(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    struct hx_bench bench;
+    const struct hx_bench_options options = {.timer = "sim:tests/data/skl.sim", .cpu = -1};
+    assert_int_equal(hx_bench_open(&bench, &options, &err), IP_OK);
+    const struct hx_meter meter = hx_bench_meter(&bench);
+    assert_string_equal(meter.filler, GEN_FILLER_NOP);
+    assert_near(bench.sentinel_cycles, 1.0 / 4, 1e-6);
+    short_nops_open(&alone);
+    const struct hx_timer_ops *beside = bench.timer.ops;
+    struct hx_timer_ops ops = *beside;
+    ops.run = alone_run;
+    ops.on_silicon = true;
+    bench.timer.ops = &ops;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
+    assert_string_equal(meter.filler, GEN_FILLER_LONG_NOP);
+    assert_near(bench.sentinel_cycles, 1.0 / 8, 1e-6);
+    assert_false(bench.sentinel_suspect);
+    bench.timer.ops = beside;
+    hx_bench_close(&bench);
+    hx_timer_close(&alone);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_undisturbed_means),
@@ -180,6 +236,7 @@ int main(void) {
         cmocka_unit_test(test_a_slow_shorter_loop_is_no_witness),
         cmocka_unit_test(test_a_calibration_survives_batches_without_growth),
         cmocka_unit_test(test_a_slow_calibration_makes_no_slow_chain_sound),
+        cmocka_unit_test(test_the_filler_is_looked_at_again_when_the_neighbour_has_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
