@@ -132,11 +132,7 @@ static enum ip_status mca_region_cut(struct ip_text *source, const char *name, s
     begin += strcspn(begin, "\n");
     const char *another = strstr(begin, mark);
     if (another != NULL) {
-        unsigned line = 1;
-        for (const char *at = source->data; at < another; at++) {
-            line += *at == '\n';
-        }
-        return ip_fail_at(err, IP_SYNTAX, name, line, 0,
+        return ip_fail_at(err, IP_SYNTAX, name, ip_line_of(source->data, another), 0,
                           "another region begins here: mark the one block that is to be predicted");
     }
     char *end = strstr(begin, "LLVM-MCA-END");

@@ -148,6 +148,14 @@ void ip_text_printf(struct ip_text *text, const char *format, ...) {
     va_end(args);
 }
 
+unsigned ip_line_of(const char *text, const char *at) {
+    unsigned line = 1;
+    for (const char *c = text; c < at; c++) {
+        line += *c == '\n';
+    }
+    return line;
+}
+
 const char *ip_text_string(const struct ip_text *text) {
     return text->data != NULL ? text->data : "";
 }

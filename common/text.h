@@ -26,6 +26,8 @@ void ip_text_printf(struct ip_text *text, const char *format, ...) IP_PRINTF(2, 
 void ip_text_vprintf(struct ip_text *text, const char *format, va_list args) IP_PRINTF(2, 0);
 /* "" for an empty text; borrowed. */
 const char *ip_text_string(const struct ip_text *text);
+/* The line, counted from 1, in which `at` stands, a place in `text`. */
+unsigned ip_line_of(const char *text, const char *at);
 /* FNV-1a of a string (Fowler, Noll, Vo 1991): for tables that are looked up by it. */
 static inline uint32_t ip_text_hash(const char *string) {
     uint32_t hash = UINT32_C(2166136261);

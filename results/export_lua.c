@@ -147,10 +147,7 @@ enum ip_status res_lua_read(struct res_sheet *sheet, const char *name, const cha
     if (start == NULL) {
         return ip_fail_at(err, IP_SYNTAX, name, 1, 0, "no table isaprobe_forms");
     }
-    unsigned line = 1;
-    for (const char *at = text; at < start; at++) {
-        line += *at == '\n';
-    }
+    unsigned line = ip_line_of(text, start);
     struct res_tree tree = {0};
     const char *at = start + strlen("isaprobe_forms = ");
     unsigned first = line;

@@ -385,15 +385,11 @@ static enum ip_status row_read(struct res_row *row, const struct res_node *node,
 enum ip_status res_osaca_read(struct res_sheet *sheet, const char *name, const char *text,
                               struct ip_error *err) {
     const char *at = strstr(text, list);
-    unsigned line = 1;
     if (at == NULL) {
         return ip_fail_at(err, IP_SYNTAX, name, 1, 0, "no instruction_forms");
     }
-    for (const char *c = text; c < at; c++) {
-        line += *c == '\n';
-    }
+    unsigned line = ip_line_of(text, at) + 1;
     at += strlen(list);
-    line++;
     while (*at != '\0') {
         struct res_tree tree = {0};
         unsigned first = line;
