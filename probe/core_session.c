@@ -38,13 +38,13 @@ void core_memory_fill(struct gen_program *program, uint64_t value) {
     }
 }
 
-/* Lengthened by operand-size prefixes: a displacement would take room in a µop cache, and without an
- * immediate such a prefix changes no length. */
 void core_line_named(struct ip_lines *lines, const char *text, const char *name) {
     const char *hole = strstr(text, "%s");
     ip_lines_printf(lines, "%.*s%s%s", (int)(hole - text), text, name, hole + strlen("%s"));
 }
 
+/* Lengthened by operand-size prefixes: a displacement would take room in a µop cache, and without an
+ * immediate such a prefix changes no length. */
 void core_nops(struct ip_lines *lines, unsigned bytes, unsigned count) {
     static const char *const shortest[] = {"0x90", "0x66,0x90", "0x0f,0x1f,0x00"};
     enum { PLAIN = sizeof shortest / sizeof shortest[0], LONGEST = 15 };

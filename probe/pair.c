@@ -334,8 +334,8 @@ static enum ip_status wide_measure(const struct duo *duo, struct probe_pair *pai
     unsigned counts[2] = {(unsigned)instances, (unsigned)instances};
     counts[wide] = FEW_WIDE;
     enum ip_status status = mix_add(duo, counts, &batch, &slot, NULL, err);
-    counts[wide] = 0;
-    status = status == IP_OK ? mix_add(duo, counts, &batch, &base, NULL, err) : status;
+    status =
+        status == IP_OK ? part_add(duo, 1 - (unsigned)wide, (unsigned)instances, &batch, &base, err) : status;
     status = status == IP_OK ? batch_run(duo, &batch, err) : status;
     if (status == IP_OK) {
         double more = probe_mix_cycles(&batch, slot) - probe_mix_cycles(&batch, base);

@@ -68,17 +68,21 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct 
     return hidden;
 }
 
+/* Is one of these candidates as fast as instructions are issued? */
+static bool any_at_the_issue(const struct probe_portmap *map, bool (*is)(const struct isa_form *form)) {
+    bool any = false;
+    for (size_t i = 0; i < map->member_count && !any; i++) {
+        any = probe_port_runs_at_the_issue(map, &map->members[i]) && is(map->members[i].form);
+    }
+    return any;
+}
+
 bool probe_usage_works_with_flags(const struct isa_form *form) {
     return form->explicit_count > 0 && (form->flags_read | form->flags_written) != 0;
 }
 
 bool probe_usage_flags_are_hidden(const struct probe_portmap *map) {
-    bool hidden = false;
-    for (size_t i = 0; i < map->member_count && !hidden; i++) {
-        hidden = probe_port_runs_at_the_issue(map, &map->members[i]) &&
-                 probe_usage_works_with_flags(map->members[i].form);
-    }
-    return hidden;
+    return any_at_the_issue(map, probe_usage_works_with_flags);
 }
 
 /* Has it two vectors to read? Moves have one, and what rename removes as an idiom has one register twice,
@@ -93,12 +97,7 @@ static bool reads_two_vectors(const struct isa_form *form) {
 }
 
 bool probe_usage_vectors_are_hidden(const struct probe_portmap *map) {
-    bool hidden = false;
-    for (size_t i = 0; i < map->member_count && !hidden; i++) {
-        hidden =
-            probe_port_runs_at_the_issue(map, &map->members[i]) && reads_two_vectors(map->members[i].form);
-    }
-    return hidden;
+    return any_at_the_issue(map, reads_two_vectors);
 }
 
 /* Rename removes no instruction that makes flags of registers, nor one that works on two vectors: where those
