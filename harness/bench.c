@@ -340,19 +340,21 @@ static bool short_nops_fill(const struct hx_bench *bench) {
     return strcmp(bench->filler, GEN_FILLER_NOP) == 0;
 }
 
-/* Whether short NOPs fill after all. If not, nothing is known yet of what does. */
-static enum ip_status filler_look(struct hx_bench *bench, struct ip_error *err) {
-    if (!hx_bench_is_live(bench) || !short_nops_fill(bench)) {
-        return IP_OK;
-    }
+/* The sentinel shows who takes issue slots, so that it is made of what takes one: of short NOPs so far. */
+static enum ip_status filler_choose(struct hx_bench *bench, struct ip_error *err) {
     enum ip_status status = hx_filler_choose(bench, err);
-    if (status == IP_OK && !short_nops_fill(bench)) { /* of which the sentinels are made so far */
+    if (status == IP_OK && !short_nops_fill(bench)) { /* of which nothing is known yet */
         gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_NOPS]);
         gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_LOADS]);
         bench->sentinel_suspect = true;
         status = filler_build(bench, err);
     }
     return status;
+}
+
+/* Whether short NOPs fill after all. */
+static enum ip_status filler_look(struct hx_bench *bench, struct ip_error *err) {
+    return hx_bench_is_live(bench) && short_nops_fill(bench) ? filler_choose(bench, err) : IP_OK;
 }
 
 /* Chain, NOPs and the calls of vector kernels. */
@@ -410,19 +412,15 @@ static enum ip_status calibrate_elsewhere(struct hx_bench *bench, struct ip_erro
     return status;
 }
 
-/* The sentinel shows who takes issue slots, so that it is made of what takes one. Beside a neighbour who
- * stays short NOPs come as fast as longer ones: at other times and in other places they may not. */
+/* Beside a neighbour who stays short NOPs come as fast as longer ones: at other times and in other places
+ * they may not. */
 static enum ip_status filler_find(struct hx_bench *bench, struct ip_error *err) {
-    enum ip_status status = hx_filler_choose(bench, err);
+    enum ip_status status = filler_choose(bench, err);
     for (unsigned again = 0; again < FILLER_LOOKS && status == IP_OK && bench->roams &&
                              short_nops_fill(bench) && hx_patience_wait(&bench->patience);
          again++) {
         hx_bench_roam(bench);
-        status = hx_filler_choose(bench, err);
-    }
-    if (status == IP_OK && !short_nops_fill(bench)) { /* of which the sentinel is made so far */
-        gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_NOPS]);
-        status = filler_build(bench, err);
+        status = filler_choose(bench, err);
     }
     return status;
 }
