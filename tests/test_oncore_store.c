@@ -11,10 +11,11 @@
     " run_id INTEGER NOT NULL) WITHOUT ROWID;"                                                               \
     "INSERT INTO core SELECT '" key "', 1, 0, '', run_id FROM forms"
 
-/* The store at a place, and costs out of it. */
+/* The store at a place, costs out of it, and perhaps a block that has them. */
 struct opened {
     struct res_store *store;
     struct core_costs costs;
+    struct core_block block;
 };
 
 static void costs_open(struct opened *opened, const struct place *place) {
@@ -24,7 +25,17 @@ static void costs_open(struct opened *opened, const struct place *place) {
     must(core_costs_open(&opened->costs, opened->store, &err), &err);
 }
 
+/* After a change of the store. */
+static void block_open(struct opened *opened, const struct place *place, const char *change,
+                       const uint8_t *code, size_t bytes) {
+    struct ip_error err = {0};
+    sql(place->path, change);
+    costs_open(opened, place);
+    must(core_block_decode(&opened->block, code, bytes, &opened->costs, &err), &err);
+}
+
 static void costs_close(struct opened *opened) {
+    core_block_fini(&opened->block);
     core_costs_fini(&opened->costs);
     res_store_close(opened->store);
 }
@@ -64,7 +75,6 @@ static void test_damaged_usage(void **state) {
 static void test_nops_of_a_scan(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
     static const uint8_t block[] = {0x48, 0x01, 0xd8, 0x0f, 0x1f, 0x00, 0x48, 0x01, 0xd1, 0x0f, 0x1f, 0x00};
     static const struct {
         const char *sql;
@@ -78,16 +88,12 @@ static void test_nops_of_a_scan(void **state) {
                      "INSERT INTO slots SELECT id, 0.12, 0, 'ok', '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
-        struct core_block decoded = {0};
-        sql(place->path, cases[i].sql);
-        costs_open(&opened, place);
-        must(core_block_decode(&decoded, block, sizeof block, &opened.costs, &err), &err);
+        block_open(&opened, place, cases[i].sql, block, sizeof block);
         double slots = 0;
-        for (size_t k = 0; k < decoded.count; k++) {
-            slots += decoded.items[k].slots;
+        for (size_t k = 0; k < opened.block.count; k++) {
+            slots += opened.block.items[k].slots;
         }
         assert_float_equal(slots, cases[i].slots, 0);
-        core_block_fini(&decoded);
         costs_close(&opened);
     }
 }
@@ -96,7 +102,6 @@ static void test_nops_of_a_scan(void **state) {
 static void test_moves_from_the_stack(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
     static const uint8_t from[] = {0x48, 0x89, 0xe5}, to[] = {0x48, 0x89, 0xec}, narrow[] = {0x89, 0xe5};
     static const struct {
         const char *sql;
@@ -114,15 +119,11 @@ static void test_moves_from_the_stack(void **state) {
                      "run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
-        struct core_block block = {0};
-        sql(place->path, cases[i].sql);
-        costs_open(&opened, place);
-        must(core_block_decode(&block, cases[i].code, cases[i].bytes, &opened.costs, &err), &err);
-        const struct core_cost *cost = block.items[0].cost;
+        block_open(&opened, place, cases[i].sql, cases[i].code, cases[i].bytes);
+        const struct core_cost *cost = opened.block.items[0].cost;
         assert_int_equal(cost->known, cases[i].adds);
-        assert_int_equal(core_term_count(&block.items[0]), cases[i].adds ? 1 : 0);
+        assert_int_equal(core_term_count(&opened.block.items[0]), cases[i].adds ? 1 : 0);
         assert_true(!cases[i].adds || (cost->latency_count == 1 && cost->latencies[0].cycles == 1.0f));
-        core_block_fini(&block);
         costs_close(&opened);
     }
 }
@@ -252,7 +253,6 @@ static void test_named_units(void **state) {
 static void test_own_register(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
     static const uint8_t own[] = {0x62, 0xf3, 0x75, 0x08, 0x25, 0xc0, 0x96}, /* vpternlogd xmm0, xmm1, xmm0 */
         other[] = {0x62, 0xf3, 0x75, 0x08, 0x25, 0xc2, 0x96};                /* vpternlogd xmm0, xmm1, xmm2 */
     static const struct {
@@ -271,13 +271,9 @@ static void test_own_register(void **state) {
                      "NULL, 2, NULL, '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
-        struct core_block block = {0};
-        sql(place->path, cases[i].sql);
-        costs_open(&opened, place);
-        must(core_block_decode(&block, cases[i].code, sizeof own, &opened.costs, &err), &err);
-        const struct core_instruction *instruction = &block.items[0];
+        block_open(&opened, place, cases[i].sql, cases[i].code, sizeof own);
+        const struct core_instruction *instruction = &opened.block.items[0];
         assert_float_equal(instruction->latency[0][instruction->source_count - 1], cases[i].cycles, 0);
-        core_block_fini(&block);
         costs_close(&opened);
     }
 }
@@ -287,7 +283,6 @@ static void test_own_register(void **state) {
 static void test_part_of_a_register(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
     static const uint8_t xlatb[] = {0xd7};
     static const struct {
         const char *sql;
@@ -302,17 +297,13 @@ static void test_part_of_a_register(void **state) {
                      "NULL, NULL, NULL, '', NULL, run_id FROM forms");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
-        struct core_block block = {0};
-        sql(place->path, cases[i].sql);
-        costs_open(&opened, place);
-        must(core_block_decode(&block, xlatb, sizeof xlatb, &opened.costs, &err), &err);
-        const struct core_instruction *instruction = &block.items[0];
+        block_open(&opened, place, cases[i].sql, xlatb, sizeof xlatb);
+        const struct core_instruction *instruction = &opened.block.items[0];
         float cycles = NAN;
         for (unsigned s = instruction->address_count; s < instruction->source_count; s++) {
             cycles = instruction->sources[s] == CORE_RESOURCE_GPR ? instruction->latency[0][s] : cycles;
         }
         assert_float_equal(cycles, cases[i].cycles, 0);
-        core_block_fini(&block);
         costs_close(&opened);
     }
 }
@@ -322,7 +313,6 @@ static void test_part_of_a_register(void **state) {
 static void test_renamed_in_part(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
     static const uint8_t two[] = {0x48, 0x0f, 0xc1, 0xd8}, one[] = {0x48, 0x0f, 0xc1, 0xc0};
     static const struct {
         const char *sql;
@@ -343,18 +333,14 @@ static void test_renamed_in_part(void **state) {
         "'op1' dst, 1 cycles UNION SELECT 1, 'op1', 'op2', 0 UNION SELECT 2, 'op2', 'op1', 1)");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
-        struct core_block block = {0};
-        sql(place->path, cases[i].sql);
-        costs_open(&opened, place);
-        must(core_block_decode(&block, cases[i].code, sizeof two, &opened.costs, &err), &err);
-        const struct core_instruction *instruction = &block.items[0];
+        block_open(&opened, place, cases[i].sql, cases[i].code, sizeof two);
+        const struct core_instruction *instruction = &opened.block.items[0];
         assert_int_equal(instruction->renamed, cases[i].renamed);
         assert_int_equal(instruction->targets[0], CORE_RESOURCE_GPR);
         assert_float_equal(instruction->latency[0][0], cases[i].cycles, 0);
         for (unsigned t = 1; t < instruction->target_count; t++) {
             assert_int_not_equal(instruction->targets[t], CORE_RESOURCE_GPR);
         }
-        core_block_fini(&block);
         costs_close(&opened);
     }
 }
@@ -401,7 +387,6 @@ static void test_slow_without_ports(void **state) {
 static void test_related_idioms(void **state) {
     struct place *place = *state;
     struct res_machine machine = sample_machine("one");
-    struct ip_error err = {0};
     static const uint8_t vex[] = {0xc5, 0xfd, 0x74, 0xc0}, mmx[] = {0x0f, 0x74, 0xc0};
     static const struct {
         const char *sql;
@@ -425,13 +410,9 @@ static void test_related_idioms(void **state) {
         "NULL, run_id FROM forms;" CORE_TABLE("idiom pcmpeqb xmm, xmm"));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
-        struct core_block block = {0};
-        sql(place->path, cases[i].sql);
-        costs_open(&opened, place);
-        must(core_block_decode(&block, cases[i].code, cases[i].bytes, &opened.costs, &err), &err);
-        assert_true(block.items[0].idiom);
-        assert_int_equal(core_term_count(&block.items[0]), cases[i].ports ? 1 : 0);
-        core_block_fini(&block);
+        block_open(&opened, place, cases[i].sql, cases[i].code, cases[i].bytes);
+        assert_true(opened.block.items[0].idiom);
+        assert_int_equal(core_term_count(&opened.block.items[0]), cases[i].ports ? 1 : 0);
         costs_close(&opened);
     }
 }
