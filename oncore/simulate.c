@@ -396,7 +396,8 @@ static void instruction_run(struct sim *sim, size_t i) {
                          : &flight.operands;
         const double ready = sim->ready[instruction->sources[s]];
         *to = core_later(*to, ready);
-        if (ready > flight.issued) {
+        const bool of_load = instruction->loads && to == &flight.address; /* which needs no such port */
+        if (ready > flight.issued && !of_load) {
             flight.early = flight.early && sim->prompt[instruction->sources[s]];
             flight.waits = true;
         }

@@ -565,6 +565,7 @@ static void test_issued_again(void **state) {
 #define SIGN_CX_DX "\x48\x63\xca" /* movsxd rcx, edx */
 #define SIGN_DI_CX "\x48\x63\xf9" /* movsxd rdi, ecx */
 #define CMP_DX_M   "\x48\x3b\x13" /* cmp rdx, [rbx] */
+#define CMP_DI_MDX "\x48\x3b\x3a" /* cmp rdi, [rdx] */
     form_add(&costs, BYTES(CMP_DX_M), "1*p23+1*p015", 1, 1);
     form_add(&costs, BYTES(SIGN_DX_SI), "1*p015", 1, 1);
     static const struct {
@@ -574,6 +575,7 @@ static void test_issued_again(void **state) {
                  {BYTES(SIGN_DX_SI SIGN_CX_DX SIGN_DI_CX), 1.0, (4 + 1.0 / 3) / 3},
                  {BYTES(SIGN_DX_SI CMP_DX_M), 2.0 / 3, 1.0},
                  {BYTES(SIGN_CX_DX CMP_DX_M), 2.0 / 3, 2.0 / 3},
+                 {BYTES(SIGN_DX_SI CMP_DI_MDX), 2.0 / 3, 2.0 / 3}, /* its load waits, no operation does */
                  {BYTES(POPCNT_DX_S SIGN_CX_DX), 1.0, 1.0},
                  {BYTES(SIGN_DX_SI SIGN_DX_SI SIGN_DX_SI), 1.0, 1.0}};
     for (unsigned again = 0; again < 2; again++) {
