@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "oncore/access.h"
 #include "oncore/binding.h"
 #include "oncore/commit.h"
 #include "oncore/later.h"
@@ -41,6 +42,7 @@ struct sim {
     struct core_forwarding forwarding;
     struct core_binding binding;
     struct core_commits commits;
+    struct core_access access;
     struct core_unit *units; /* owned */
     double ready[CORE_RESOURCES];
     bool again;                  /* what waits takes its port twice now and then */
@@ -204,6 +206,7 @@ static double forwarded_at(const struct sim *sim, struct flight *flight, struct 
 
 /* Of an access: in turn, too; elsewhere the port that is free first. */
 static uint32_t access_port(struct sim *sim, uint32_t ports) {
+    ports = core_access_ports(&sim->access, ports);
     return sim->binding.in_turn ? port_choose(sim, ports) : ports;
 }
 
@@ -491,6 +494,7 @@ static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
     }
     core_forwarding_read(&sim->forwarding, costs, block->load_cycles, loop);
     core_commits_init(&sim->commits, costs, stores, loop);
+    core_access_init(&sim->access, costs, block);
     return core_binding_open(&sim->binding, costs, err);
 }
 

@@ -36,6 +36,9 @@ struct experiment {
 #define RATE(key, unit, offset, stride, uses, how)                                                           \
     { key, "", unit, offset, stride, uses, READ_RATE, false, how }
 
+/* Two loads of 128 bits. */
+#define V2(place) "movups xmm0, [r14+" #place "]; movups xmm1, [r14+" #place "+16]; "
+
 static const struct experiment experiments[] = {
     LINK("load_base", "mov rax, r14", "mov rax, [rax]", 0, READ_CYCLES, true, "chain of mov rax, [rax]"),
     LINK("load_displacement", "mov rax, r14", "mov rax, [rax+0x1000]", 0, READ_CYCLES, true,
@@ -84,6 +87,10 @@ static const struct experiment experiments[] = {
          "push, a load at [rsp], pop and another, less the same with loads at [r14]"),
     LINK("store_forward_blocked", "", "mov [r14], eax; mov rax, [r14]", 0, READ_CYCLES, false,
          "chain of mov [r14], eax and mov rax, [r14]"),
+    LINK(NULL, "", V2(0) "mov rax, [r14+256]; " V2(64) "mov rcx, [r14+320]", GEN_USES_XMM, READ_CYCLES, false,
+         NULL),
+    LINK("load_turns", "", V2(0) V2(64) "mov rax, [r14+256]; mov rcx, [r14+320]", GEN_USES_XMM, READ_MORE,
+         false, "four movups of loads and two mov behind them, less the same with a mov after every two"),
     RATE("lea_three_rate", "lea rax, [r14+rbx+%u]", 8, 8, 0, "of base, index and number"),
     RATE("load_rate", "mov rax, [r14+%u]", 0, 8, 0, "loads of one line"),
     RATE("load_rate_128", "movups xmm0, [r14+%u]", 0, 16, GEN_USES_XMM, "loads of two lines"),

@@ -79,6 +79,7 @@ static const struct {
     [PROBE_CORE_LINE_CONSTANTS] = {"line_constants", ""},
     [PROBE_CORE_LINE_ENTRY] = {"line_entry", "instructions"},
     [PROBE_CORE_LINE_ACROSS] = {"line_across", ""},
+    [PROBE_CORE_LOAD_TURNS] = {"load_turns", "cycles more"},
 };
 
 static const char *const kinds[] = {"fuse ",   "eliminate ", "idiom ", "micro ", "micro_index ", "after ",

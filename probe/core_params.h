@@ -108,6 +108,8 @@ enum probe_core_key {
                                   as instructions */
     PROBE_CORE_LINE_ENTRY,     /* instructions in such an entry (probe/entries.h; "line N", a fact) */
     PROBE_CORE_LINE_ACROSS,    /* 1: one that is not full goes on in the next line */
+    PROBE_CORE_LOAD_TURNS,     /* cycles more for two loads in a row, among loads that have fewer ports: the
+                                  second goes to the ports that the first did not take */
     PROBE_CORE_KEYS
 };
 

@@ -554,41 +554,6 @@ static void test_index(void **state) {
     core_costs_fini(&costs);
 }
 
-/* An operation that is issued with what it waits for takes its port twice, where the core was seen to do
- * that, and so does one that waits for a load, too; behind a multiplication of three cycles, and in a chain,
- * of which all but the second wait for what waits, every third does, if a port is free. */
-static void test_issued_again(void **state) {
-    (void)state;
-    struct core_costs costs;
-    small_machine_make(&costs);
-#define SIGN_DX_SI "\x48\x63\xd6" /* movsxd rdx, esi */
-#define SIGN_CX_DX "\x48\x63\xca" /* movsxd rcx, edx */
-#define SIGN_DI_CX "\x48\x63\xf9" /* movsxd rdi, ecx */
-#define CMP_DX_M   "\x48\x3b\x13" /* cmp rdx, [rbx] */
-#define CMP_DI_MDX "\x48\x3b\x3a" /* cmp rdi, [rdx] */
-    form_add(&costs, BYTES(CMP_DX_M), "1*p23+1*p015", 1, 1);
-    form_add(&costs, BYTES(SIGN_DX_SI), "1*p015", 1, 1);
-    static const struct {
-        struct bytes code;
-        double once, again;
-    } cases[] = {{BYTES(SIGN_DX_SI SIGN_CX_DX), 2.0 / 3, 1.0},
-                 {BYTES(SIGN_DX_SI SIGN_CX_DX SIGN_DI_CX), 1.0, (4 + 1.0 / 3) / 3},
-                 {BYTES(SIGN_DX_SI CMP_DX_M), 2.0 / 3, 1.0},
-                 {BYTES(SIGN_CX_DX CMP_DX_M), 2.0 / 3, 2.0 / 3},
-                 {BYTES(SIGN_DX_SI CMP_DI_MDX), 2.0 / 3, 2.0 / 3}, /* its load waits, no operation does */
-                 {BYTES(POPCNT_DX_S SIGN_CX_DX), 1.0, 1.0},
-                 {BYTES(SIGN_DX_SI SIGN_DX_SI SIGN_DX_SI), 1.0, 1.0}};
-    for (unsigned again = 0; again < 2; again++) {
-        parameter(&costs, "issue_again", again);
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            struct core_prediction prediction = predict(&costs, cases[i].code, false);
-            assert_about(prediction.cycles, again ? cases[i].again : cases[i].once);
-            core_prediction_fini(&prediction);
-        }
-    }
-    core_costs_fini(&costs);
-}
-
 /* What multiplies tiles waits for the sum that it adds to. */
 static void test_tiles(void **state) {
     (void)state;
@@ -671,7 +636,6 @@ int main(void) {
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_index),
-        cmocka_unit_test(test_issued_again),
         cmocka_unit_test(test_own_uops),
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_lea),

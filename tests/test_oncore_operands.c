@@ -50,26 +50,10 @@ static void test_consumed_mask(void **state) {
     core_costs_fini(&costs);
 }
 
-/* Six chains on three ports leave none of them free for what is issued too early: it takes one of later. */
-static void test_crowded(void **state) {
-    (void)state;
-    static const struct bytes chains =
-        BYTES("\x48\x63\xc0\x48\x63\xc9\x48\x63\xd2\x48\x63\xdb\x48\x63\xf6\x48\x63\xff"); /* movsxd */
-    struct core_costs costs;
-    small_machine_make(&costs);
-    form_add(&costs, BYTES("\x48\x63\xc0"), "1*p015", 1, 1);
-    assert_about(bound(&costs, chains, CORE_BOUND_SIMULATION), 6.0 / 3.0);
-    parameter(&costs, "issue_again", 1);
-    assert_about(bound(&costs, chains, CORE_BOUND_SIMULATION),
-                 2.0 * (1.0 + 1.0 / 9.0)); /* a third of a third */
-    core_costs_fini(&costs);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_cleared),
         cmocka_unit_test(test_consumed_mask),
-        cmocka_unit_test(test_crowded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
