@@ -13,6 +13,8 @@
 static const double RENAMED = 0.5;
 /* What a store and a load pass on in less than two cycles, they do at rename. */
 static const double PASSED_ON = 1.5;
+/* So little is noise. */
+static const double NOISE = 0.1;
 /* Throughputs of one operation in two widths, relative. */
 static const double NEARLY = 0.1;
 /* A form is slower than its ports when it takes so much longer: noise is below. */
@@ -124,7 +126,8 @@ static void forwarded_fill(struct core_cost *cost, const struct res_form *known,
         for (unsigned k = 0; k < cost->latency_count; k++) {
             const struct core_latency *address = &cost->latencies[k];
             if (address->address && address->src == src && address->dst == dst) {
-                double cycles = fmax(0.0, content - ((double)address->cycles - load_cycles));
+                double cycles = content - ((double)address->cycles - load_cycles);
+                cycles = cycles < NOISE ? 0.0 : cycles;
                 cost->forwarded = isnan(cost->forwarded) ? cycles : fmin(cost->forwarded, cycles);
             }
         }

@@ -28,29 +28,44 @@ void core_values_init(struct core_values *values, bool filled, uint64_t fill) {
     }
 }
 
-/* a + b * scale; false when it cannot be told. */
-static bool add_scaled(struct core_word *sum, struct core_word b, unsigned scale) {
-    if (b.symbol != 0 && (sum->symbol != 0 || scale != 1)) {
-        return false;
+/* The symbol for the sum of two, the second times a scale: the same for the same. */
+static uint32_t sum_symbol(struct core_values *values, uint32_t a, uint32_t b, unsigned scale) {
+    const bool swap = scale == 1 && a > b;
+    const struct core_sum sum = {.a = swap ? b : a, .b = swap ? a : b, .scale = (uint8_t)scale};
+    for (unsigned i = 0; i < CORE_SUMS_KEPT; i++) {
+        const struct core_sum *kept = &values->sums[i];
+        if (kept->symbol != 0 && kept->a == sum.a && kept->b == sum.b && kept->scale == sum.scale) {
+            return kept->symbol;
+        }
     }
-    sum->symbol |= b.symbol;
-    sum->number += b.number * scale;
-    return true;
+    struct core_sum *to = &values->sums[values->sum_count++ % CORE_SUMS_KEPT];
+    *to = sum;
+    to->symbol = ++values->symbols;
+    return to->symbol;
 }
 
-static bool address_sum(const struct core_values *values, const struct core_instruction *instruction,
-                        struct core_word *address) {
+/* a + b * scale */
+static struct core_word add_scaled(struct core_values *values, struct core_word a, struct core_word b,
+                                   unsigned scale) {
+    const bool plain = a.symbol == 0 && scale == 1;
+    if (b.symbol != 0) {
+        a.symbol = plain ? b.symbol : sum_symbol(values, a.symbol, b.symbol, scale);
+    }
+    a.number += b.number * scale;
+    return a;
+}
+
+static struct core_word address_sum(struct core_values *values, const struct core_instruction *instruction) {
     const struct isa_address *from = &instruction->binding.address;
-    struct core_word sum = constant((uint64_t)(int64_t)from->disp);
+    struct core_word sum = constant(0);
     if (from->base >= 0) {
         sum = values->gprs[from->base & 15];
-        sum.number += (uint64_t)(int64_t)from->disp;
     }
-    if (from->index >= 0 && !add_scaled(&sum, values->gprs[from->index & 15], from->scale)) {
-        return false;
+    if (from->index >= 0) {
+        sum = add_scaled(values, sum, values->gprs[from->index & 15], from->scale);
     }
-    *address = sum;
-    return true;
+    sum.number += (uint64_t)(int64_t)from->disp;
+    return sum;
 }
 
 static struct core_name name_of(const struct core_values *values, const struct core_instruction *instruction,
@@ -72,8 +87,8 @@ static bool name_same(struct core_name a, struct core_name b) {
 }
 
 /* Of its load or its store; false when it cannot be followed. */
-static bool place_find(const struct core_values *values, const struct core_instruction *instruction,
-                       bool store, struct core_word *address) {
+static bool place_find(struct core_values *values, const struct core_instruction *instruction, bool store,
+                       struct core_word *address) {
     const struct isa_form *form = &instruction->cost->form;
     enum core_action action = instruction->cost->action;
     if (instruction->memory < 0) {
@@ -85,10 +100,10 @@ static bool place_find(const struct core_values *values, const struct core_instr
         return action == CORE_ACTION_PUSH || action == CORE_ACTION_POP;
     }
     if (form->operands[instruction->memory].implicit ||
-        isa_reg_is_vector(form->operands[instruction->memory].reg_class) ||
-        !address_sum(values, instruction, address)) {
+        isa_reg_is_vector(form->operands[instruction->memory].reg_class)) {
         return false;
     }
+    *address = address_sum(values, instruction);
     /* Where a segment begins is not known: all of it is a place of its own. */
     address->symbol ^= (uint32_t)instruction->binding.address.segment << SEGMENT_BIT;
     if (instruction->copies && store && instruction->binding.address.base == RSP) { /* POP moves it first */
@@ -97,7 +112,7 @@ static bool place_find(const struct core_values *values, const struct core_instr
     return true;
 }
 
-struct core_places core_values_places(const struct core_values *values,
+struct core_places core_values_places(struct core_values *values,
                                       const struct core_instruction *instruction) {
     struct core_places places = {0};
     places.loads = instruction->loads && place_find(values, instruction, false, &places.load);
@@ -246,10 +261,7 @@ static struct core_word combine(struct core_values *values, enum core_action act
     bool plain = a.symbol == 0 && b.symbol == 0;
     switch (action) {
     case CORE_ACTION_ADD:
-        if (add_scaled(&a, b, 1)) {
-            return a;
-        }
-        break;
+        return add_scaled(values, a, b, 1);
     case CORE_ACTION_SUBTRACT:
         if (b.symbol == 0 || b.symbol == a.symbol) {
             return (struct core_word){.symbol = b.symbol == 0 ? a.symbol : 0, .number = a.number - b.number};
@@ -291,9 +303,8 @@ static struct core_word result(struct core_values *values, const struct core_ins
                                const struct core_store *forwarded) {
     const struct isa_form *form = &instruction->cost->form;
     enum core_action action = instruction->cost->action;
-    struct core_word address;
     if (action == CORE_ACTION_LEA) {
-        return address_sum(values, instruction, &address) ? address : unknown(values);
+        return address_sum(values, instruction);
     }
     if (action == CORE_ACTION_OPAQUE || form->explicit_count == 0) {
         return unknown(values);
@@ -404,7 +415,9 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     if (modify && !alone && !isnan(load->cost->modifies) && !indexed) {
         return fmax(0.0, load->cost->modifies - (double)load->to_store);
     }
-    if (!modify && !isnan(load->cost->forwarded) && !indexed && (store->general || !general)) {
+    /* What takes as long as a load came through the store buffer, whatever names the place. */
+    const bool known = !indexed || load->cost->forwarded >= forwarding->load;
+    if (!modify && !isnan(load->cost->forwarded) && known && (store->general || !general)) {
         return load->cost->forwarded;
     }
     if (!store->general || !general) {

@@ -14,7 +14,14 @@ struct core_word {
     uint64_t number;
 };
 
-enum { CORE_STORES_KEPT = 64, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
+/* What `a` and `b` times `scale` make together, of which neither is a plain number, or b is none and is
+ * scaled. */
+struct core_sum {
+    uint32_t a, b, symbol; /* symbol 0: not used yet */
+    uint8_t scale;
+};
+
+enum { CORE_STORES_KEPT = 64, CORE_SUMS_KEPT = 32, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
 
 /* The registers that name a place, and how often each was written before: the same name is the same place
  * without looking at what the registers hold. */
@@ -40,7 +47,9 @@ struct core_values {
     uint32_t writes[16]; /* of each register; PUSH and POP do not count, which decode follows ... */
     uint32_t added;      /* ... nor do additions of numbers to RSP, which it may follow */
     uint32_t symbols;    /* given out so far */
-    bool filled;         /* memory that nobody wrote holds `fill` in each quadword */
+    struct core_sum sums[CORE_SUMS_KEPT]; /* a ring */
+    uint32_t sum_count;
+    bool filled; /* memory that nobody wrote holds `fill` in each quadword */
     uint64_t fill;
     struct core_store stores[CORE_STORES_KEPT]; /* a ring */
     uint64_t store_count;
@@ -54,8 +63,7 @@ struct core_places {
     bool loads, stores; /* it does, and the address can be followed */
     struct core_word load, store;
 };
-struct core_places core_values_places(const struct core_values *values,
-                                      const struct core_instruction *instruction);
+struct core_places core_values_places(struct core_values *values, const struct core_instruction *instruction);
 
 /* The youngest store that overlaps the access; NULL: none that is known. */
 struct core_store *core_values_find(struct core_values *values, struct core_word address, unsigned bytes);

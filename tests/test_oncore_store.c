@@ -278,6 +278,37 @@ static void test_own_register(void **state) {
     }
 }
 
+/* What the data of a store on its way takes to a load's result: the content's latency, and the cycle that
+ * the store took for the other half of the round, but at rename; less than a tenth of a cycle is noise. */
+static void test_forwarded(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const uint8_t load[] = {0x8b, 0x03}; /* mov eax, [rbx] */
+    static const struct {
+        const char *sql;
+        double cycles;
+    } cases[] = {{"UPDATE latency SET cycles = 5 WHERE path = 'content'", 6.0},
+                 {"UPDATE latency SET cycles = 0.5 WHERE path = 'content'", 0.5},
+                 {"UPDATE latency SET cycles = 0.07 WHERE path = 'content'", 0.0}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path, CORE_TABLE("load_base") ";"
+                                             "UPDATE core SET value = 4;"
+                                             "UPDATE forms SET syntax = 'mov r32, m32';"
+                                             "DELETE FROM latency;"
+                                             "INSERT INTO latency SELECT id, 0, 'op2', 'op1', 'content', 0, "
+                                             "'upper', 0, 'ok', '', "
+                                             "NULL, NULL, NULL, '', NULL, run_id FROM forms;"
+                                             "INSERT INTO latency SELECT id, 1, 'op2', 'op1', 'address', 4, "
+                                             "'exact', 0, 'ok', '', "
+                                             "NULL, NULL, NULL, '', NULL, run_id FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        block_open(&opened, place, cases[i].sql, load, sizeof load);
+        assert_float_equal(opened.block.items[0].cost->forwarded, cases[i].cycles, 1e-6);
+        costs_close(&opened);
+    }
+}
+
 /* What writes a part of a register waits for the rest of it for a cycle, where the store has no such pair:
  * XLATB has one, since AL is an address, too. */
 static void test_part_of_a_register(void **state) {
@@ -426,6 +457,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_ports_of_stores, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_forwarded, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_slow_without_ports, place_open, place_close),

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which loads take their data from which stores, by what is known of their addresses. */
+#include "tests/oncore_table.h"
+
+#define ADD_AX_CX      "\x48\x01\xc8"                     /* add rax, rcx */
+#define LOAD_SUM       "\x48\x8b\x04\xcf"                 /* mov rax, [rdi+rcx*8] */
+#define LOAD_SUM_BELOW "\x48\x8b\x44\xcf\xf8"             /* mov rax, [rdi+rcx*8-8] */
+#define LOAD_SUM_ABOVE "\x48\x8b\x44\xcf\x08"             /* mov rax, [rdi+rcx*8+8] */
+#define LOAD_SUM_4     "\x48\x8b\x04\x8f"                 /* mov rax, [rdi+rcx*4] */
+#define LOAD_SI_SUM    "\x48\x8b\x04\xce"                 /* mov rax, [rsi+rcx*8] */
+#define STORE_SUM      "\x48\x89\x04\xcf"                 /* mov [rdi+rcx*8], rax */
+#define LOAD_DI_CX     "\x48\x8b\x04\x0f"                 /* mov rax, [rdi+rcx] */
+#define STORE_CX_DI    "\x48\x89\x04\x39"                 /* mov [rcx+rdi], rax */
+#define LOAD_SCALED    "\x48\x8b\x04\xcd\x40\x00\x00\x00" /* mov rax, [rcx*8+64] */
+#define STORE_SCALED   "\x48\x89\x04\xcd\x40\x00\x00\x00" /* mov [rcx*8+64], rax */
+#define LEA_DX_SUM     "\x48\x8d\x14\xcf"                 /* lea rdx, [rdi+rcx*8] */
+#define LOAD_DX        "\x48\x8b\x02"                     /* mov rax, [rdx] */
+#define ADD_CX_1       "\x48\x83\xc1\x01"                 /* add rcx, 1 */
+#define ADD_DI_CX      "\x48\x01\xcf"                     /* add rdi, rcx */
+#define LOAD_DI        "\x48\x8b\x07"                     /* mov rax, [rdi] */
+#define LOAD_CX        "\x48\x8b\x0e"                     /* mov rcx, [rsi] */
+#define MOV_DX_DI      "\x48\x89\xfa"                     /* mov rdx, rdi */
+#define ADD_DX_CX      "\x48\x01\xca"                     /* add rdx, rcx */
+
+enum { FORWARD = 4, LOAD = 5 /* cycles, as small_machine_make has them */ };
+
+static double chain(struct core_costs *costs, struct bytes code) {
+    struct core_prediction prediction = predict(costs, code, false);
+    double cycles = prediction.bounds[CORE_BOUND_CHAIN];
+    core_prediction_fini(&prediction);
+    return cycles;
+}
+
+/* The sum of two registers is the same place as long as both are the same, and one is as far from another as
+ * numbers say that were added to either. What goes through the store buffer takes no less than a load here.
+ */
+static void test_sums_of_registers(void **state) {
+    (void)state;
+    static const struct {
+        struct bytes code;
+        double cycles; /* from pass to pass */
+    } cases[] = {
+        {BYTES(LOAD_SUM ADD_AX_BX STORE_SUM), LOAD + 1},
+        {BYTES(LOAD_SUM_ABOVE ADD_AX_BX STORE_SUM), 0},
+        {BYTES(LOAD_SUM_4 ADD_AX_BX STORE_SUM), 0},
+        {BYTES(LOAD_SI_SUM ADD_AX_BX STORE_SUM), 0},
+        {BYTES(LOAD_SUM_BELOW ADD_AX_BX STORE_SUM ADD_CX_1), LOAD + 1},
+        {BYTES(LOAD_SUM_ABOVE ADD_AX_BX STORE_SUM ADD_CX_1), 1}, /* of rcx */
+        {BYTES(LOAD_DI_CX ADD_AX_BX STORE_CX_DI), LOAD + 1},
+        {BYTES(LOAD_SCALED ADD_AX_BX STORE_SCALED), LOAD + 1},
+        {BYTES(LEA_DX_SUM LOAD_DX ADD_AX_BX STORE_SUM), LOAD + 1},
+        {BYTES(MOV_DX_DI ADD_DX_CX LOAD_DX ADD_AX_BX STORE_CX_DI), LOAD + 1},
+        {BYTES(LOAD_CX LOAD_SUM ADD_AX_BX STORE_SUM), 0},           /* another rcx in each pass */
+        {BYTES(LOAD_DI ADD_AX_BX STORE_CX_DI ADD_DI_CX), LOAD + 1}, /* what the pass before moved on to */
+    };
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(LEA_DX_SUM), "1*p015", 1, 1);
+    form_add(&costs, BYTES(ADD_CX_1), "1*p015", 1, 1);
+    form_add(&costs, BYTES(MOV_DX_DI), "1*p015", 1, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_near(chain(&costs, cases[i].code), cases[i].cycles);
+    }
+    core_costs_fini(&costs);
+}
+
+/* A way through memory that was measured with a plain address is that of one with an index, too, if it is as
+ * long as a load: what is shorter knew the place by its name. */
+static void test_way_with_an_index(void **state) {
+    (void)state;
+    struct bytes plain = BYTES(LOAD_AX ADD_AX_BX STORE_AX), indexed = BYTES(LOAD_SUM ADD_AX_BX STORE_SUM);
+    struct core_costs costs;
+    small_machine_make(&costs);
+    parameter(&costs, "store_forward_far", LOAD + 4);
+    cost_of(&costs, BYTES(LOAD_AX))->forwarded = LOAD + 2;
+    assert_near(chain(&costs, plain), LOAD + 2 + 1);
+    assert_near(chain(&costs, indexed), LOAD + 2 + 1);
+    cost_of(&costs, BYTES(LOAD_AX))->forwarded = 0;
+    assert_near(chain(&costs, plain), 1);
+    assert_near(chain(&costs, indexed), LOAD + 4 + 1);
+    core_costs_fini(&costs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums_of_registers),
+        cmocka_unit_test(test_way_with_an_index),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
