@@ -235,7 +235,7 @@ static enum ip_status group_store(struct scan *scan, struct group *group, bool q
         const struct res_facts facts = facts_of(scan, group, n);
         bool spoilt = facts_spoilt(&facts);
         bool wavers = (facts.throughput != NULL && scan_throughput_wavers(facts.throughput)) ||
-                      (facts.latency != NULL && scan_latency_wavers(facts.latency));
+                      (facts.latency != NULL && scan_latency_wavers(facts.latency, facts.throughput));
         if (!quick || (!spoilt && !wavers)) {
             bool late = facts.usage != NULL && !group->settled[n];
             status = form_store(scan, &facts, late ? &group->suggested[n] : NULL, quick, err);

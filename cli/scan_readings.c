@@ -21,6 +21,10 @@ static const double NEARLY_ALIKE = 0.01;
 static const double ALIKE_THROUGHPUT = 0.05, ALIKE_THROUGHPUT_CYCLES = 0.02;
 /* Readings that are farther apart are of two kinds, and no mean of them is of any. */
 static const double APART_CYCLES = 1.0, APART_THROUGHPUT = 0.15;
+/* Of many readings of fewer cycles the same goes, with some noise, for what is to be trusted. */
+static const double SHORT_WITHIN = 1.2;
+/* A form that takes its time by itself bounds what chains of it can show, now more, now less. */
+static const double PACE_CYCLES = 3, PACED = 1.3;
 
 /* The values of what is trusted, ascending, and which readings they are. */
 struct told {
@@ -116,18 +120,25 @@ static bool merged_matters(const struct probe_latency *latency) {
     return matters;
 }
 
+/* Cycles from instance to instance, where they need none of each other's results; 0: not known. */
+static double pace_of(const struct probe_throughput *throughput) {
+    return throughput != NULL && is_trusted(throughput) ? throughput->cycles : 0.0;
+}
+
 static bool pair_wavers(const struct probe_latency *latency, const struct probe_latency_pair *pair,
-                        double cycles) {
+                        double pace, double cycles) {
     double within = pair->upper_bound ? WHOLE_WITHIN_BOUND : WHOLE_WITHIN;
     return changes_memory(pair) || fabs(cycles - round(cycles)) > within || cycles > AGAIN_CYCLES ||
+           (pace >= PACE_CYCLES && cycles <= PACED * pace) ||
            (pair->via[0] != '\0' && merged_matters(latency));
 }
 
-bool scan_latency_wavers(const struct probe_latency *latency) {
+bool scan_latency_wavers(const struct probe_latency *latency, const struct probe_throughput *throughput) {
     bool wavers = false;
     for (size_t i = 0; i < latency->count && !wavers; i++) {
         const struct probe_latency_pair *pair = &latency->pairs[i];
-        wavers = pair->measured && pair->verdict == HX_VERDICT_OK && pair_wavers(latency, pair, pair->cycles);
+        wavers = pair->measured && pair->verdict == HX_VERDICT_OK &&
+                 pair_wavers(latency, pair, pace_of(throughput), pair->cycles);
     }
     return wavers;
 }
@@ -157,10 +168,11 @@ static bool pair_wanted(const struct scan_readings *readings, size_t pair) {
     if (told.count == 0) {
         return false;
     }
+    const double pace = readings->throughput_count > 0 ? pace_of(&readings->throughputs[0]) : 0.0;
     bool wavers = false;
     for (unsigned i = 0; i < told.count; i++) {
         const struct probe_latency *from = &readings->latencies[told.from[i]];
-        wavers = wavers || pair_wavers(from, &from->pairs[pair], told.values[i]);
+        wavers = wavers || pair_wavers(from, &from->pairs[pair], pace, told.values[i]);
     }
     double low, high;
     alike_range(&told, &low, &high);
@@ -242,6 +254,15 @@ static unsigned last_asked(const struct scan_readings *readings, size_t pair) {
     return last;
 }
 
+/* Cycles by which readings of what is to be trusted may differ, but for a quarter at either end. */
+static double may_differ(const struct told *told, double low, enum probe_path path) {
+    const double rhythm = path == PROBE_PATH_CONTENT ? RHYTHM_CYCLES : 0.0;
+    if (low >= LONG_CYCLES) {
+        return fmax(LONG_WITHIN * low, rhythm);
+    }
+    return told->count >= SCAN_READINGS_SOME ? fmax(SHORT_WITHIN, rhythm) : INFINITY;
+}
+
 static void pair_settle(const struct scan_readings *readings, size_t pair, struct probe_latency_pair *to) {
     struct told told = pairs_told(readings, pair);
     *to = readings->latencies[told.count > 0 ? told.from[told_middle(&told)] : last_asked(readings, pair)]
@@ -255,8 +276,7 @@ static void pair_settle(const struct scan_readings *readings, size_t pair, struc
     to->cycles = told_value(&told, APART_CYCLES);
     double low, high;
     told_range(&told, &low, &high);
-    double within = fmax(LONG_WITHIN * low, to->path == PROBE_PATH_CONTENT ? RHYTHM_CYCLES : 0.0);
-    if (low >= LONG_CYCLES && high - low > within) {
+    if (high - low > may_differ(&told, low, to->path)) {
         to->verdict = HX_VERDICT_UNSTABLE;
         (void)snprintf(to->why, sizeof to->why, "unstable: %u processes measured %.1f to %.1f cycles",
                        told.count, told.values[0], told.values[told.count - 1]);

@@ -38,15 +38,17 @@ uint64_t scan_readings_pairs(const struct scan_readings *readings);
 /* What they say, of each pair of operands alone: the median of those that are to be trusted; of
  * SCAN_READINGS_SOME and more that are near each other the mean of the third in the middle; where none is to
  * be trusted, the last. Of more than 25 cycles the readings (of five but the least and the longest) must
- * agree within 3 %, or nothing is to be trusted. `throughput` and `latency` are written where there are
+ * agree within 3 %, of less, where there are SCAN_READINGS_SOME, within 1.2 cycles, of what goes through
+ * memory within 2.2, or nothing is to be trusted. `throughput` and `latency` are written where there are
  * readings; the caller owns the latency, and the readings are used up. */
 void scan_readings_settle(struct scan_readings *readings, struct probe_throughput *throughput,
                           struct probe_latency *latency);
 void scan_readings_fini(struct scan_readings *readings);
 
 /* May another process say something else of what is measured and trusted? Of a throughput that is no ratio of
- * small numbers, of a latency that is no whole number of cycles or long, or of what changes its memory. */
+ * small numbers, of a latency that is no whole number of cycles or long, or no longer than the form takes by
+ * itself (`throughput`; NULL: not known), or of what changes its memory. */
 bool scan_throughput_wavers(const struct probe_throughput *throughput);
-bool scan_latency_wavers(const struct probe_latency *latency);
+bool scan_latency_wavers(const struct probe_latency *latency, const struct probe_throughput *throughput);
 
 #endif
