@@ -8,6 +8,7 @@
 #include "harness/host.h"
 #include "harness/port_events.h"
 #include "isa/assemble.h"
+#include "power/energy.h"
 
 static const struct cli_column columns[] = {
     {.name = "check"}, {.name = "value"}, {.name = "state"}, {.name = "advice"}, {.name = NULL},
@@ -98,9 +99,24 @@ static void counter_lines(struct doctor *doctor) {
              open ? "" : "for --timer papi: sysctl kernel.perf_event_paranoid=2", "%d",
              host->perf_event_paranoid);
     }
-    line(doctor, "energy", host->rapl ? "ok" : "degraded",
-         host->rapl ? "" : "time is measured here, energy is not", "%s",
-         host->rapl ? "RAPL through powercap" : "no counter");
+}
+
+/* The counter that `power --calibrate` would read. */
+static void energy_line(struct doctor *doctor) {
+    const char *root = doctor->settings->root != NULL ? doctor->settings->root : "";
+    struct pw_energy_counter counter;
+    struct ip_error err = {0};
+    int cpu = doctor->host->cpu < 0 ? 0 : doctor->host->cpu;
+    if (pw_energy_open(&counter, root, cpu, root[0] == '\0' ? &pw_papi_library : NULL, &err) == IP_OK) {
+        line(doctor, "energy", "ok", "", "RAPL through %s", counter.papi == NULL ? "powercap" : "PAPI");
+        pw_energy_close(&counter);
+    } else if (err.errno_value != 0) {
+        line(doctor, "energy", "degraded",
+             "energy_uj is root's on most systems: 'power --calibrate' needs root",
+             "RAPL through powercap, whose counter cannot be read");
+    } else {
+        line(doctor, "energy", "degraded", "time is measured here, energy is not", "no counter");
+    }
 }
 
 static void cores_line(struct doctor *doctor) {
@@ -266,6 +282,7 @@ static int doctor_run(const struct cli_command *command, struct cli_settings *se
     clock_lines(&doctor);
     neighbour_lines(&doctor);
     counter_lines(&doctor);
+    energy_line(&doctor);
     if (settings->root == NULL) {
         bool nasm = nasm_line(&doctor);
         bool timer = timer_lines(&doctor);

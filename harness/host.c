@@ -235,7 +235,6 @@ static void kernel_read(struct hx_host *host, const char *root) {
     hx_host_cpu_file(path, host->cpu, HX_HOST_DRIVER);
     (void)hx_host_word_read(root, path, host->scaling_driver, sizeof host->scaling_driver);
     (void)hx_host_word_read(root, HX_HOST_CLOCKSOURCE, host->clocksource, sizeof host->clocksource);
-    host->rapl = hx_host_word_read(root, HX_HOST_RAPL, word, sizeof word);
     if (hx_host_word_read(root, HX_HOST_NO_TURBO, word, sizeof word)) {
         memcpy(host->turbo, word[0] == '0' ? "on" : "off", word[0] == '0' ? 3 : 4);
     } else if (hx_host_word_read(root, HX_HOST_BOOST, word, sizeof word)) {

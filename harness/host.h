@@ -28,7 +28,6 @@ struct hx_host {
     char smt_active[8];     /* "0", "1" or "" (sysfs) */
     char governor[32], scaling_driver[32]; /* "" where there is no cpufreq */
     char turbo[8];                         /* "on", "off", "" */
-    bool rapl;                             /* powercap has an energy counter of the package */
     char clocksource[32];                  /* the kernel's current one, "" where unknown */
     int perf_event_paranoid;               /* -99: unknown */
     uint64_t l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;

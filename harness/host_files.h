@@ -14,7 +14,6 @@
 #define HX_HOST_SMT         "/sys/devices/system/cpu/smt/active"
 #define HX_HOST_NO_TURBO    "/sys/devices/system/cpu/intel_pstate/no_turbo"
 #define HX_HOST_BOOST       "/sys/devices/system/cpu/cpufreq/boost"
-#define HX_HOST_RAPL        "/sys/class/powercap/intel-rapl:0/name"
 #define HX_HOST_CORES       "/sys/devices/cpu_core/cpus"
 #define HX_HOST_ATOMS       "/sys/devices/cpu_atom/cpus"
 #define HX_HOST_LOW_POWER   "/sys/devices/cpu_lowpower/cpus"
@@ -24,6 +23,8 @@
 #define HX_HOST_SIBLINGS "topology/thread_siblings_list"
 #define HX_HOST_GOVERNOR "cpufreq/scaling_governor"
 #define HX_HOST_DRIVER   "cpufreq/scaling_driver"
+#define HX_HOST_PACKAGE  "topology/physical_package_id"
+#define HX_HOST_DIE      "topology/die_id"
 
 /* What only instructions tell; in a recorded tree these are files. */
 #define HX_HOST_CPUID      "/cpuid.raw"  /* libcpuid's raw dump */

@@ -104,7 +104,8 @@ static enum ip_status instructions_record(const char *directory, int cpu, struct
 
 /* What the system says of one CPU. */
 static enum ip_status cpu_record(const char *directory, int cpu, struct ip_error *err) {
-    static const char *const files[] = {HX_HOST_SIBLINGS, HX_HOST_GOVERNOR, HX_HOST_DRIVER};
+    static const char *const files[] = {HX_HOST_SIBLINGS, HX_HOST_GOVERNOR, HX_HOST_DRIVER, HX_HOST_PACKAGE,
+                                        HX_HOST_DIE};
     enum ip_status status = IP_OK;
     for (size_t i = 0; status == IP_OK && i < sizeof files / sizeof files[0]; i++) {
         char path[128];
@@ -114,10 +115,24 @@ static enum ip_status cpu_record(const char *directory, int cpu, struct ip_error
     return status;
 }
 
+/* The energy counters: where one may not be read, its name alone tells that it is there. */
+static enum ip_status energy_record(const char *directory, struct ip_error *err) {
+    static const char *const files[] = {"name", "energy_uj", "max_energy_range_uj"};
+    enum { ZONES = 64, FILES = sizeof files / sizeof files[0] };
+    enum ip_status status = IP_OK;
+    for (unsigned i = 0; status == IP_OK && i < ZONES * FILES; i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "/sys/class/powercap/intel-rapl:%u/%s", i / FILES,
+                       files[i % FILES]);
+        status = file_copy(directory, path, err);
+    }
+    return status;
+}
+
 enum ip_status hx_host_record(const char *directory, int cpu, struct ip_error *err) {
     static const char *const paths[] = {
-        HX_HOST_CPUINFO,     HX_HOST_PARANOID, HX_HOST_SMT,   HX_HOST_NO_TURBO, HX_HOST_BOOST,
-        HX_HOST_CLOCKSOURCE, HX_HOST_RAPL,     HX_HOST_CORES, HX_HOST_ATOMS,    HX_HOST_LOW_POWER,
+        HX_HOST_CPUINFO,     HX_HOST_PARANOID, HX_HOST_SMT,   HX_HOST_NO_TURBO,  HX_HOST_BOOST,
+        HX_HOST_CLOCKSOURCE, HX_HOST_CORES,    HX_HOST_ATOMS, HX_HOST_LOW_POWER,
     };
     if (directory[0] == '\0' || strlen(directory) > 4000) {
         return ip_fail(err, IP_USAGE, "'%.40s' cannot be the name of a directory", directory);
@@ -135,6 +150,9 @@ enum ip_status hx_host_record(const char *directory, int cpu, struct ip_error *e
     }
     if (status == IP_OK && measured > 0) {
         status = cpu_record(directory, measured, err);
+    }
+    if (status == IP_OK) {
+        status = energy_record(directory, err);
     }
     for (size_t i = 0; status == IP_OK && i < sizeof paths / sizeof paths[0]; i++) {
         status = file_copy(directory, paths[i], err);
