@@ -9,11 +9,12 @@
 
 #include "results/queries.h"
 
+/* SQLite does not tell a full disk from a bound on files: either may have cut a write short. */
 static enum ip_status full(const char *path, struct ip_error *err) {
     return ip_fail(
         err, IP_IO,
-        "no room left for the store '%.200s': free some space and run the same command again; what was "
-        "stored before is kept",
+        "no room left for the store '%.200s', or files may not grow so large (ulimit -f): free some "
+        "space or raise that limit, and run the same command again; what was stored before is kept",
         path);
 }
 
@@ -71,11 +72,7 @@ enum ip_status res_sql_fail(sqlite3 *db, const char *path, struct ip_error *err)
                            : input_output(path, reason, err);
     case SQLITE_IOERR:
         if (reason == 0 && write_failed(sqlite3_extended_errcode(db))) {
-            return ip_fail(
-                err, IP_IO,
-                "cannot write the store '%.200s': no room left, or files may not grow so large (ulimit -f); "
-                "what was stored before is kept, and the same command goes on",
-                path);
+            return full(path, err);
         }
         return input_output(path, reason, err);
     default:

@@ -308,8 +308,8 @@ enum ip_status res_store_open(struct res_store **store, const char *path, const 
     return IP_OK;
 }
 
-/* A store in a directory where we may not write cannot have the shared memory that its write-ahead log needs.
- * When there is no log, nobody writes, and SQLite may take the file as it is. */
+/* A store in a directory where we may not write, or on a full disk, cannot have the shared memory that its
+ * write-ahead log needs. When there is no log, nobody writes, and SQLite may take the file as it is. */
 static enum ip_status connect_immutable(struct res_store *store, struct ip_error *err) {
     struct ip_text name = {0};
     ip_text_append(&name, "file:");
@@ -325,6 +325,13 @@ static enum ip_status connect_immutable(struct res_store *store, struct ip_error
     (void)sqlite3_close(store->db);
     store->db = NULL;
     return connect(store, &name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+}
+
+/* Is that how reading it failed? */
+static bool memory_refused(sqlite3 *db) {
+    int reason = sqlite3_errcode(db) & 0xff;
+    return reason == SQLITE_CANTOPEN || reason == SQLITE_READONLY || reason == SQLITE_FULL ||
+           reason == SQLITE_IOERR;
 }
 
 static bool log_exists(const char *path) {
@@ -358,9 +365,7 @@ enum ip_status res_store_open_readonly(struct res_store **store, const char *pat
     bool empty = false;
     if (status == IP_OK) {
         status = schema_check(opened, &empty, err);
-        int reason = sqlite3_errcode(opened->db) & 0xff;
-        if (status != IP_OK && (reason == SQLITE_CANTOPEN || reason == SQLITE_READONLY) &&
-            !log_exists(path)) {
+        if (status != IP_OK && memory_refused(opened->db) && !log_exists(path)) {
             status = connect_immutable(opened, err);
             status = status == IP_OK ? schema_check(opened, &empty, err) : status;
         }

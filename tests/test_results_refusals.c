@@ -2,6 +2,7 @@
 /* What a store refuses, with one line that names it, and leaves as it is. */
 #include "tests/results_samples.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -206,8 +207,7 @@ static void open_unprivileged(const struct place *place, struct verdict *verdict
     res_store_close(store);
 }
 
-static void read_unprivileged(const struct place *place, struct verdict *verdict) {
-    privileges_drop();
+static void read_one(const struct place *place, struct verdict *verdict) {
     struct res_store *store = NULL;
     struct res_form form = {0};
     struct ip_error err = {0};
@@ -219,6 +219,11 @@ static void read_unprivileged(const struct place *place, struct verdict *verdict
     verdict->stored = (unsigned)form.pair_count;
     res_form_fini(&form);
     res_store_close(store);
+}
+
+static void read_unprivileged(const struct place *place, struct verdict *verdict) {
+    privileges_drop();
+    read_one(place, verdict);
 }
 
 static void test_readonly_directory(void **state) {
@@ -310,6 +315,27 @@ static void fill(const struct place *place, struct verdict *verdict) {
     res_store_close(store);
 }
 
+/* Reading writes nothing. */
+static void read_limited(const struct place *place, struct verdict *verdict) {
+    struct rlimit limit = {.rlim_cur = 1024, .rlim_max = 1024};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+        _exit(3);
+    }
+    read_one(place, verdict);
+}
+
+/* Takes all room that is left beside the store. */
+static void room_take(const struct place *place) {
+    char path[128], block[4096] = {0};
+    (void)snprintf(path, sizeof path, "%s/ballast", place->directory);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    while (fd >= 0 && write(fd, block, sizeof block) > 0) {
+    }
+    assert_int_equal(errno, ENOSPC);
+    assert_int_equal(close(fd), 0);
+}
+
 static void fill_limited(const struct place *place, struct verdict *verdict) {
     struct rlimit limit = {.rlim_cur = 2u << 20, .rlim_max = 2u << 20};
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -351,11 +377,14 @@ static void test_file_may_not_grow(void **state) {
     struct place *place = *state;
     struct verdict verdict = in_child(fill_limited, place);
     assert_int_equal(verdict.status, IP_IO);
-    if (strstr(verdict.text, "no room left") == NULL) {
+    if (strstr(verdict.text, "may not grow so large (ulimit -f)") == NULL) {
         fail_msg("after %u forms: %s", verdict.stored, verdict.text);
     }
     assert_true(verdict.stored > 10);
     expect_intact(place, verdict.stored);
+    verdict = in_child(read_limited, place);
+    assert_string_equal(verdict.text, "");
+    assert_int_equal(verdict.stored, SAMPLE_PAIRS);
 }
 
 static void test_disk_full(void **state) {
@@ -369,11 +398,13 @@ static void test_disk_full(void **state) {
         assert_int_equal(rmdir(small.directory), 0);
         skip();
     }
-    struct verdict verdict = in_child(fill, &small);
+    struct verdict verdict = in_child(fill, &small), read = {.text = "not read"};
     /* Room again, as the message asks for. */
     bool grown = mount("isaprobe-test", small.directory, "tmpfs", MS_REMOUNT, "size=32m") == 0;
     if (grown && verdict.status == IP_IO) {
         expect_intact(&small, verdict.stored);
+        room_take(&small);
+        read = in_child(read_one, &small);
     }
     assert_int_equal(umount2(small.directory, MNT_DETACH), 0);
     assert_int_equal(rmdir(small.directory), 0);
@@ -383,6 +414,8 @@ static void test_disk_full(void **state) {
         fail_msg("after %u forms: %s", verdict.stored, verdict.text);
     }
     assert_true(verdict.stored > 10);
+    assert_string_equal(read.text, "");
+    assert_int_equal(read.stored, SAMPLE_PAIRS);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, place_open, place_close)
