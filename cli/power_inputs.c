@@ -11,18 +11,15 @@
 #include "power/reader.h"
 #include "scc_model/scc.h"
 
-/* Of what an option gives: products of a few of them are still finite. */
-#define NUMBER_MAX 1e18
-
 enum ip_status cli_power_number(const char *option, const char *given, double low, double *value,
                                 struct ip_error *err) {
     double number;
     if (given == NULL) {
         return IP_OK;
     }
-    if (!pw_number(given, &number) || number < low || number > NUMBER_MAX) {
+    if (!pw_number(given, &number) || number < low || number > PW_NUMBER_MAX) {
         return ip_fail(err, IP_USAGE, "--%s takes a number from %g to %g, not '%.60s'", option, low,
-                       NUMBER_MAX, given);
+                       PW_NUMBER_MAX, given);
     }
     *value = number;
     return IP_OK;
@@ -73,8 +70,9 @@ static enum ip_status machine_load(struct pw_machine *machine, const struct cli_
                        "no machine '%.100s': scc and host are built in, and no file has that name", name);
     }
     if (status == IP_OK && machine->power == PW_POWER_FITTED && !settings->quiet) {
-        cli_message("power", "fitted from %zu settings: C %.4g nF, static %.4g W%s; at most %.1f %% off",
-                    machine->fit.points, machine->fit.capacitance_f * 1e9, machine->fit.static_w,
+        cli_message("power", "fitted from %zu settings: C %.4g nF%s, static %.4g W%s; at most %.1f %% off",
+                    machine->fit.points, machine->fit.capacitance_f * 1e9,
+                    machine->fit.capacitance_clamped ? " (it would be negative)" : "", machine->fit.static_w,
                     machine->fit.static_clamped ? " (it would be negative)" : "",
                     machine->fit.worst_relative * 100);
     }

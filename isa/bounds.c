@@ -26,17 +26,18 @@ int isa_bounds_attributes_init(posix_spawnattr_t *attributes) {
 }
 
 /* Returns the bound that holds. */
-static uint64_t limit_set(pid_t child, int resource, uint64_t most) {
+static struct isa_bound limit_set(pid_t child, int resource, uint64_t most) {
+    const struct isa_bound ours = {.most = most};
     struct rlimit limit;
     if (prlimit(child, resource, NULL, &limit) != 0) {
-        return most; /* it has ended already */
+        return ours; /* it has ended already */
     }
     if (limit.rlim_cur <= most) {
-        return limit.rlim_cur;
+        return (struct isa_bound){.most = limit.rlim_cur, .inherited = true};
     }
     limit.rlim_cur = most;
     (void)prlimit(child, resource, &limit, NULL);
-    return most;
+    return ours;
 }
 
 struct isa_bounds isa_bounds_set(pid_t child, size_t source_bytes) {
@@ -49,10 +50,23 @@ struct isa_bounds isa_bounds_set(pid_t child, size_t source_bytes) {
     return bounds;
 }
 
-static struct isa_bound_met bytes_met(uint64_t bytes, const char *what) {
+/* `option` of ulimit shows the bound that this process had. */
+static struct isa_bound_met bound_met(struct isa_bound bound, const char *unit, char option) {
     struct isa_bound_met met;
-    (void)snprintf(met.text, sizeof met.text, "%" PRIu64 " MB of %s", (bytes + 0xfffff) >> 20, what);
+    char whose[16] = "";
+    if (bound.inherited) {
+        (void)snprintf(whose, sizeof whose, " (ulimit -%c)", option);
+    }
+    (void)snprintf(met.text, sizeof met.text, "%" PRIu64 " %s%s", bound.most, unit, whose);
     return met;
+}
+
+static struct isa_bound_met bytes_met(struct isa_bound bound, const char *what, char option) {
+    bool mega = bound.most % (1 << 20) == 0;
+    char unit[24];
+    (void)snprintf(unit, sizeof unit, "%cB of %s", mega ? 'M' : 'K', what);
+    bound.most = mega ? bound.most >> 20 : (bound.most + 1023) >> 10;
+    return bound_met(bound, unit, option);
 }
 
 /* NASM says "critical: SOURCE:LINE: out of memory!", as "out of memory allocating N bytes" or "memory
@@ -65,11 +79,11 @@ static bool memory_lacked(const char *words) {
 struct isa_bound_met isa_bounds_met(const struct isa_bounds *bounds, int state, const char *words) {
     struct isa_bound_met met = {""};
     if (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU) {
-        (void)snprintf(met.text, sizeof met.text, "%" PRIu64 " s of CPU time", bounds->cpu_s);
+        met = bound_met(bounds->cpu_s, "s of CPU time", 't');
     } else if (WIFSIGNALED(state) && WTERMSIG(state) == SIGXFSZ) {
-        met = bytes_met(bounds->output_bytes, "output");
+        met = bytes_met(bounds->output_bytes, "output", 'f');
     } else if (WIFEXITED(state) && WEXITSTATUS(state) != 0 && memory_lacked(words)) {
-        met = bytes_met(bounds->memory_bytes, "memory");
+        met = bytes_met(bounds->memory_bytes, "memory", 'v');
     }
     return met;
 }

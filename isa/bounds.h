@@ -10,12 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a child may take. */
-struct isa_bounds {
-    uint64_t cpu_s, memory_bytes, output_bytes;
+struct isa_bound {
+    uint64_t most;
+    bool inherited; /* this process's own, which is closer */
 };
 
-/* "10 s of CPU time": what a child would have taken more of; "": it was not stopped. */
+/* What a child may take. */
+struct isa_bounds {
+    struct isa_bound cpu_s, memory_bytes, output_bytes;
+};
+
+/* "10 s of CPU time", "1 KB of output (ulimit -f)" where the bound is this process's own: what a child would
+ * have taken more of; "": it was not stopped. */
 struct isa_bound_met {
     char text[48];
 };

@@ -38,6 +38,12 @@ static enum ip_status setting_measure(struct pw_setting *setting, bool *taken, s
         return IP_OK;
     }
     double watts = pw_energy_between_uj(counter, before, after) / 1e6 / elapsed_s;
+    if (watts < 0) {
+        ip_lines_printf(notes,
+                        "the energy counter went back at %.0f MHz, and its range is not told: left out",
+                        setting->freq_hz / 1e6);
+        return IP_OK;
+    }
     if (!(watts > 0) || !isfinite(watts)) {
         ip_lines_printf(notes, "the energy counter stood still at %.0f MHz: left out",
                         setting->freq_hz / 1e6);

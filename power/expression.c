@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "common/text.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -34,6 +35,18 @@ static void blanks_skip(struct parser *p) {
 
 static double parse_sum(struct parser *p);
 
+static double name_fail(struct parser *p) {
+    struct ip_text what = {0};
+    ip_text_append(&what, "an unknown name (known: ");
+    for (size_t i = 0; i < p->count; i++) {
+        ip_text_printf(&what, "%s%s", i > 0 ? ", " : "", p->variables[i].name);
+    }
+    ip_text_append(&what, p->count > 0 ? ")" : "none here)");
+    (void)parse_fail(p, ip_text_string(&what));
+    ip_text_fini(&what);
+    return 0;
+}
+
 static double parse_name(struct parser *p) {
     size_t length = 0;
     while (ip_ascii_is_alnum(p->at[length]) || p->at[length] == '_') {
@@ -45,7 +58,7 @@ static double parse_name(struct parser *p) {
             return p->variables[i].value;
         }
     }
-    return parse_fail(p, "an unknown name (known: size, unroll)");
+    return name_fail(p);
 }
 
 static double parse_atom(struct parser *p) {

@@ -45,6 +45,7 @@ bool pw_fit(struct pw_fit *fit, const struct pw_setting *settings, size_t count)
     result.static_w = mean_y - result.capacitance_f * mean_x;
     if (result.capacitance_f < 0) {
         /* Power that falls with V²·f has no physical C: all of it is static. */
+        result.capacitance_clamped = result.capacitance_f * top < -1e-9 * mean_y;
         result.capacitance_f = 0;
         result.static_w = mean_y;
     } else if (result.static_w < 0) {

@@ -49,7 +49,7 @@ struct pw_fit {
     double capacitance_f, static_w;
     double worst_relative; /* largest |model - measured| / measured */
     size_t points;
-    bool static_clamped; /* least squares wanted a negative static power: it was set to 0 */
+    bool capacitance_clamped, static_clamped; /* least squares wanted it negative: it was set to 0 */
 };
 
 struct pw_machine {

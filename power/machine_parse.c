@@ -177,8 +177,8 @@ static enum ip_status parse_pending(struct parse *p, struct ip_error *err) {
     const struct pw_reader *reader = &p->reader;
     double pending = 0;
     if (reader->count != 3 || strcmp(reader->words[2], "requests") != 0 ||
-        !pw_number(reader->words[1], &pending) || pending < 1 || pending > 1e6) {
-        return pw_reader_fail(reader, err, "write 'pending N requests', N at least 1");
+        !pw_number(reader->words[1], &pending) || pending < 1 || pending > PW_NUMBER_MAX) {
+        return pw_reader_fail(reader, err, "write 'pending N requests', N from 1 to %g", PW_NUMBER_MAX);
     }
     p->machine->pending = pending;
     return IP_OK;

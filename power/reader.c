@@ -184,8 +184,9 @@ enum ip_status pw_count(const struct pw_reader *reader, size_t *at, const char *
         return pw_reader_fail(reader, err, "the %s is missing: a whole number", what);
     }
     const char *word = reader->words[*at];
-    if (!pw_number(word, &number) || number != floor(number) || number < 0 || number > 1e15) {
-        return pw_reader_fail(reader, err, "the %s is a whole number, not '%.40s'", what, word);
+    if (!pw_number(word, &number) || number != floor(number) || number < 0 || number > PW_NUMBER_MAX) {
+        return pw_reader_fail(reader, err, "the %s is a whole number of at most %g, not '%.40s'", what,
+                              PW_NUMBER_MAX, word);
     }
     *value = number;
     *at += 1;

@@ -50,6 +50,9 @@ bool pw_reader_raw(struct pw_reader *reader);
 enum ip_status pw_reader_fail(const struct pw_reader *reader, struct ip_error *err, const char *format, ...)
     IP_PRINTF(3, 4);
 
+/* The most that a count or an option may be: products of a few of them are still finite. */
+#define PW_NUMBER_MAX 1e18
+
 /* A finite decimal number that fills the whole word. */
 bool pw_number(const char *word, double *number);
 

@@ -239,10 +239,10 @@ static void test_source_without_end(void **state) {
     assert_int_equal(setrlimit(RLIMIT_CPU, &before), 0);
     assert_string_equal(err.place, "block");
     char expected[160];
-    (void)snprintf(
-        expected, sizeof expected,
-        "NASM would take more than %lu s of CPU time: give a block whose 'times' and %%rep repeat less",
-        (unsigned long)second.rlim_cur);
+    (void)snprintf(expected, sizeof expected,
+                   "NASM would take more than %lu s of CPU time (ulimit -t): give a block whose 'times' and "
+                   "%%rep repeat less",
+                   (unsigned long)second.rlim_cur);
     assert_string_equal(err.text, expected);
     assert_int_equal(isa_assemble_source("block", "resb 400000000000\n", &code, &err), IP_SYNTAX);
     assert_non_null(strstr(err.text, "more than 512 MB of memory"));
@@ -250,6 +250,26 @@ static void test_source_without_end(void **state) {
     assert_int_equal(isa_assemble_source("block", "times 1000 nop\n", &code, &err), IP_OK);
     assert_int_equal(code.length, 1000);
     ip_text_fini(&code);
+}
+
+/* A bound of this process's own is told as such. */
+static void test_bound_of_our_own(void **state) {
+    (void)state;
+    const char *lines[40];
+    struct isa_code codes[40];
+    struct ip_error err = {0};
+    struct rlimit before, small;
+    for (size_t i = 0; i < 40; i++) {
+        lines[i] = "nop";
+    }
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1024;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum ip_status status = isa_assemble_lines(lines, 40, codes, NULL, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, IP_FAILED);
+    assert_string_equal(err.text, "NASM would take more than 1 KB of output (ulimit -f) for 40 lines");
 }
 
 static void test_nasm_missing(void **state) {
@@ -359,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_many_lines),
         cmocka_unit_test(test_source),
         cmocka_unit_test(test_source_without_end),
+        cmocka_unit_test(test_bound_of_our_own),
         cmocka_unit_test(test_nasm_missing),
         cmocka_unit_test(test_nasm_broken),
         cmocka_unit_test(test_low_descriptors),

@@ -428,6 +428,29 @@ static void calibration_without_volts(void **state) {
     fake_fini(&fake);
 }
 
+/* A counter that wraps where nobody says at what: the setting that meets it is left out. */
+static void calibration_without_range(void **state) {
+    (void)state;
+    struct fake fake;
+    struct pw_machine machine;
+    struct ip_lines notes = {0};
+    struct ip_error err = {0};
+    char path[PW_PATH_MAX];
+    fake_init(&fake);
+    assert_true(pw_path(path, sizeof path, fake.root, RAPL "max_energy_range_uj"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sweep(&fake, &machine, &notes, &err), IP_OK);
+    restored_expect(&fake);
+    assert_int_equal(machine.setting_count, 3);
+    bool told = false;
+    for (size_t i = 0; i < notes.count; i++) {
+        told = told || strstr(notes.items[i], "went back at 1600 MHz, and its range is not told") != NULL;
+    }
+    assert_true(told);
+    ip_lines_fini(&notes);
+    fake_fini(&fake);
+}
+
 static void calibration_stops(void **state) {
     (void)state;
     for (int way = 0; way < 4; way++) {
@@ -557,6 +580,7 @@ int main(void) {
         cmocka_unit_test(papi_answers),
         cmocka_unit_test(calibration_of_recorded_trees),
         cmocka_unit_test(calibration_without_volts),
+        cmocka_unit_test(calibration_without_range),
         cmocka_unit_test(calibration_stops),
         cmocka_unit_test(calibration_needs),
         cmocka_unit_test(calibration_names_all),

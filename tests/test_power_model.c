@@ -246,11 +246,15 @@ static void fit_limits(void **state) {
     /* The straight line would cut the axis below 0. */
     const struct pw_setting steep[] = {{0, 2e9, 1, 10}, {0, 1e9, 1, 4}};
     assert_true(pw_fit(&fit, steep, 2));
-    assert_true(fit.static_clamped && fit.static_w == 0);
+    assert_true(fit.static_clamped && fit.static_w == 0 && !fit.capacitance_clamped);
     assert_near(fit.capacitance_f * 1e9, (2 * 10 + 1 * 4) / 5.0, 1e-9);
     const struct pw_setting falling[] = {{0, 2e9, 1, 4}, {0, 1e9, 1, 6}};
     assert_true(pw_fit(&fit, falling, 2));
-    assert_true(fit.capacitance_f == 0 && fit.static_w == 5);
+    assert_true(fit.capacitance_clamped && fit.capacitance_f == 0 && fit.static_w == 5 &&
+                !fit.static_clamped);
+    const struct pw_setting even[] = {{0, 2e9, 1, 5}, {0, 1e9, 1, 5}}; /* 0 is what fits */
+    assert_true(pw_fit(&fit, even, 2));
+    assert_true(fit.capacitance_f == 0 && !fit.capacitance_clamped);
 }
 
 static void dot_get(struct pw_machine *machine, struct pw_point *points) {
