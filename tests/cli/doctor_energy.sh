@@ -3,7 +3,6 @@
 # The energy counter is the one that `power --calibrate` would read: of the package's zone, whatever its number, and
 # readable.
 tree() {
-    rm -rf "$T/$1"
     cp -r tests/data/host/metal "$T/$1"
     chmod -R u+w "$T/$1"
     zones=$T/$1/sys/class/powercap
