@@ -391,6 +391,7 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     forwarding->other = fmax(isnan(other) ? 0.0 : other, loop ? 0.0 : forwarding->part);
     forwarding->added = isnan(added) ? forwarding->other : added;
     forwarding->written = fmax(forwarding->other, isnan(written) ? 0.0 : written);
+    forwarding->changed = probe_core_get(core, PROBE_CORE_STORE_FORWARD_CHANGED);
     forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
     forwarding->vector = isnan(vector) ? forwarding->far : vector;
     forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
@@ -443,7 +444,10 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     const struct core_name name = name_of(values, load, false);
     if (!name_same(store->name, name)) {
         const bool stack = store->name.base == RSP && name.base == RSP;
-        return fmax(cycles, stack ? forwarding->written : forwarding->other);
+        const double least = stack ? forwarding->written : forwarding->other;
+        const bool changes = load->loads && load->stores && !load->copies;
+        const double most = forwarding->changed - (double)load->to_store; /* which comes on top of this */
+        return fmax(cycles, changes && most < least ? most : least);
     }
     return fmax(cycles, store->name.base_added != name.base_added ? forwarding->added : 0.0);
 }

@@ -79,6 +79,8 @@ struct core_forwarding {
     double added; /* ... at least, where both name it by RSP, and numbers were added to that between */
     double written; /* ... at least, where both name it by RSP, which was written in another way between */
     double part;    /* ... at least, where the load begins behind the store */
+    double changed; /* ... at most, with the operation, where the load is of an instruction that stores its
+                       result there; NaN: not known */
     double far;     /* through the store buffer */
     double vector;
     double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */

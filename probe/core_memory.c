@@ -75,6 +75,8 @@ static const struct experiment experiments[] = {
          "chain of mov [r14], rax, mov rax, [r14] and an addition, less its one cycle"),
     LINK("store_forward_far", "mov ebx, 0", "mov [r14+rbx], rax; mov rax, [r14+rbx]; add rax, rcx", 0,
          READ_LESS_ONE, false, "chain of store and load at [r14+rbx] and an addition, less its one cycle"),
+    LINK("store_forward_changed", "mov ecx, 0", "mov rbx, [r14+8]; add [rbx], rcx", 0, READ_CYCLES, true,
+         "chain of add [rbx], rcx, each behind mov rbx, [r14+8]"),
     LINK("store_forward_vector", "", "movups [r14], xmm0; movups xmm0, [r14]", GEN_USES_XMM, READ_CYCLES,
          false, "chain of movups [r14], xmm0 and back"),
     LINK(NULL, "mov ecx, 0", "add rsp, rcx", 0, READ_CYCLES, false, NULL),

@@ -80,6 +80,7 @@ static const struct {
     [PROBE_CORE_LINE_ENTRY] = {"line_entry", "instructions"},
     [PROBE_CORE_LINE_ACROSS] = {"line_across", ""},
     [PROBE_CORE_LOAD_TURNS] = {"load_turns", "cycles more"},
+    [PROBE_CORE_STORE_FORWARD_CHANGED] = {"store_forward_changed", "cycles"},
 };
 
 static const char *const kinds[] = {"fuse ",   "eliminate ", "idiom ", "micro ", "micro_index ", "after ",

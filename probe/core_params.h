@@ -110,6 +110,8 @@ enum probe_core_key {
     PROBE_CORE_LINE_ACROSS,    /* 1: one that is not full goes on in the next line */
     PROBE_CORE_LOAD_TURNS,     /* cycles more for two loads in a row, among loads that have fewer ports: the
                                   second goes to the ports that the first did not take */
+    PROBE_CORE_STORE_FORWARD_CHANGED, /* from ADD to ADD of one place in memory, whose address is loaded anew
+                                       */
     PROBE_CORE_KEYS
 };
 

@@ -396,6 +396,17 @@ static void test_names_of_places(void **state) {
     assert_about(filled(&costs, other, false, CORE_BOUND_SIMULATION), 7.0);
     /* PUSH and POP move RSP, and decode knows by how much. */
     assert_near(filled(&costs, BYTES(PUSH_AX POP_AX ADD_AX_CX), false, CORE_BOUND_CHAIN), 1.0);
+    /* An addition to memory may have its data as soon as a load would. */
+    form_add(&costs, BYTES(ADD_M_1), "1*p456+1*p0123+1*p57", 2, 1);
+    struct bytes changed = BYTES(ADD_M_1 MOV_BX_BX), unchanged = BYTES(ADD_M_1);
+    for (unsigned known = 0; known < 2; known++) {
+        assert_near(filled(&costs, changed, false, CORE_BOUND_CHAIN), known != 0 ? 6.0 : 7.04);
+        assert_about(filled(&costs, changed, false, CORE_BOUND_SIMULATION), known != 0 ? 6.0 : 7.0);
+        assert_near(filled(&costs, changed, true, CORE_BOUND_CHAIN), 3.0); /* learned */
+        assert_near(filled(&costs, unchanged, false, CORE_BOUND_CHAIN), 1.0);
+        assert_near(filled(&costs, other, false, CORE_BOUND_CHAIN), 7.04);
+        parameter(&costs, "store_forward_changed", 6);
+    }
     core_costs_fini(&costs);
 }
 
