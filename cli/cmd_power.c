@@ -411,7 +411,8 @@ const struct cli_command cli_cmd_power = {
     .arguments = "--machine NAME --kernel NAME",
     .description =
         "Time, power and energy of a kernel at every frequency of a machine, and the best setting for\n"
-        "a metric. Ties go to the faster setting. docs/power.md explains the model and the files.\n",
+        "a metric. Ties go to the faster setting, or to less energy where none is faster. docs/power.md\n"
+        "explains the model and the files.\n",
     .options = options,
     .groups = CLI_GROUP_METER | CLI_GROUP_OUTPUT,
     .min_arguments = 0,

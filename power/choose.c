@@ -68,6 +68,17 @@ static enum ip_status none_allowed(const struct pw_point *points, size_t count, 
                          time_s);
 }
 
+/* Less by more than what is a tie? False where a value is not known. */
+static bool less(double a, double b) {
+    return a < b - tie * fabs(b);
+}
+
+/* Is `point` better than `other`, which costs the same and has a faster clock? */
+static bool tie_beats(const struct pw_point *point, const struct pw_point *other) {
+    return less(point->time_s, other->time_s) ||
+           (!less(other->time_s, point->time_s) && less(point->energy_j, other->energy_j));
+}
+
 enum ip_status pw_choose(const struct pw_point *points, size_t count, enum pw_metric metric,
                          const struct pw_limits *limits, size_t *best, struct ip_error *err) {
     enum ip_status status = needs_check(points, count, metric, limits, err);
@@ -88,8 +99,7 @@ enum ip_status pw_choose(const struct pw_point *points, size_t count, enum pw_me
         if (!pw_allowed(&points[i], limits) || pw_cost(&points[i], metric) > lowest + tie * fabs(lowest)) {
             continue;
         }
-        /* Equal times too: the first, which has the faster clock. */
-        if (chosen == count || points[i].time_s < points[chosen].time_s * (1 - tie)) {
+        if (chosen == count || tie_beats(&points[i], &points[chosen])) {
             chosen = i;
         }
     }
@@ -105,16 +115,25 @@ static void setting_append(struct ip_text *text, const struct pw_setting *settin
     }
 }
 
-/* Settings that cost the same as the chosen one, the chosen one included. */
-static size_t ties_count(const struct pw_point *points, size_t count, size_t best, enum pw_metric metric,
-                         const struct pw_limits *limits) {
+/* Which of the settings that cost the same it is, where there are several. */
+static void ties_append(struct ip_text *text, const struct pw_point *points, size_t count, size_t best,
+                        enum pw_metric metric, const struct pw_limits *limits) {
+    const struct pw_point *chosen = &points[best];
     size_t ties = 0;
-    double cost = pw_cost(&points[best], metric);
+    bool slower = false, dearer = false;
     for (size_t i = 0; i < count; i++) {
-        ties +=
-            pw_allowed(&points[i], limits) && fabs(pw_cost(&points[i], metric) - cost) <= tie * fabs(cost);
+        if (pw_allowed(&points[i], limits) && !less(pw_cost(chosen, metric), pw_cost(&points[i], metric))) {
+            ties++;
+            slower = slower || less(chosen->time_s, points[i].time_s);
+            dearer = dearer || less(chosen->energy_j, points[i].energy_j);
+        }
     }
-    return ties;
+    if (ties > 1 && slower) {
+        ip_text_printf(text, ", the fastest of %zu settings that tie", ties);
+    } else if (ties > 1) {
+        ip_text_printf(text, ", the one with the %s of %zu settings that take as long",
+                       dearer ? "least energy" : "fastest clock", ties);
+    }
 }
 
 /* By how much one side binds. */
@@ -129,21 +148,46 @@ static void sides_append(struct ip_text *text, const struct pw_point *p) {
     }
 }
 
-/* Why not the setting beside the chosen one; ends the sentence. */
-static void neighbour_append(struct ip_text *text, const struct pw_point *points, size_t count, size_t best,
-                             enum pw_metric metric, const struct pw_limits *limits) {
-    const struct pw_point *slower = best + 1 < count ? &points[best + 1] : NULL;
+/* Is one of these over a limit, and would have been chosen without it? */
+static bool limit_decides(const struct pw_point *points, size_t from, size_t to,
+                          const struct pw_point *chosen, enum pw_metric metric,
+                          const struct pw_limits *limits) {
+    for (size_t i = from; i < to; i++) {
+        if (!pw_allowed(&points[i], limits) && less(pw_cost(&points[i], metric), pw_cost(chosen, metric))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Why the setting below the chosen one costs no less; there are watts. */
+static const char *slower_why(const struct pw_point *slower, const struct pw_point *chosen,
+                              enum pw_metric metric) {
+    if (!less(slower->power_w, chosen->power_w)) {
+        return "; a slower one draws no less";
+    }
+    if (less(slower->energy_j, chosen->energy_j)) {
+        return "; the longer time of a slower one outweighs its lower energy";
+    }
+    if (slower->setting->volts >= chosen->setting->volts) {
+        return "; a slower one lowers the voltage no further";
+    }
+    return less(pw_cost(chosen, metric), pw_cost(slower, metric))
+               ? "; with a slower one the longer time outweighs the lower power"
+               : "; with a slower one the longer time makes up for the lower power";
+}
+
+/* Why not another setting; ends the sentence. */
+static void others_append(struct ip_text *text, const struct pw_point *points, size_t count, size_t best,
+                          enum pw_metric metric, const struct pw_limits *limits) {
+    const struct pw_point *chosen = &points[best];
     const char *why = "";
-    if (metric == PW_METRIC_TIME) {
-        why = best > 0 && !pw_allowed(&points[best - 1], limits) ? "; a faster one is over the limit" : "";
-    } else if (slower == NULL) {
-        why = "; there is no slower one";
-    } else if (!pw_allowed(slower, limits)) {
+    if (limit_decides(points, 0, best, chosen, metric, limits)) {
+        why = "; a faster one is over the limit";
+    } else if (limit_decides(points, best + 1, count, chosen, metric, limits)) {
         why = "; a slower one is over the limit";
-    } else if (slower->setting->volts >= points[best].setting->volts) {
-        why = "; a slower one lowers the voltage no further";
-    } else {
-        why = "; with a slower one the longer time outweighs the lower power";
+    } else if (metric != PW_METRIC_TIME) {
+        why = best + 1 == count ? "; there is no slower one" : slower_why(&points[best + 1], chosen, metric);
     }
     ip_text_printf(text, "%s.", why);
 }
@@ -156,10 +200,7 @@ void pw_explain(struct ip_text *text, const struct pw_point *points, size_t coun
     bool limited = limits->max_slowdown > 0 || limits->max_time_s > 0 || limits->max_power_w > 0;
     setting_append(text, chosen->setting);
     ip_text_printf(text, " gives the %s%s", aims[metric], limited ? " within the limits" : "");
-    size_t ties = ties_count(points, count, best, metric, limits);
-    if (ties > 1) {
-        ip_text_printf(text, ", the fastest of %zu settings that tie", ties);
-    }
+    ties_append(text, points, count, best, metric, limits);
     bool memory = chosen->bound == PW_BOUND_MEMORY;
     bool turns = memory != (first->bound == PW_BOUND_MEMORY);
     ip_text_printf(text, ": the kernel is %s-bound %s", memory ? "memory" : "compute",
@@ -167,7 +208,7 @@ void pw_explain(struct ip_text *text, const struct pw_point *points, size_t coun
     sides_append(text, chosen);
     if (best == 0) {
         ip_text_append(text, ", and this is the fastest clock");
-        neighbour_append(text, points, count, best, metric, limits);
+        others_append(text, points, count, best, metric, limits);
         return;
     }
     double longer = chosen->time_s / first->time_s;
@@ -181,5 +222,5 @@ void pw_explain(struct ip_text *text, const struct pw_point *points, size_t coun
         double change = (chosen->energy_j / first->energy_j - 1) * 100;
         ip_text_printf(text, " and %.1f %% %s energy", fabs(change), change < 0 ? "less" : "more");
     }
-    neighbour_append(text, points, count, best, metric, limits);
+    others_append(text, points, count, best, metric, limits);
 }

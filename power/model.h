@@ -47,9 +47,10 @@ double pw_cost(const struct pw_point *point, enum pw_metric metric);
 /* Within the limits? To a relative 1e-9. */
 bool pw_allowed(const struct pw_point *point, const struct pw_limits *limits);
 
-/* The point with the lowest cost among the allowed; among those within a relative 1e-9 of it the fastest.
- * IP_UNSUPPORTED: no setting keeps the limits. IP_CAPABILITY: the metric or a limit needs watts that are not
- * known. IP_USAGE: GFlops/W of a kernel without flops. */
+/* The point with the lowest cost among the allowed; among those within a relative 1e-9 of it the fastest, of
+ * equally fast ones that with the least energy, or, where that decides nothing, the first. IP_UNSUPPORTED: no
+ * setting keeps the limits. IP_CAPABILITY: the metric or a limit needs watts that are not known. IP_USAGE:
+ * GFlops/W of a kernel without flops. */
 IP_CHECK enum ip_status pw_choose(const struct pw_point *points, size_t count, enum pw_metric metric,
                                   const struct pw_limits *limits, size_t *best, struct ip_error *err);
 

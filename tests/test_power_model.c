@@ -192,6 +192,27 @@ static void choice_ties(void **state) {
     assert_int_equal(best, 2);
 }
 
+/* Of settings that cost the same and are equally fast the one with the least energy. */
+static void choice_equally_fast(void **state) {
+    (void)state;
+    const struct pw_limits limits = {0};
+    struct pw_point points[3] = {
+        {.time_s = 1, .power_w = 6, .energy_j = 6, .slowdown = 1},
+        {.time_s = 1 + 1e-12, .power_w = 4, .energy_j = 4, .slowdown = 1},
+        {.time_s = 2, .power_w = 1, .energy_j = 2, .slowdown = 2},
+    };
+    struct ip_error err = {0};
+    size_t best = 9;
+    assert_int_equal(pw_choose(points, 3, PW_METRIC_TIME, &limits, &best, &err), IP_OK);
+    assert_int_equal(best, 1);
+    points[0].energy_j = points[1].energy_j;
+    assert_int_equal(pw_choose(points, 3, PW_METRIC_TIME, &limits, &best, &err), IP_OK);
+    assert_int_equal(best, 0);
+    points[0].energy_j = points[1].energy_j = points[2].energy_j = NAN;
+    assert_int_equal(pw_choose(points, 3, PW_METRIC_TIME, &limits, &best, &err), IP_OK);
+    assert_int_equal(best, 0);
+}
+
 static void choice_refusals(void **state) {
     (void)state;
     struct pw_machine machine;
@@ -418,7 +439,7 @@ static void sentences(void **state) {
          {.max_slowdown = 0},
          "divisor 5 (320 MHz) gives the least energy-delay product: the kernel is memory-bound here (memory "
          "takes 6.49 times as long as computation), takes 1.7 times as long as at divisor 2 (800 MHz) and "
-         "79.8 % less energy; a slower one lowers the voltage no further."},
+         "79.8 % less energy; the longer time of a slower one outweighs its lower energy."},
         {2,
          PW_METRIC_ENERGY,
          {.max_slowdown = 1.5},
@@ -466,6 +487,68 @@ static void sentences(void **state) {
     ip_text_fini(&why);
 }
 
+/* Why no other setting, of machines that are not the SCC. */
+static void reasons(void **state) {
+    (void)state;
+    static const char measured[] = "machine m\naccess 100 ns\nsetting 2 GHz\nsetting 1.5 GHz\nsetting 1 GHz\n"
+                                   "measured 2 GHz 20 W\nmeasured 1.5 GHz 5 W\nmeasured 1 GHz 9 W\n";
+    static const char halves[] = "machine m\nsetting 2 GHz\nsetting 1 GHz\n"
+                                 "measured 2 GHz 8 W\nmeasured 1 GHz 4 W\n";
+    static const char flat[] = "machine m\naccess 100 ns\ncapacitance 1 nF\nstatic 3 W\nsetting 3 GHz 1 V\n"
+                               "setting 2 GHz 1 V\nsetting 1 GHz 1 V\n";
+    static const char watts_unknown[] = "machine m\naccess 100 ns\nsetting 3 GHz\nsetting 2 GHz\n";
+    static const struct pw_kernel fetches = {.name = "k", .body_cycles = 1, .iterations = 1, .accesses = 1};
+    static const struct pw_kernel computes = {.name = "k", .body_cycles = 300, .iterations = 1};
+    static const struct {
+        const char *machine;
+        const struct pw_kernel *kernel;
+        enum pw_metric metric;
+        double max_power_w, max_slowdown;
+        const char *begin, *end;
+    } cases[] = {
+        {measured, &fetches, PW_METRIC_ENERGY, 0, 0,
+         "1500 MHz gives the least energy:", "75.0 % less energy; a slower one draws no less."},
+        {halves, &computes, PW_METRIC_ENERGY, 0, 0,
+         "2000 MHz gives the least energy, the fastest of 2 settings that tie:",
+         "fastest clock; with a slower one the longer time makes up for the lower power."},
+        {flat, &computes, PW_METRIC_EDP, 4.5, 0, "1000 MHz gives the least energy-delay product within the",
+         "100.0 % more energy; a faster one is over the limit."},
+        /* A limit that a slower one breaks, which costs more anyhow. */
+        {flat, &computes, PW_METRIC_EDP, 0, 1.2, "3000 MHz gives the least energy-delay product within the",
+         "fastest clock; a slower one lowers the voltage no further."},
+        {flat, &fetches, PW_METRIC_TIME, 0, 0,
+         "1000 MHz gives the shortest time, the one with the least energy of 3 settings that take as long:",
+         "takes as long as at 3000 MHz and 33.3 % less energy."},
+        {flat, &fetches, PW_METRIC_TIME, 5.5, 0,
+         "1000 MHz gives the shortest time within the limits, the one with the least energy of 2 settings",
+         "33.3 % less energy."},
+        {watts_unknown, &fetches, PW_METRIC_TIME, 0, 0,
+         "3000 MHz gives the shortest time, the one with the fastest clock of 2 settings that take as long:",
+         "and this is the fastest clock."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pw_limits limits = {.max_power_w = cases[i].max_power_w,
+                                         .max_slowdown = cases[i].max_slowdown};
+        struct pw_machine machine;
+        struct pw_point points[PW_SETTINGS_MAX];
+        struct ip_error err = {0};
+        struct ip_text text = {0};
+        size_t best = 99;
+        assert_int_equal(pw_machine_parse(&machine, "m", cases[i].machine, &err), IP_OK);
+        points_get(points, &machine, cases[i].kernel);
+        assert_int_equal(pw_choose(points, machine.setting_count, cases[i].metric, &limits, &best, &err),
+                         IP_OK);
+        pw_explain(&text, points, machine.setting_count, best, cases[i].metric, &limits);
+        const char *why = ip_text_string(&text);
+        size_t end = strlen(cases[i].end);
+        if (strncmp(why, cases[i].begin, strlen(cases[i].begin)) != 0 || strlen(why) < end ||
+            strcmp(why + strlen(why) - end, cases[i].end) != 0) {
+            fail_msg("case %zu: %s", i, why);
+        }
+        ip_text_fini(&text);
+    }
+}
+
 /* Without static power C scales watts and joules and changes no comparison: the SCC's is an assumption. */
 static void capacitance_decides_nothing(void **state) {
     (void)state;
@@ -497,12 +580,20 @@ static void capacitance_decides_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scaling),         cmocka_unit_test(sides),
-        cmocka_unit_test(choice),          cmocka_unit_test(choice_ties),
-        cmocka_unit_test(choice_refusals), cmocka_unit_test(fit_recovers),
-        cmocka_unit_test(fit_limits),      cmocka_unit_test(measurements),
-        cmocka_unit_test(figures),         cmocka_unit_test(long_titles),
-        cmocka_unit_test(sentences),       cmocka_unit_test(capacitance_decides_nothing),
+        cmocka_unit_test(scaling),
+        cmocka_unit_test(sides),
+        cmocka_unit_test(choice),
+        cmocka_unit_test(choice_ties),
+        cmocka_unit_test(choice_equally_fast),
+        cmocka_unit_test(reasons),
+        cmocka_unit_test(choice_refusals),
+        cmocka_unit_test(fit_recovers),
+        cmocka_unit_test(fit_limits),
+        cmocka_unit_test(measurements),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(long_titles),
+        cmocka_unit_test(sentences),
+        cmocka_unit_test(capacitance_decides_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
