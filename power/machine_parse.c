@@ -431,7 +431,7 @@ static enum ip_status whole_check(struct parse *p, struct ip_error *err) {
         measured_all = measured_all && isfinite(machine->settings[i].measured_w);
         volts_any = volts_any || isfinite(machine->settings[i].volts);
     }
-    bool volts_needed = volts_any || (!measured_all && (seen(p, "capacitance") || p->measured_count > 0));
+    bool volts_needed = volts_any || seen(p, "capacitance") || (!measured_all && p->measured_count > 0);
     for (size_t i = 0; volts_needed && i < machine->setting_count; i++) {
         if (!isfinite(machine->settings[i].volts)) {
             p->reader.line = p->setting_lines[i];
@@ -443,6 +443,17 @@ static enum ip_status whole_check(struct parse *p, struct ip_error *err) {
         }
     }
     return IP_OK;
+}
+
+/* Measured watts that came to nothing. */
+static enum ip_status watts_check(struct parse *p, struct ip_error *err) {
+    if (p->machine->power != PW_POWER_UNKNOWN || p->measured_count == 0) {
+        return IP_OK;
+    }
+    p->reader.line = p->measured[0].line;
+    return pw_reader_fail(&p->reader, err,
+                          "two measured settings that differ in V²·f are needed to fit C and static power: "
+                          "measure another, or give 'capacitance'");
 }
 
 enum ip_status pw_machine_parse(struct pw_machine *machine, const char *file, const char *text,
@@ -466,6 +477,9 @@ enum ip_status pw_machine_parse(struct pw_machine *machine, const char *file, co
     }
     if (status == IP_OK) {
         pw_machine_settle(&result, seen(&parse, "capacitance"));
+        status = watts_check(&parse, err);
+    }
+    if (status == IP_OK) {
         if (result.title[0] == '\0') {
             (void)snprintf(result.title, sizeof result.title, "%s", result.name);
         }
