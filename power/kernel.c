@@ -192,9 +192,8 @@ static enum ip_status whole_check(const struct parse *p, struct ip_error *err) {
         what = "neither 'body N cycles' nor a block 'code ... end'";
     } else if (!p->bodied && strspn(ip_text_string(&kernel->code), " \t\r\n") == kernel->code.length) {
         what = "the code block is empty";
-    } else if (!(kernel->iterations > 0) ||
-               (p->bodied && kernel->body_cycles == 0 && kernel->accesses == 0)) {
-        what = "this kernel does nothing: no iterations, or neither cycles nor accesses";
+    } else if (!(kernel->iterations > 0)) {
+        what = "this kernel does nothing: it has no iterations";
     }
     if (what != NULL) {
         return ip_fail_at(err, IP_SYNTAX, p->reader.file, 0, 0, "%s", what);

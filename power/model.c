@@ -33,6 +33,12 @@ enum ip_status pw_model(struct pw_point *points, const struct pw_machine *machin
         p->gflops_per_watt = kernel->flops > 0 && p->energy_j > 0 ? kernel->flops / p->energy_j / 1e9 : NAN;
         p->edp_js = p->energy_j * p->time_s;
         p->ed2p_js2 = p->edp_js * p->time_s;
+        if (!(p->time_s > 0)) {
+            return ip_fail(
+                err, IP_USAGE,
+                "kernel '%s' does nothing: neither its computation nor its memory accesses take any time",
+                kernel->name);
+        }
         /* Infinite costs cannot be compared. The last product (NaN without watts) overflows before others. */
         if (!isfinite(p->time_s) || isinf(p->ed2p_js2)) {
             return ip_fail(
@@ -45,7 +51,7 @@ enum ip_status pw_model(struct pw_point *points, const struct pw_machine *machin
         shortest_s = fmin(shortest_s, p->time_s);
     }
     for (size_t i = 0; i < machine->setting_count; i++) {
-        found[i].slowdown = shortest_s > 0 ? found[i].time_s / shortest_s : 1;
+        found[i].slowdown = found[i].time_s / shortest_s;
     }
     memcpy(points, found, machine->setting_count * sizeof *points);
     return IP_OK;

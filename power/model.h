@@ -23,7 +23,7 @@ struct pw_point {
 
 /* Fills points[0..machine->setting_count). IP_CAPABILITY: the kernel goes to memory and the machine does not
  * say what an access costs. IP_USAGE: the kernel's body cycles are not known yet, or its time is beyond all
- * numbers. */
+ * numbers, or nothing. */
 IP_CHECK enum ip_status pw_model(struct pw_point *points, const struct pw_machine *machine,
                                  const struct pw_kernel *kernel, struct ip_error *err);
 

@@ -168,7 +168,7 @@ static void kernel_errors(void **state) {
         {"kernel k\nsize 4\nbody 1 cycles\niterations size\naccesses -1 * size\n", "f:5", "expected"},
         {"kernel k\nsize 4\nbody 1 cycles\niterations size\naccesses 1 - size\n", "f:5",
          "cannot be negative"},
-        {"kernel k\nsize 4\nbody 0 cycles\niterations size\n", "f", "does nothing"},
+        {"kernel k\nsize 4\nbody 1 cycles\niterations size - 4\n", "f", "does nothing"},
         {"kernel k\nsize 4\ncode\nnop\n", "f:3", "has no 'end'"},
         {"kernel k\nsize 4\ncode\n\nend\niterations 1\n", "f", "the code block is empty"},
         {"kernel k\nwatts 3\n", "f:2", "unknown keyword 'watts'"},

@@ -233,6 +233,23 @@ static void choice_refusals(void **state) {
     assert_int_equal(pw_model(&point, &machine, &kernel, &err), IP_USAGE);
 }
 
+/* Whatever made it so: nothing to choose a setting for. */
+static void nothing_to_do(void **state) {
+    (void)state;
+    static const struct pw_kernel idle = {.name = "k", .iterations = 1},
+                                  free_access = {.name = "k", .iterations = 1, .accesses = 1};
+    struct pw_machine machine;
+    struct pw_point point = {.time_s = 7};
+    struct ip_error err = {0};
+    assert_int_equal(pw_machine_parse(&machine, "f", "machine m\naccess 0 ns\nsetting 1 GHz 1 V\n", &err),
+                     IP_OK);
+    assert_int_equal(pw_model(&point, &machine, &idle, &err), IP_USAGE);
+    assert_non_null(strstr(err.text, "kernel 'k' does nothing"));
+    assert_int_equal(pw_model(&point, &machine, &free_access, &err), IP_USAGE);
+    assert_non_null(strstr(err.text, "kernel 'k' does nothing"));
+    assert_near(point.time_s, 7, 0);
+}
+
 static void fit_recovers(void **state) {
     (void)state;
     struct ip_random random = {seed + 3};
@@ -587,6 +604,7 @@ int main(void) {
         cmocka_unit_test(choice_equally_fast),
         cmocka_unit_test(reasons),
         cmocka_unit_test(choice_refusals),
+        cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(fit_recovers),
         cmocka_unit_test(fit_limits),
         cmocka_unit_test(measurements),

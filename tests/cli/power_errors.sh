@@ -29,6 +29,7 @@ try --machine scc --kernel "$T/k" --metric time
 try --machine scc --kernel "$T/k" --cycles 1
 printf "kernel k\nsize 8\niterations size\nbody 1 cycles\n" >"$T/k"
 try --machine scc --kernel "$T/k" --metric gflops-per-watt
+try --machine scc --kernel "$T/k" --cycles 0
 try --machine host --root tests/data/power/vm --kernel dot
 try --machine host --root tests/data/power/rk3399 --kernel dot
 try --machine host --root tests/data/power/rk3399 --kernel dot --memory-ns 100
