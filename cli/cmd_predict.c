@@ -89,6 +89,9 @@ static const char *source_name(const struct core_instruction *instruction) {
 }
 
 const char *cli_predict_note(const struct core_instruction *instruction) {
+    if (instruction->back) {
+        return "taken as not taken: an inner loop counts once";
+    }
     if (instruction->fused) {
         return "fused with the one before";
     }

@@ -562,16 +562,16 @@ static void neighbours_fill(struct core_block *block) {
     }
 }
 
-/* Does it go back to the block's first byte? */
-static bool closes_loop(const struct core_instruction *branch) {
+/* Where a branch goes, from the block's first byte; behind itself where it is none. */
+static int64_t branch_target(const struct core_instruction *branch) {
     const struct isa_form *form = &branch->cost->form;
+    int64_t behind = (int64_t)branch->offset + branch->length;
     for (unsigned o = 0; o < form->explicit_count; o++) {
-        int64_t target = (int64_t)branch->offset + branch->length + branch->binding.imm[o];
-        if (form->operands[o].kind == ISA_OPERAND_REL && target == 0) {
-            return true;
+        if (form->operands[o].kind == ISA_OPERAND_REL) {
+            return behind + branch->binding.imm[o];
         }
     }
-    return false;
+    return behind;
 }
 
 /* A branch that goes on takes a port of its own form's, if those were told; one that is taken one of these
@@ -582,7 +582,7 @@ static uint32_t branch_ports(const struct core_costs *costs, const struct core_i
     bool told = cost->source == CORE_SOURCE_MEASURED && cost->term_count == 1 && cost->terms[0].uops == 1.0;
     uint32_t own = told ? cost->terms[0].ports : 0, seen = costs->branch_ports;
     uint32_t both = own & seen;
-    if (closes_loop(branch) && seen != 0) {
+    if (branch_target(branch) == 0 && seen != 0) {
         return both != 0 ? both : seen;
     }
     return own != 0 ? own : seen;
@@ -592,6 +592,9 @@ static void branches_place(struct core_block *block, const struct core_costs *co
     for (size_t i = 0; i < block->count; i++) {
         struct core_instruction *branch = &block->items[i];
         if (branch->cost->branch) {
+            int64_t target = branch_target(branch);
+            bool closing = target == 0 && i + 1 == block->count;
+            branch->back = target >= 0 && target <= branch->offset && !closing;
             struct core_instruction *bearer = branch->fused ? branch - 1 : branch;
             bearer->ports = branch_ports(costs, branch);
         }

@@ -60,6 +60,7 @@ struct core_instruction {
     bool idiom;     /* same register for both sources: its result waits for nothing */
     bool fused;     /* with the instruction before it: no slot, no port of its own */
     bool joined;    /* a move that the instruction behind it takes into its slot */
+    bool back;      /* a branch back into the block that does not close it: an inner loop, counted once */
     uint32_t
         ports; /* of its operation, where a branch that is fused with it decides them; 0: as the form's */
     uint32_t closed; /* ports of the form's that it does without, where it has others, beside 512 bits */

@@ -88,3 +88,9 @@ for slots in 9e999 1e308 9e8; do
     sqlite3 "$T/plain.db" "UPDATE slots SET slots = $slots"
     isaprobe predict -S "$T/plain.db" 'add rax, rbx' | sed -n '1s/.*bound/bound/p'
 done
+echo "--- a branch back into the block closes an inner loop, but for the last one to the start"
+for block in 'sub rdx, 1; jnz $$; sub rcx, 1; jnz $$' 'add rax, rbx; x: sub rdx, 1; jnz x'; do
+    isaprobe predict -S "$T/cpu.db" --loop --format json "$block" | python3 -c '
+import json, sys
+print([(i["text"].split()[0], i["note"]) for i in json.loads(sys.stdin.read())["instructions"]])'
+done
