@@ -6,8 +6,8 @@
 
 #include "cli/kernels.h"
 #include "cli/power_inputs.h"
-#include "generator/shapes.h"
 #include "isa/assemble.h"
+#include "oncore/loop.h"
 #include "oncore/oncore.h"
 #include "results/store.h"
 #include "scc_model/p54c.h"
@@ -38,28 +38,51 @@ static enum ip_status source_assemble(struct ip_text *code, const char *name, co
     return status;
 }
 
-/* The harness as a source of cycles. */
+/* Measures the loop with one fill. */
+static enum ip_status fill_measure(struct hx_stat *stat, struct cli_bench *bench, const struct ip_text *body,
+                                   uint64_t fill, struct ip_error *err) {
+    struct cli_kernels kernels;
+    enum ip_status status = cli_kernels_init(&kernels, 1, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    status = cli_block_program(&kernels.programs[0], body, true, fill, err);
+    status = cli_kernels_note(&kernels, 0, status, err);
+    if (status == IP_OK) {
+        status = cli_kernels_measure(&kernels, bench, 0, err);
+    }
+    if (status == IP_OK) {
+        *stat = kernels.stats[0];
+    }
+    cli_kernels_fini(&kernels);
+    return status;
+}
+
+/* The harness as a source of cycles: of the loop as `measure --loop` runs it. */
 static enum ip_status measured_cycles(void *self, const uint8_t *code, size_t code_bytes, double *cycles,
                                       struct ip_error *err) {
     const struct cli_settings *settings = self;
+    struct ip_text body = {0};
+    ip_text_append_bytes(&body, code, code_bytes);
+    enum ip_status status =
+        body.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for a loop") : core_loop_open(&body, err);
     struct cli_bench bench;
-    enum ip_status status = cli_bench_open(&bench, settings, err);
     struct hx_stat stat = {.verdict = HX_VERDICT_FAULT};
-    for (size_t i = 0; status == IP_OK && stat.verdict == HX_VERDICT_FAULT && i < CLI_FILLS; i++) {
-        struct cli_kernels kernels;
-        status = cli_kernels_init(&kernels, 1, err);
-        if (status != IP_OK) {
-            break;
+    if (status == IP_OK) {
+        status = cli_bench_open(&bench, settings, err);
+        bool again = true;
+        for (size_t i = 0; status == IP_OK && again && i < CLI_FILLS; i++) {
+            struct hx_stat now;
+            status = fill_measure(&now, &bench, &body, cli_fills[i], err);
+            if (status == IP_OK &&
+                (i == 0 || now.verdict != HX_VERDICT_FAULT)) { /* the first reason is kept */
+                stat = now;
+            }
+            again = status == IP_OK && cli_fill_failed(&now);
         }
-        status = gen_block_program(&kernels.programs[0], code, code_bytes, cli_fills[i], err);
-        status = cli_kernels_note(&kernels, 0, status, err);
-        if (status == IP_OK) {
-            status = cli_kernels_measure(&kernels, &bench, (unsigned)settings->unroll, err);
-        }
-        stat = status == IP_OK ? kernels.stats[0] : stat;
-        cli_kernels_fini(&kernels);
+        status = cli_bench_close(&bench, status, err);
     }
-    status = cli_bench_close(&bench, status, err);
+    ip_text_fini(&body);
     if (status != IP_OK) {
         return status;
     }
@@ -92,6 +115,14 @@ static enum ip_status predicted_cycles(void *self, const uint8_t *code, size_t c
                     "latency,throughput,slots,ports \"%.100s\", or leave --store out to measure the loop",
                     missing != NULL ? missing->cost->form.syntax : "any form",
                     missing != NULL ? missing->cost->form.syntax : "FORM");
+    }
+    for (size_t i = 0; status == IP_OK && i < prediction.block.count; i++) {
+        if (prediction.block.items[i].back) {
+            status = ip_fail(err, IP_UNSUPPORTED,
+                             "the branch at byte %u closes an inner loop, which may run any number of times: "
+                             "give --cycles",
+                             (unsigned)prediction.block.items[i].offset);
+        }
     }
     if (status == IP_OK) {
         *cycles = prediction.cycles;

@@ -15,7 +15,8 @@
 struct pw_cycles_source {
     const char *name; /* for messages: "P54C table" */
     int bits;         /* of the code: 32 or 64 */
-    /* IP_UNSUPPORTED: the block holds something that the source knows nothing about; the text names it. */
+    /* Of `code` as the body of a loop: a branch to its start may end it, or else the source closes it.
+     * IP_UNSUPPORTED: the block holds something that the source knows nothing about; the text names it. */
     enum ip_status (*cycles)(void *self, const uint8_t *code, size_t code_bytes, double *cycles,
                              struct ip_error *err);
     void *self;

@@ -13,12 +13,14 @@ enum moves { MOVES_NOTHING, MOVES_PUSH, MOVES_POP }; /* what moves ESP beside wh
 
 struct op {
     const struct scc_row *row;
+    size_t offset;                     /* in the code */
     unsigned reads, writes, addresses; /* bits of resources, without the ESP that `moves` stands for */
     enum moves moves;
     unsigned st_reads, st_writes; /* bits of stack positions, before a pop, after a push */
     int pushes, pops;
     bool x87, fxch, store, branch, alone; /* alone: pairs with nothing */
     int fxch_with;
+    int64_t target; /* of a branch: an offset into the code */
 };
 
 static bool word_is(const char *word, size_t length, const char *other) {
@@ -121,11 +123,13 @@ static enum ip_status op_decode(struct op *op, const struct scc_p54c *table, con
             ZydisDecoderDecodeFull(decoder, code + offset, code_bytes - offset, &instruction, operands))) {
         return ip_fail(err, IP_SYNTAX, "the code at byte %zu is no 32-bit instruction", offset);
     }
-    *op = (struct op){.x87 = instruction.meta.category == ZYDIS_CATEGORY_X87_ALU,
+    *op = (struct op){.offset = offset,
+                      .x87 = instruction.meta.category == ZYDIS_CATEGORY_X87_ALU,
                       .branch = instruction.meta.category == ZYDIS_CATEGORY_COND_BR ||
                                 instruction.meta.category == ZYDIS_CATEGORY_UNCOND_BR,
                       .alone = instruction.raw.disp.size != 0 && instruction.raw.imm[0].size != 0 &&
                                !instruction.raw.imm[0].is_relative};
+    op->target = (int64_t)(offset + instruction.length) + instruction.raw.imm[0].value.s;
     const ZydisDecodedOperand *shown[ZYDIS_MAX_OPERAND_COUNT];
     const ZydisDecodedOperand *named_top = NULL;
     size_t shown_count = 0;
@@ -334,35 +338,92 @@ static double pipes_cycles(const struct op *ops, size_t count) {
     return (core.pipe_free - warm) / RUNS;
 }
 
-enum ip_status scc_p54c_cycles(const struct scc_p54c *table, enum scc_p54c_rule rule, const uint8_t *code,
-                               size_t code_bytes, double *cycles, struct ip_error *err) {
-    struct op ops[INSTRUCTIONS_MAX];
-    size_t count = 0;
-    double serial = 0;
+static enum ip_status ops_decode(struct op *ops, size_t *count, const struct scc_p54c *table,
+                                 const uint8_t *code, size_t code_bytes, struct ip_error *err) {
     ZydisDecoder decoder;
     if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32))) {
         return ip_fail(err, IP_FAILED, "Zydis has no 32-bit decoder");
     }
+    *count = 0;
     for (size_t at = 0, length = 0; at < code_bytes; at += length) {
-        if (count == INSTRUCTIONS_MAX) {
+        if (*count == INSTRUCTIONS_MAX) {
             return ip_fail(err, IP_UNSUPPORTED, "the loop has more than %d instructions", INSTRUCTIONS_MAX);
         }
-        enum ip_status status = op_decode(&ops[count], table, &decoder, code, code_bytes, at, &length, err);
+        enum ip_status status = op_decode(&ops[*count], table, &decoder, code, code_bytes, at, &length, err);
         if (status != IP_OK) {
             return status;
         }
-        serial += ops[count++].row->latency_cycles;
+        ++*count;
     }
-    if (count == 0) {
-        return ip_fail(err, IP_SYNTAX, "the loop is empty");
+    return *count > 0 ? IP_OK : ip_fail(err, IP_SYNTAX, "the loop is empty");
+}
+
+enum ip_status scc_p54c_cycles(const struct scc_p54c *table, enum scc_p54c_rule rule, const uint8_t *code,
+                               size_t code_bytes, double *cycles, struct ip_error *err) {
+    struct op ops[INSTRUCTIONS_MAX];
+    size_t count = 0;
+    enum ip_status status = ops_decode(ops, &count, table, code, code_bytes, err);
+    if (status != IP_OK) {
+        return status;
+    }
+    double serial = 0;
+    for (size_t i = 0; i < count; i++) {
+        serial += ops[i].row->latency_cycles;
     }
     *cycles = rule == SCC_P54C_SERIAL ? serial : pipes_cycles(ops, count);
     return IP_OK;
 }
 
+/* --- as a source: the code is the body of a loop ----------------------------------------------------------
+ */
+
+static bool closes_loop(const struct op *ops, size_t count) {
+    return ops[count - 1].branch && ops[count - 1].target == 0;
+}
+
+/* How often an inner loop runs does not stand in the code. */
+static enum ip_status inner_loops_check(const struct op *ops, size_t count, struct ip_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        bool back = ops[i].branch && ops[i].target >= 0 && ops[i].target <= (int64_t)ops[i].offset;
+        if (back && !(i + 1 == count && closes_loop(ops, count))) {
+            return ip_fail(err, IP_UNSUPPORTED,
+                           "the branch at byte %zu closes an inner loop, which may run any number of times: "
+                           "give --cycles",
+                           ops[i].offset);
+        }
+    }
+    return IP_OK;
+}
+
+/* A counter of the loop's own, if a register is left for it. */
+static unsigned counter_choose(const struct op *ops, size_t count) {
+    enum { ECX = 1 };
+    unsigned used = 1u << ESP;
+    for (size_t i = 0; i < count; i++) {
+        used |= ops[i].reads | ops[i].writes | ops[i].addresses;
+    }
+    for (unsigned r = ECX; r < REGISTERS; r++) {
+        if ((used >> r & 1) == 0) {
+            return r;
+        }
+    }
+    return (used & 1) == 0 ? 0 : ECX;
+}
+
 static enum ip_status source_cycles(void *self, const uint8_t *code, size_t code_bytes, double *cycles,
                                     struct ip_error *err) {
-    return scc_p54c_cycles(self, SCC_P54C_PIPES, code, code_bytes, cycles, err);
+    struct op ops[INSTRUCTIONS_MAX + 2];
+    size_t count = 0, closing_count = 0;
+    enum ip_status status = ops_decode(ops, &count, self, code, code_bytes, err);
+    status = status == IP_OK ? inner_loops_check(ops, count, err) : status;
+    if (status == IP_OK && !closes_loop(ops, count)) {
+        const uint8_t closing[] = {(uint8_t)(0x48 | counter_choose(ops, count)), 0x75, 0xfd}; /* dec; jnz */
+        status = ops_decode(ops + count, &closing_count, self, closing, sizeof closing, err);
+    }
+    if (status == IP_OK) {
+        *cycles = pipes_cycles(ops, count + closing_count);
+    }
+    return status;
 }
 
 struct pw_cycles_source scc_p54c_source(struct scc_p54c *table) {

@@ -47,12 +47,14 @@ enum scc_p54c_rule {
     SCC_P54C_SERIAL, /* one instruction after the other, the sum of latencies: the thesis's way */
 };
 
-/* Core cycles per iteration of `code` (32-bit) in a loop. IP_UNSUPPORTED names what the table lacks. */
+/* Core cycles of a pass through `code` (32-bit), as it stands there, again and again. IP_UNSUPPORTED names
+ * what the table lacks. */
 IP_CHECK enum ip_status scc_p54c_cycles(const struct scc_p54c *table, enum scc_p54c_rule rule,
                                         const uint8_t *code, size_t code_bytes, double *cycles,
                                         struct ip_error *err);
 
-/* The table as a source for power/, with SCC_P54C_PIPES. Borrows `table`. */
+/* The table as a source for power/, with SCC_P54C_PIPES: code that does not end in a branch to its start gets
+ * a counter and one. IP_UNSUPPORTED for an inner loop, too. Borrows `table`. */
 struct pw_cycles_source scc_p54c_source(struct scc_p54c *table);
 
 #endif

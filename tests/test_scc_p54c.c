@@ -78,6 +78,51 @@ static void cycles(void **state) {
     }
 }
 
+/* As a source: the code is the body of a loop, whose branch may stand there or not. */
+static void loops(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        uint8_t code[24];
+        size_t bytes;
+        double cycles;
+    } cases[] = {
+        {"add eax, 1; add ebx, 1", CODE(0x83, 0xc0, 1, 0x83, 0xc3, 1), 2},
+        {"the same; dec ecx; jnz $$", CODE(0x83, 0xc0, 1, 0x83, 0xc3, 1, 0x49, 0x75, 0xf7), 2},
+        {"add eax, 1, with which the counter pairs", CODE(0x83, 0xc0, 1), 2},
+        {"mov eax, [ecx]; mov ebx, [ecx]: no address waits for the counter", CODE(0x8b, 0x01, 0x8b, 0x19), 2},
+        {"jnz to what follows; add eax, 1: no inner loop", CODE(0x75, 0x00, 0x83, 0xc0, 1), 3},
+        {"add eax, 1; jmp $$", CODE(0x83, 0xc0, 1, 0xeb, 0xfb), 1},
+    };
+    static const struct {
+        const char *what;
+        uint8_t code[24];
+        size_t bytes;
+    } inner[] = {
+        {"dec edx; jnz $$; dec ecx; jnz $$", CODE(0x4a, 0x75, 0xfd, 0x49, 0x75, 0xfa)},
+        {"add eax, 1; x: dec edx; jnz x", CODE(0x83, 0xc0, 1, 0x4a, 0x75, 0xfd)},
+    };
+    struct scc_p54c table;
+    table_get(&table);
+    const struct pw_cycles_source source = scc_p54c_source(&table);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ip_error err = {0};
+        double cycles = -1;
+        if (source.cycles(source.self, cases[i].code, cases[i].bytes, &cycles, &err) != IP_OK ||
+            cycles != cases[i].cycles) {
+            fail_msg("%s: %g cycles, not %g %s", cases[i].what, cycles, cases[i].cycles, err.text);
+        }
+    }
+    for (size_t i = 0; i < sizeof inner / sizeof inner[0]; i++) {
+        struct ip_error err = {0};
+        double cycles = -1;
+        if (source.cycles(source.self, inner[i].code, inner[i].bytes, &cycles, &err) != IP_UNSUPPORTED ||
+            strstr(err.text, "inner loop") == NULL || cycles != -1) {
+            fail_msg("%s: %g cycles: %s", inner[i].what, cycles, err.text);
+        }
+    }
+}
+
 static void refusals(void **state) {
     (void)state;
     struct scc_p54c table;
@@ -146,9 +191,8 @@ static void table_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(throughput_from_ports),
+        cmocka_unit_test(cycles),       cmocka_unit_test(loops),
+        cmocka_unit_test(refusals),     cmocka_unit_test(throughput_from_ports),
         cmocka_unit_test(table_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

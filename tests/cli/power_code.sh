@@ -24,3 +24,23 @@ isaprobe power -q --machine "$T/other.machine" --store "$T/every.db" --code "$T/
 echo "exit $?"
 isaprobe power -q --machine tests/data/power/desktop.machine --store "$T/absent.db" --code "$T/imul.asm" --elements 1000 --bytes-per-iteration 0
 echo "exit $?"
+# The code is the body of a loop, whose branch may stand there or not, for each source of cycles.
+loop_cycles() { # FILE ARGUMENT...
+    isaprobe power --code "$@" --elements 1000 --bytes-per-iteration 8 2>&1 | grep -e "cycles per iteration" -e "inner loop"
+}
+printf 'machine m\naccess 80 ns\nsetting 1 GHz 1 V\ncapacitance 1 nF\n' >"$T/m"
+printf 'add rax, 1\nadd rbx, 1\nadd rdx, 1\nadd rsi, 1\n' >"$T/four.asm"
+head -n 3 tests/data/power/sum.asm >"$T/sum_open.asm"
+for file in "$T/four.asm" tests/data/power/sum.asm "$T/sum_open.asm"; do
+    loop_cycles "$file" --machine "$T/m" --timer sim:tests/data/skl.sim
+done
+printf 'add eax, 1\nadd ebx, 1\n' >"$T/two.asm"
+printf 'add eax, 1\nadd ebx, 1\ndec ecx\njnz $$\n' >"$T/two_closed.asm"
+for file in "$T/two.asm" "$T/two_closed.asm"; do
+    loop_cycles "$file" --machine scc
+done
+# How often an inner loop runs is not known.
+printf 'x: dec edx\njnz x\ndec ecx\njnz $$\n' >"$T/inner.asm"
+loop_cycles "$T/inner.asm" --machine scc
+printf 'imul rax, rbx\nx: imul rdx, rbx\njnz x\n' >"$T/inner64.asm"
+loop_cycles "$T/inner64.asm" --machine "$T/m" --store "$T/every.db"
