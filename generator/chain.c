@@ -162,7 +162,7 @@ static enum ip_status link_plan(struct gen_link_plan *plan, const struct gen_lin
         status = ip_fail(err, IP_UNSUPPORTED,
                          "'%s' moves an implicit pointer, so that a chain of it would leave the data pages",
                          form->syntax);
-    } else if (is_pointer(form, link->dst) && link->dst != link->src) {
+    } else if (gen_pointer_moves_alone(form, (unsigned)link->src, (unsigned)link->dst)) {
         status = ip_fail(err, IP_UNSUPPORTED, "'%s' moves its pointer whatever the other operands are",
                          form->syntax);
     }

@@ -98,6 +98,17 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr) {
     return gen_form_looks_up_al(form) ? gpr == RBX : (gpr == RSI || gpr == RDI);
 }
 
+static bool is_gpr(const struct isa_operand *operand, unsigned gpr) {
+    return gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class) && operand->reg == (int)gpr;
+}
+
+bool gen_pointer_moves_alone(const struct isa_form *form, unsigned src, unsigned dst) {
+    bool compares = gen_form_scans(form) || strncmp(form->mnemonic, "cmps", 4) == 0;
+    bool counts = form->prefix[0] == 'r' && (compares || is_gpr(&form->operands[src], RCX));
+    bool pointer = is_gpr(&form->operands[dst], RSI) || is_gpr(&form->operands[dst], RDI);
+    return pointer && src != dst && !counts && gen_form_is_string(form) && form->operands[dst].write;
+}
+
 int gen_string_pointer(const struct isa_form *form, unsigned o) {
     if (!gen_form_is_string(form) || form->operands[o].kind != ISA_OPERAND_MEM) {
         return -1;

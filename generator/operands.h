@@ -26,6 +26,10 @@ enum {
 bool gen_mnemonic_is_one_of(const char *mnemonic, const char *const *list);
 /* True when the register is a pointer that the form moves on (string operations). */
 bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
+/* True when operand `dst` is a pointer that the form moves on (string operations), the same whatever operand
+ * `src`, another one, holds. Under a prefix how far depends on the count, and of comparisons on what they
+ * compare. */
+bool gen_pointer_moves_alone(const struct isa_form *form, unsigned src, unsigned dst);
 /* The pointer by which a string form addresses memory operand `o`, where no operand is that register (RDI of
  * SCAS); else -1. */
 int gen_string_pointer(const struct isa_form *form, unsigned o);

@@ -294,6 +294,11 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
         for (unsigned s = 0; s < to->source_count; s++) {
             bool address = s < to->address_count;
             bool own = !address && to->sources[s] == to->targets[t];
+            if (!address &&
+                gen_pointer_moves_alone(&cost->form, (unsigned)reading->source_operand[s], (unsigned)d)) {
+                to->latency[t][s] = -INFINITY;
+                continue;
+            }
             float cycles =
                 consumed ? -INFINITY
                          : pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s], own);

@@ -227,6 +227,10 @@ enum ip_status latency_chains_add(struct latency_session *session, size_t form_i
         snprintf(pair->why, sizeof pair->why, "%s", refusal);
         return IP_OK;
     }
+    if (gen_pointer_moves_alone(form, (unsigned)pair->src, (unsigned)pair->dst)) {
+        latency_pair_independent(form, pair);
+        return IP_OK;
+    }
     enum probe_file from = probe_operand_file(src), to = probe_operand_file(dst);
     if (pair->path == PROBE_PATH_ADDRESS || pair->path == PROBE_PATH_INDEX) {
         from = pair->path == PROBE_PATH_INDEX ? PROBE_FILE_VECTOR : PROBE_FILE_GPR;

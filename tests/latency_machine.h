@@ -95,6 +95,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "form \"paddd mm, mm\" ports 1*p0 blocking 12 one\n"
                           "form \"popcnt r64, m64\" ports 1*p1+1*p23 blocking 20 one\n"
                           "form \"xadd r64, r64\" ports 2*p015 latency 1 op2->op2 none\n"
+                          "form \"stosq\" ports 1*p015+1*p2+1*p4 latency 1\n"
                           "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
 
 struct machine {

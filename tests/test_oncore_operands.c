@@ -9,6 +9,15 @@
 #define VPOR_2    "\xc5\xed\xeb\xd5"         /* vpor ymm2, ymm2, ymm5 */
 #define VPOR_2_0  "\xc5\xfd\xeb\xd5"         /* vpor ymm2, ymm0, ymm5 */
 #define VZEROALL  "\xc5\xfc\x77"
+#define LODSB     "\xac"
+#define STOSB     "\xaa"
+#define MOVSB     "\xa4"
+#define REP_STOSB "\xf3\xaa"
+#define MOV_C     "\xb9\x04\0\0\0" /* mov ecx, 4 */
+#define IMUL_A_SI "\x6b\xc6\x01"   /* imul eax, esi, 1 */
+#define IMUL_A_DI "\x6b\xc7\x01"   /* imul eax, edi, 1 */
+#define IMUL_S_DI "\x6b\xf7\x01"   /* imul esi, edi, 1 */
+#define IMUL_C_DI "\x6b\xcf\x01"   /* imul ecx, edi, 1 */
 
 static double bound(struct core_costs *costs, struct bytes code, enum core_bound which) {
     struct core_prediction prediction = predict(costs, code, false);
@@ -50,10 +59,32 @@ static void test_consumed_mask(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A string's pointer moves on whatever is stored, or was in the register that is loaded; under a prefix it
+ * waits for the count. */
+static void test_pointers_move_alone(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(IMUL_A_SI), "1*p1", 1, 3);
+    form_add(&costs, BYTES(LODSB), "1*p23+1*p015", 2, 1);
+    form_add(&costs, BYTES(STOSB), "1*p4+1*p7+1*p015", 2, 1);
+    form_add(&costs, BYTES(MOVSB), "1*p23+1*p4+1*p7+2*p015", 4, 1);
+    form_add(&costs, BYTES(REP_STOSB), "1*p4+1*p7+1*p015", 2, 1);
+    form_add(&costs, BYTES(MOV_C), "1*p015", 1, 1);
+    assert_near(bound(&costs, BYTES(LODSB IMUL_A_SI), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(STOSB IMUL_A_DI), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(STOSB IMUL_A_DI), CORE_BOUND_SIMULATION), 1.0);
+    assert_near(bound(&costs, BYTES(MOVSB IMUL_S_DI), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(MOV_C REP_STOSB IMUL_A_DI), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(REP_STOSB IMUL_C_DI), CORE_BOUND_CHAIN), 4.0);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_cleared),
         cmocka_unit_test(test_consumed_mask),
+        cmocka_unit_test(test_pointers_move_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
