@@ -252,8 +252,7 @@ static void instance_break(struct gen_program *program, const struct gen_stream 
     const struct isa_form *form = stream->form;
     bool flags = stream->how.break_flags && (form->flags_read | form->flags_written) != 0;
     bool string = gen_form_is_string(form);
-    bool renewed = false; /* a register, and the flags with it */
-    gen_pointers_renew(&program->unit, stream->pool, form, -1);
+    bool renewed = false;             /* a register, and the flags with it */
     if (gen_form_looks_up_al(form)) { /* part of the address, and of no operand */
         zero_idiom_add(program, 0);
     }

@@ -75,7 +75,6 @@ static enum ip_status sources_break(struct gen_program *program, const struct ge
             status = source_break(program, chain, plan, o, at, err);
         }
     }
-    gen_pointers_renew(&program->unit, &chain->pool, plan->form, plan->pointer);
     return status;
 }
 

@@ -113,22 +113,10 @@ int gen_string_pointer(const struct isa_form *form, unsigned o) {
     if (!gen_form_is_string(form) || form->operands[o].kind != ISA_OPERAND_MEM) {
         return -1;
     }
-    bool first = o == 0 || form->operands[o - 1].kind != ISA_OPERAND_MEM;
-    int pointer = RDI;
     if (gen_form_looks_up_al(form)) {
-        pointer = RBX;
-    } else if (strncmp(form->mnemonic, "cmps", 4) == 0 && first) {
-        pointer = RSI;
+        return RBX;
     }
-    for (unsigned i = 0; i < form->operand_count; i++) {
-        const struct isa_operand *operand = &form->operands[i];
-        bool gpr = gen_operand_is_fixed(operand) && isa_reg_is_gpr(operand->reg_class);
-        /* LODS, MOVS and STOS list theirs. */
-        if (gpr && (operand->reg == RSI || operand->reg == RDI || operand->reg == pointer)) {
-            return -1;
-        }
-    }
-    return pointer;
+    return strstr(form->mnemonic, "maskmov") != NULL ? RDI : -1;
 }
 
 uint64_t gen_divisor(const struct gen_pool *pool) {
@@ -403,17 +391,5 @@ void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
     }
     if ((program->uses & GEN_USES_X87) != 0) {
         gen_x87_init(&program->init, forms, count, pool->slow_values);
-    }
-}
-
-void gen_pointers_renew(struct ip_lines *lines, const struct gen_pool *pool, const struct isa_form *form,
-                        int kept) {
-    bool moves = !gen_form_looks_up_al(form);
-    for (unsigned o = 0; o < form->operand_count && moves; o++) {
-        int pointer = gen_string_pointer(form, o);
-        if (pointer >= 0 && pointer != kept) {
-            uint64_t value = gen_fixed_value(pool, form, (unsigned)pointer, 0);
-            gen_renew(lines, pool, GEN_FILE_GPR, (unsigned)pointer, value, false);
-        }
     }
 }

@@ -30,8 +30,8 @@ bool gen_fixed_is_pointer(const struct isa_form *form, unsigned gpr);
  * `src`, another one, holds. Under a prefix how far depends on the count, and of comparisons on what they
  * compare. */
 bool gen_pointer_moves_alone(const struct isa_form *form, unsigned src, unsigned dst);
-/* The pointer by which a string form addresses memory operand `o`, where no operand is that register (RDI of
- * SCAS); else -1. */
+/* The pointer by which a string form addresses memory operand `o`, where no operand is that register: it
+ * stays (RDI of MASKMOVQ, RBX of XLAT); else -1. */
 int gen_string_pointer(const struct isa_form *form, unsigned o);
 /* True when the form has a memory operand that it addresses through a fixed register. */
 bool gen_form_is_string(const struct isa_form *form);
@@ -90,9 +90,5 @@ void gen_vector_load(struct ip_lines *lines, const struct gen_pool *pool, unsign
 /* Init lines that the forms need: pointers, divisors, a full x87 stack. */
 void gen_init_lines(struct gen_program *program, const struct gen_pool *pool,
                     const struct isa_form *const *forms, unsigned count);
-/* Renews the pointers that a string form moves on and does not list as operands (RDI of SCAS, RSI and RDI of
- * CMPS), but for `kept` (-1: all). */
-void gen_pointers_renew(struct ip_lines *lines, const struct gen_pool *pool, const struct isa_form *form,
-                        int kept);
 
 #endif

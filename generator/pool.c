@@ -159,7 +159,7 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
     /* One more than its sources: a number divided by itself is soon done. */
     sources[GEN_FILE_VECTOR] += form->floating && gen_form_depends_on_values(form) ? 1 : 0;
     survey->fixed[GEN_FILE_GPR] |= has_accumulator_form(form) ? 1u : 0u;
-    for (unsigned gpr = 0; gpr < 8; gpr++) { /* not all of them are listed as operands: SCAS lacks RDI */
+    for (unsigned gpr = 0; gpr < 8; gpr++) { /* MASKMOVQ and XLAT do not list theirs */
         survey->fixed[GEN_FILE_GPR] |= (gen_fixed_is_pointer(form, gpr) ? 1u : 0u) << gpr;
     }
     survey->mask_pairs = survey->mask_pairs || isa_form_beside_operand(form) >= 0;

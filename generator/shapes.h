@@ -32,7 +32,7 @@ struct gen_link {
  * previous link's destination (any general-purpose register), which leaves rbp's value but makes it depend on
  * V. That is two cycles on every CPU since it is two dependent one-cycle operations; 0 where no link needs
  * it. A load that is itself a `mov` from its address (pointer chase) needs none; a pointer that the form
- * itself names (RDI of SCAS) is renewed from rbp by a sign extension, a third cycle. */
+ * itself names (RSI of LODS) is renewed from rbp by a sign extension, a third cycle. */
 unsigned gen_latency_keeper_cycles(const struct gen_link *links, unsigned count);
 
 /* The latency chain over links[0..count): links[0] is the form under test, the others are transfers that

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "isa/mapping.h"
+
 /* Legacy SSE keeps the part of an XMM destination that it does not write; Zydis says "written" only. The
  * named ones do clear it. */
 static bool merges(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
@@ -113,6 +115,44 @@ static void second_mask_add(const ZydisDecodedInstruction *instruction, struct i
     }
 }
 
+static bool lists(const struct isa_form *form, const struct isa_operand *wanted) {
+    bool found = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        found = found ||
+                (op->kind == ISA_OPERAND_REG && op->reg_class == wanted->reg_class && op->reg == wanted->reg);
+    }
+    return found;
+}
+
+/* Puts an implicit operand behind the others, but before the flags. */
+static void implicit_insert(struct isa_form *form, const struct isa_operand *operand) {
+    int flags = isa_form_flags_operand(form);
+    unsigned at = flags >= 0 ? (unsigned)flags : form->operand_count;
+    memmove(&form->operands[at + 1], &form->operands[at], (form->operand_count - at) * sizeof *operand);
+    form->operands[at] = *operand;
+    form->operand_count++;
+}
+
+/* String instructions move the pointers of their memory on: Zydis lists those of LODS, MOVS and STOS, and not
+ * those of CMPS and SCAS. Under a prefix that happens under the same condition as the access. */
+static void pointers_add(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                         struct isa_form *form) {
+    bool string = instruction->meta.category == ZYDIS_CATEGORY_STRINGOP;
+    for (unsigned i = 0; i < instruction->operand_count && string; i++) {
+        const ZydisDecodedOperand *memory = &operands[i];
+        if (memory->type != ZYDIS_OPERAND_TYPE_MEMORY)
+            continue;
+        bool conditional =
+            (memory->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE)) != 0;
+        struct isa_operand pointer = {.implicit = true, .read = true, .write = true};
+        pointer.cond_read = pointer.cond_write = conditional;
+        pointer.reg = (int8_t)isa_zydis_register_read(memory->mem.base, &pointer);
+        if (!lists(form, &pointer) && form->operand_count < ISA_OPERANDS_MAX)
+            implicit_insert(form, &pointer);
+    }
+}
+
 /* Comparisons into a mask clear it where their own mask does: Zydis calls those of FP16 merged. */
 static void compare_into_mask(struct isa_form *form) {
     struct isa_operand *first = &form->operands[0];
@@ -196,6 +236,7 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
     }
     form->x87_pushes = (int8_t)x87_pushes(form);
     second_mask_add(instruction, form);
+    pointers_add(instruction, operands, form);
     int flags = isa_form_flags_operand(form);
     if (flags >= 0 && shifts_by_cl(instruction, form)) {
         flags_kept(form, flags);

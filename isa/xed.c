@@ -165,16 +165,18 @@ static void newer_describe(const struct isa_newer *newer, const struct isa_form 
         (void)strcat(xed->iform, form->operands[memory].bits == 256 ? "_VL256" : "_VL128");
 }
 
-/* XED has one operand for a pair of registers: the second is numbered behind all that it names. */
-static void beside_name(const struct isa_form *form, const ZydisDecodedInstruction *in, const char names[][8],
+/* The registers that Zydis does not list (the second of a pair, for which XED has one operand; the pointers
+ * of CMPS) are numbered behind those that it names. */
+static void others_name(const struct isa_form *form, const ZydisDecodedInstruction *in, const char names[][8],
                         struct isa_xed *xed) {
-    int beside = isa_form_beside_operand(form);
     unsigned registers = 0;
     for (unsigned i = 0; i < in->operand_count; i++) {
         registers += strncmp(names[i], "REG", 3) == 0;
     }
-    if (beside >= 0) {
-        (void)snprintf(xed->names[beside], sizeof xed->names[0], "REG%u", registers % 100);
+    for (unsigned k = form->explicit_count; k < form->operand_count; k++) {
+        if (form->operands[k].kind == ISA_OPERAND_REG && xed->names[k][0] == '\0') {
+            (void)snprintf(xed->names[k], sizeof xed->names[0], "REG%u", registers++ % 100);
+        }
     }
 }
 
@@ -209,7 +211,7 @@ enum ip_status isa_xed_describe(const struct isa_form *form, struct isa_xed *xed
             memcpy(made.names[flags], names[i], sizeof made.names[flags]);
         }
     }
-    beside_name(form, &in, names, &made);
+    others_name(form, &in, names, &made);
     (void)snprintf(made.category, sizeof made.category, "%s",
                    in.meta.category == ZYDIS_CATEGORY_AMD3DNOW ? "3DNOW"
                                                                : ZydisCategoryGetString(in.meta.category));

@@ -284,6 +284,8 @@ static void chosen_forms(void **state) {
         {"paddb mm, mm", 2},
         {"lodsq", 2},
         {"stosq", 1},
+        {"scasq", 1},
+        {"cmpsb", 2},
         {"vgatherdps xmm{k}, vm32x", 2},
         {"vgatherdps xmm, vm32x, xmm", 2},
     };

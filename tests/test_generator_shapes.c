@@ -139,12 +139,13 @@ static void latency_units(void **state) {
          NULL},
         /* So is a string's pointer, which goes on by itself. */
         {{"scasb", "setb r8"},
-         {{.src = 1, .dst = 2, .src_address = true}, {.src = 1, .dst = 0}},
+         {{.src = 2, .dst = 3}, {.src = 1, .dst = 0}},
          2,
          "xor rbp, rcx\nxor rbp, rcx\nmovsxd rdi, ebp\nscasb\nsetb dl\n"
          "xor rbp, rdx\nxor rbp, rdx\nmovsxd rdi, ebp\nscasb\nsetb cl\n",
          NULL},
         {{"stosq"}, {{.src = 1, .dst = 2}}, 0, NULL, "moves its pointer whatever the other operands are"},
+        {{"cmpsb"}, {{.src = 3, .dst = 2}}, 0, NULL, "moves its pointer whatever the other operands are"},
         /* A gather's mask is renewed; its index can be the chain. */
         {{"vgatherdps xmm{k}, vm32x"},
          {{.src = 2, .dst = 0, .src_index = true}},
@@ -184,7 +185,7 @@ static void keeper_cycles(void **state) {
     /* The pointer of a string is put back from the keeper by a sign extension. */
     const struct isa_form lods = form_of("lodsq"), scas = form_of("scasb");
     const struct gen_link moves = {.form = &lods, .src = 2, .dst = 0},
-                          scans = {.form = &scas, .src = 1, .dst = 2, .src_address = true};
+                          scans = {.form = &scas, .src = 2, .dst = 3};
     assert_int_equal(gen_latency_keeper_cycles(&moves, 1), 3);
     assert_int_equal(gen_latency_keeper_cycles(&scans, 1), 3);
 }
@@ -277,20 +278,20 @@ static void throughput_run(const char *syntax, struct gen_independence how, unsi
     gen_program_fini(&program);
 }
 
-/* SCAS and CMPS name no pointer as an operand, and move it all the same: out of the data, if nobody renews
- * it. XLAT's stays. */
+/* SCAS and CMPS move their pointers: out of the data, if nobody renews them. Those of XLAT and MASKMOVQ stay.
+ */
 static void pointers_are_renewed(void **state) {
     (void)state;
     const struct gen_independence plain = {.registers = 2};
     throughput_run("scasb", plain, 2, "mov edi, 0x20012800\nscasb\nmov edi, 0x20012800\nscasb\n");
     throughput_run("repe cmpsq", plain, 1,
-                   "mov esi, 0x20014000\nmov edi, 0x20012800\nmov ecx, 0x4\nrepe cmpsq\n");
+                   "mov ecx, 0x4\nmov esi, 0x20014000\nmov edi, 0x20012800\nrepe cmpsq\n");
+    throughput_run("maskmovq mm, mm", plain, 2, "maskmovq mm7, mm6\nmaskmovq mm7, mm6\n");
     throughput_run("xlat", plain, 1, "xor eax, eax\nxlat\n"); /* its pointer stays, and al is one, too */
     struct isa_form cmps = form_of("cmpsb"), setz = form_of("setz r8"), movzx = form_of("movzx r64, r8");
-    const struct gen_link links[] = {
-        {.form = &cmps, .src = 0, .dst = cmps.operand_count - 1, .src_address = true},
-        {.form = &setz, .src = 1, .dst = 0},
-        {.form = &movzx, .src = 1, .dst = 0}};
+    const struct gen_link links[] = {{.form = &cmps, .src = 2, .dst = 4},
+                                     {.form = &setz, .src = 1, .dst = 0},
+                                     {.form = &movzx, .src = 1, .dst = 0}};
     struct gen_program program;
     struct ip_error err = {0};
     assert_int_equal(gen_latency_program(&program, links, 3, 1, 0, &err), IP_OK);

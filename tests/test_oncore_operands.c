@@ -12,6 +12,7 @@
 #define LODSB     "\xac"
 #define STOSB     "\xaa"
 #define MOVSB     "\xa4"
+#define SCASB     "\xae"
 #define REP_STOSB "\xf3\xaa"
 #define MOV_C     "\xb9\x04\0\0\0" /* mov ecx, 4 */
 #define IMUL_A_SI "\x6b\xc6\x01"   /* imul eax, esi, 1 */
@@ -69,12 +70,14 @@ static void test_pointers_move_alone(void **state) {
     form_add(&costs, BYTES(LODSB), "1*p23+1*p015", 2, 1);
     form_add(&costs, BYTES(STOSB), "1*p4+1*p7+1*p015", 2, 1);
     form_add(&costs, BYTES(MOVSB), "1*p23+1*p4+1*p7+2*p015", 4, 1);
+    form_add(&costs, BYTES(SCASB), "1*p23+1*p015", 2, 1);
     form_add(&costs, BYTES(REP_STOSB), "1*p4+1*p7+1*p015", 2, 1);
     form_add(&costs, BYTES(MOV_C), "1*p015", 1, 1);
     assert_near(bound(&costs, BYTES(LODSB IMUL_A_SI), CORE_BOUND_CHAIN), 1.0);
     assert_near(bound(&costs, BYTES(STOSB IMUL_A_DI), CORE_BOUND_CHAIN), 1.0);
     assert_near(bound(&costs, BYTES(STOSB IMUL_A_DI), CORE_BOUND_SIMULATION), 1.0);
     assert_near(bound(&costs, BYTES(MOVSB IMUL_S_DI), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(SCASB IMUL_A_DI), CORE_BOUND_CHAIN), 1.0);
     assert_near(bound(&costs, BYTES(MOV_C REP_STOSB IMUL_A_DI), CORE_BOUND_CHAIN), 1.0);
     assert_near(bound(&costs, BYTES(REP_STOSB IMUL_C_DI), CORE_BOUND_CHAIN), 4.0);
     core_costs_fini(&costs);
