@@ -121,11 +121,18 @@ static bool term_of_node(const struct res_node *node, struct ip_text *text) {
     return true;
 }
 
+bool res_is_unit_term(const struct res_node *term) {
+    const struct res_node *list = term->first != NULL ? term->first->next : NULL;
+    const struct res_node *pipe = list != NULL ? list->first : NULL;
+    return pipe != NULL && pipe->text != NULL &&
+           strncmp(pipe->text, RES_UNIT_PIPE, strlen(RES_UNIT_PIPE)) == 0;
+}
+
 bool res_ports_of_node(const struct res_node *node, char ports[RES_PORTS_MAX]) {
     struct ip_text text = {0};
     bool good = node->text == NULL;
     for (const struct res_node *term = node->first; good && term != NULL; term = term->next) {
-        good = term_of_node(term, &text);
+        good = res_is_unit_term(term) || term_of_node(term, &text);
     }
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count;

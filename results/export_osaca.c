@@ -159,7 +159,28 @@ static int representative(const struct isa_form *form) {
 
 /* --- the machine ---------------------------------------------------------------------------------------- */
 
-static void ports_line_append(struct ip_text *text, const struct res_sheet *sheet) {
+/* The position of a unit; units->count where it is none of them. */
+static size_t unit_position(const struct ip_lines *units, const char *unit) {
+    size_t i = 0;
+    while (i < units->count && strcmp(units->items[i], unit) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* The units that forms wait for, each once: OSACA knows no other thing that is busy than ports, so each is
+ * one more of those. */
+static void units_find(struct ip_lines *units, const struct res_sheet *sheet) {
+    for (size_t i = 0; i < sheet->count; i++) {
+        const char *unit = sheet->rows[i].unit;
+        if (unit[0] != '\0' && unit_position(units, unit) == units->count) {
+            ip_lines_add(units, unit);
+        }
+    }
+}
+
+static void ports_line_append(struct ip_text *text, const struct res_sheet *sheet,
+                              const struct ip_lines *units) {
     uint32_t used = 0;
     for (size_t i = 0; i < sheet->count; i++) {
         struct probe_usage_term terms[PROBE_USAGE_TERMS];
@@ -177,6 +198,10 @@ static void ports_line_append(struct ip_text *text, const struct res_sheet *shee
             ip_text_printf(text, "%s\"%u\"", comma, number);
             comma = ", ";
         }
+    }
+    for (size_t i = 0; i < units->count; i++) {
+        ip_text_printf(text, "%s\"" RES_UNIT_PIPE "%zu\"", comma, i);
+        comma = ", ";
     }
     ip_text_append(text, "]\n");
 }
@@ -249,7 +274,8 @@ static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bo
     ip_text_append(text, "\n");
 }
 
-static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const char *arch) {
+static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const struct ip_lines *units,
+                           const char *arch) {
     ip_text_append(text, "osaca_version: 0.5.0\nmicro_architecture: ");
     ip_text_append_json(text, sheet->machine);
     ip_text_append(text, "\narch_code: ");
@@ -265,7 +291,7 @@ static void machine_append(struct ip_text *text, const struct res_sheet *sheet, 
     ip_text_append(text, "}\n");
     moves_append(text, sheet, false);
     moves_append(text, sheet, true);
-    ports_line_append(text, sheet);
+    ports_line_append(text, sheet, units);
     ip_text_append(text, "port_model_scheme: ~\n");
 }
 
@@ -287,8 +313,28 @@ static double form_latency(const struct res_row *row) {
                            : res_row_latency(row);
 }
 
-/* OSACA wants a list of ports: where they are not known, an empty one, and a key of our own that says so. */
-static void form_append(struct ip_text *text, const struct res_row *row, const char *operands) {
+/* The ports and, behind them, the unit; a key of our own says whose it is. OSACA wants a list: of ports that
+ * are not known it lacks them, and another key says so. */
+static void pressure_append(struct ip_text *text, const struct res_row *row, const struct ip_lines *units) {
+    struct ip_text ports = {0};
+    res_ports_append(&ports, row->ports, "[", "]", "\"");
+    if (row->unit[0] != '\0') {
+        ip_text_printf(text, "%.*s%s[", (int)ports.length - 1, ip_text_string(&ports),
+                       ports.length > strlen("[]") ? ", " : "");
+        res_number_append(text, row->unit_cycles);
+        ip_text_printf(text, ", [\"" RES_UNIT_PIPE "%zu\"]]], isaprobe_unit: ",
+                       unit_position(units, row->unit));
+        ip_text_append_json(text, row->unit);
+    } else {
+        ip_text_append(text, ip_text_string(&ports));
+    }
+    ip_text_append(text, row->ports[0] == '\0' ? ", isaprobe_ports: unknown" : "");
+    text->failed = text->failed || ports.failed;
+    ip_text_fini(&ports);
+}
+
+static void form_append(struct ip_text *text, const struct res_row *row, const char *operands,
+                        const struct ip_lines *units) {
     ip_text_append(text, "- {name: ");
     names_append(text, row->info);
     ip_text_printf(text, ", operands: %s, latency: ", operands);
@@ -298,8 +344,7 @@ static void form_append(struct ip_text *text, const struct res_row *row, const c
     ip_text_append(text, ", uops: ");
     res_number_or(text, row->slots, "~");
     ip_text_append(text, ", port_pressure: ");
-    res_ports_append(text, row->ports, "[", "]", "\"");
-    ip_text_append(text, row->ports[0] == '\0' ? ", isaprobe_ports: unknown" : "");
+    pressure_append(text, row, units);
     ip_text_append(text, ", isaprobe: ");
     ip_text_append_json(text, row->form);
     ip_text_append(text, "}\n");
@@ -323,7 +368,7 @@ enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export 
             sheet->count);
     }
     struct res_choice *choices = calloc(sheet->count + 1, sizeof *choices);
-    struct ip_lines operands = {0};
+    struct ip_lines operands = {0}, units = {0};
     size_t count = 0;
     if (choices == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count);
@@ -344,23 +389,36 @@ enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export 
         }
         ip_text_fini(&made);
     }
+    units_find(&units, sheet);
     enum ip_status status =
-        operands.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count) : IP_OK;
+        operands.failed || units.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count) : IP_OK;
     res_choices_make(choices, count, &export->merged);
-    machine_append(text, sheet, export->arch != NULL ? export->arch : "isaprobe");
+    machine_append(text, sheet, &units, export->arch != NULL ? export->arch : "isaprobe");
     ip_text_append(text, list);
     for (size_t i = 0; status == IP_OK && i < count; i++) {
         if (choices[i].chosen) {
-            form_append(text, &sheet->rows[choices[i].row], operands.items[choices[i].row]);
+            form_append(text, &sheet->rows[choices[i].row], operands.items[choices[i].row], &units);
             export->written++;
         }
     }
     ip_lines_fini(&operands);
+    ip_lines_fini(&units);
     free(choices);
     return status;
 }
 
 /* --- reading -------------------------------------------------------------------------------------------- */
+
+/* How long the form keeps its unit busy, as the list of ports says behind those; NaN: it has no unit. */
+static double unit_cycles_read(const struct res_node *ports) {
+    double cycles = NAN;
+    for (const struct res_node *term = ports != NULL ? ports->first : NULL; term != NULL; term = term->next) {
+        if (res_is_unit_term(term)) {
+            cycles = res_number_read(term->first->text);
+        }
+    }
+    return cycles;
+}
 
 static enum ip_status row_read(struct res_row *row, const struct res_node *node, const char *name,
                                unsigned line, struct ip_error *err) {
@@ -374,6 +432,11 @@ static enum ip_status row_read(struct res_row *row, const struct res_node *node,
     row->latency = (struct res_sheet_range){.known = !isnan(latency), .low = latency, .high = latency};
     row->throughput = res_node_number(node, "throughput");
     row->slots = res_node_number(node, "uops");
+    const char *unit = res_node_text(node, "isaprobe_unit");
+    row->unit_cycles = unit != NULL ? unit_cycles_read(ports) : NAN;
+    if (!isnan(row->unit_cycles)) {
+        (void)snprintf(row->unit, sizeof row->unit, "%s", unit);
+    }
     bool unknown = ports == NULL || ports->text != NULL || res_node_text(node, "isaprobe_ports") != NULL;
     if (!unknown && !res_ports_of_node(ports, row->ports)) {
         return ip_fail_at(err, IP_SYNTAX, name, line, 0,

@@ -250,7 +250,35 @@ static bool ports_are_whole(const struct probe_usage_term *terms, unsigned count
     return true;
 }
 
-static void measurement_append(struct ip_text *text, const struct res_row *row, const char *arch) {
+static bool says_divider(const char *syntax) {
+    const char *end = syntax + strcspn(syntax, " ");
+    const char *division = strstr(syntax, "div"), *root = strstr(syntax, "sqrt");
+    return (division != NULL && division < end) || (root != NULL && root < end);
+}
+
+/* Is it the unit of divisions or of roots? It is called after one of its forms, whichever was first. */
+static bool is_divider(const struct res_sheet *sheet, const char *unit) {
+    bool is = says_divider(unit);
+    for (size_t i = 0; i < sheet->count && !is; i++) {
+        is = strcmp(sheet->rows[i].unit, unit) == 0 && says_divider(sheet->rows[i].form);
+    }
+    return is;
+}
+
+/* Readers know one unit, the divider, and whole cycles of it. */
+static void unit_append(struct ip_text *text, const struct res_sheet *sheet, const struct res_row *row) {
+    if (row->unit[0] == '\0') {
+        return;
+    }
+    if (is_divider(sheet, row->unit)) {
+        attribute_number(text, "div_cycles", fmax(1.0, round(row->unit_cycles)));
+    }
+    attribute(text, "unit", row->unit);
+    attribute_number(text, "unit_cycles", row->unit_cycles);
+}
+
+static void measurement_append(struct ip_text *text, const struct res_sheet *sheet, const struct res_row *row,
+                               const char *arch) {
     struct probe_usage_term terms[PROBE_USAGE_TERMS];
     unsigned count = 0;
     bool ports = row->ports[0] != '\0' && res_usage_parse(row->ports, terms, &count);
@@ -269,6 +297,7 @@ static void measurement_append(struct ip_text *text, const struct res_row *row, 
     if (ports) {
         attribute_number(text, "uops", round(res_row_uops(row)));
     }
+    unit_append(text, sheet, row);
     attribute_number(text, "uops_retire_slots", round(row->slots));
     attribute_number(text, "slots", row->slots);
     if (row->pair_count == 0 && row->latency.known) { /* from a format without pairs: no <latency> says it */
@@ -298,15 +327,15 @@ static int order_compare(const void *left, const void *right) {
     return extension != 0 ? extension : (a->row > b->row) - (a->row < b->row);
 }
 
-static void instruction_append(struct ip_text *text, const struct res_row *row, const struct isa_xed *xed,
-                               const char *arch, bool also) {
+static void instruction_append(struct ip_text *text, const struct res_sheet *sheet, const struct res_row *row,
+                               const struct isa_xed *xed, const char *arch, bool also) {
     ip_text_append(text, "    <instruction");
     instruction_attributes(text, row, row->info, xed, also);
     ip_text_append(text, ">\n");
     for (unsigned o = 0; o < row->info->operand_count; o++) {
         operand_append(text, row->info, o, xed);
     }
-    measurement_append(text, row, arch != NULL ? arch : "isaprobe");
+    measurement_append(text, sheet, row, arch != NULL ? arch : "isaprobe");
     ip_text_append(text, "    </instruction>\n");
 }
 
@@ -343,9 +372,9 @@ void res_xml_write(const struct res_sheet *sheet, struct res_export *export, str
             export->unnamed++;
             continue;
         }
-        instruction_append(text, row, &xed, export->arch, false);
+        instruction_append(text, sheet, row, &xed, export->arch, false);
         if (xed.other[0] != '\0') {
-            instruction_append(text, row, &xed, export->arch, true);
+            instruction_append(text, sheet, row, &xed, export->arch, true);
         }
         export->written++;
     }

@@ -65,7 +65,11 @@ unsigned res_port_number(unsigned port);
 /* Appends [[1, [0, 1]], [2, [5]]], with the given brackets, each number between two `quote`s. */
 void res_ports_append(struct ip_text *text, const char *ports, const char *open, const char *close,
                       const char *quote);
-/* The way back: from the items of such a list. False when it is none, or too long. */
+/* How the names of units begin where a format has them beside its ports: "U0". */
+#define RES_UNIT_PIPE "U"
+/* Is it such an entry of a list of ports: [4, [U0]]? */
+bool res_is_unit_term(const struct res_node *term);
+/* The way back: from the items of such a list; units are passed over. False when it is none, or too long. */
 bool res_ports_of_node(const struct res_node *node, char ports[RES_PORTS_MAX]);
 
 /* Of several rows with the same key, the one of the highest rank; of equals the first. */

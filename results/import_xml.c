@@ -282,6 +282,8 @@ static enum ip_status measurement_read(struct reader *reader, struct res_row *ro
     if (isnan(row->slots)) {
         row->slots = number(reader, "uops_retire_slots");
     }
+    row->unit_cycles = number(reader, "unit_cycles");
+    text_copy(row->unit, sizeof row->unit, isnan(row->unit_cycles) ? NULL : value(tag, "unit"));
     struct res_sheet_range *range = &row->latency;
     range->low = res_number_read(value(tag, "latency_min"));
     range->high = res_number_read(value(tag, "latency_max"));

@@ -28,7 +28,7 @@ struct res_row *res_sheet_row_add(struct res_sheet *sheet) {
     }
     struct res_row *row = &sheet->rows[sheet->count++];
     memset(row, 0, sizeof *row);
-    row->throughput = row->slots = row->throughput_slow = NAN;
+    row->throughput = row->slots = row->throughput_slow = row->unit_cycles = NAN;
     return row;
 }
 

@@ -47,6 +47,8 @@ struct res_row {
     double throughput, slots;       /* NaN: not known */
     double throughput_slow;         /* with operands that take long; NaN: not measured */
     char ports[RES_PORTS_MAX];      /* "" not known; "none": known to need none */
+    char unit[PROBE_UNIT_NAME];     /* the form after which the unit is called that it waits for; "": none */
+    double unit_cycles;             /* that an instance keeps the unit busy; NaN: there is none */
     const struct isa_form *info;    /* res_sheet_derive; borrowed from the sheet's table */
 };
 

@@ -75,6 +75,8 @@ static enum ip_status row_add(struct res_sheet *sheet, const struct res_form *fo
         sheet->inconsistent += form->ports.known && strcmp(form->ports.verdict, "inconsistent") == 0;
     }
     sheet->ambiguous += ambiguous;
+    memcpy(row->unit, form->ports.unit, sizeof row->unit); /* seen whatever the ports are */
+    row->unit_cycles = form->ports.unit_cycles;
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < form->pair_count && status == IP_OK; i++) {
         const struct res_pair *from = &form->pairs[i];

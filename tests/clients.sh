@@ -66,7 +66,7 @@ for instruction in root.iter('instruction'):
     for flag in 'ACOPSZ' if flags is not None else '':
         assert flags.attrib.get('flag_' + flag + 'F', '') in ('', 'r', 'w', 'r/w', 'cw', 'r/cw')
     measurement = instruction.find('./architecture[@name="isaprobe"]/measurement')
-    for attribute in ('uops', 'uops_retire_slots'):
+    for attribute in ('uops', 'uops_retire_slots', 'div_cycles'):
         int(measurement.attrib.get(attribute, 0))
     int(float(measurement.attrib.get('TP_loop', 0))), int(float(measurement.attrib.get('TP_unrolled', 0)))
     ports = measurement.attrib.get('ports')

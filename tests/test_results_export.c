@@ -40,6 +40,11 @@ static void row_fill(struct res_row *row, const struct isa_form *form, struct ip
     if ((has & 4) != 0) {
         random_ports(random, row->ports);
     }
+    if ((has & 128) != 0) {
+        static const char *const units[] = {"div r64", "vsqrtpd xmm, xmm", "rdtsc"};
+        strcpy(row->unit, units[ip_random_next(random) % 3]);
+        row->unit_cycles = random_cycles(random);
+    }
     static const char *const paths[] = {"register", "address", "index", "content"};
     for (uint64_t pairs = form->operand_count > 0 ? (has >> 3) % 4 : 0; pairs > 0; pairs--) {
         struct res_sheet_pair *pair = res_row_pair_add(row);
@@ -134,6 +139,11 @@ static void assert_same_ports(const struct res_row *a, const struct res_row *b) 
     assert_string_equal(x, y);
 }
 
+static void assert_same_unit(const struct res_row *a, const struct res_row *b) {
+    assert_string_equal(a->unit, b->unit);
+    assert_true(same_number(a->unit_cycles, b->unit_cycles));
+}
+
 /* Writes, reads, writes again: both texts must be the same byte by byte. The caller compares the sheets. */
 static void round_trip(struct res_sheet *sheet, struct res_export *export, struct res_sheet *back) {
     struct ip_text first = {0}, second = {0};
@@ -181,6 +191,9 @@ static void test_csv_json_xml_hold_everything(void **state) {
             assert_same_ports(a, b);
             assert_same_pairs(a, b);
             assert_same_range(a, b, true);
+            if (formats[f] == RES_FORMAT_UOPSINFO_XML) {
+                assert_same_unit(a, b);
+            }
         }
         res_sheet_fini(&back);
     }
@@ -248,6 +261,7 @@ static void test_osaca_holds_one_latency(void **state) {
         assert_true(same_number(a->throughput, b->throughput));
         assert_true(same_number(a->slots, b->slots));
         assert_same_ports(a, b);
+        assert_same_unit(a, b);
         assert_int_equal(a->latency.known, b->latency.known);
         if (b->latency.known) {
             assert_true(b->latency.high <= a->latency.high + 6e-5 &&

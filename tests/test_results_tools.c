@@ -262,6 +262,60 @@ static void test_osaca_masked_stores(void **state) {
     res_sheet_fini(&sheet);
 }
 
+/* A unit that is busy longer than the ports is one more port to OSACA, which knows nothing else that binds,
+ * and the divider to those who read uops.info's XML. */
+static void test_units(void **state) {
+    (void)state;
+    static const struct {
+        const char *form, *ports, *unit, *osaca, *xml;
+        double cycles;
+    } cases[] = {
+        {"sqrtpd xmm, xmm", "2*p1", "vdivpd xmm, xmm, xmm",
+         "[[2, [\"1\"]], [7.499, [\"U0\"]]], isaprobe_unit: \"vdivpd xmm, xmm, xmm\", isaprobe: \"sqrt",
+         " uops=\"2\" div_cycles=\"7\" unit=\"vdivpd xmm, xmm, xmm\" unit_cycles=\"7.499\"", 7.499},
+        {"div r64", "", "div r64",
+         " [[6.93, [\"U1\"]]], isaprobe_unit: \"div r64\", isaprobe_ports: unknown, isaprobe: \"div r64\"}",
+         " div_cycles=\"7\" unit=\"div r64\" unit_cycles=\"6.93\"/>", 6.93},
+        {"rdtsc", "none", "rdtsc", " [[38, [\"U2\"]]], isaprobe_unit: \"rdtsc\", isaprobe: \"rdtsc\"}",
+         " uops=\"0\" unit=\"rdtsc\" unit_cycles=\"38\"/>", 38},
+        {"add r64, r64", "1*p01", "", " [[1, [\"0\", \"1\"]]], isaprobe: \"add r64, r64\"}",
+         " ports=\"1*p01\" uops=\"1\"/>", NAN},
+        {"idiv r64", "", "div r64", " [[7, [\"U1\"]]], isaprobe_unit: \"div r64\", ",
+         " div_cycles=\"7\" unit=\"div r64\" unit_cycles=\"7\"/>", 7},
+    };
+    static const enum res_format formats[] = {RES_FORMAT_OSACA, RES_FORMAT_UOPSINFO_XML};
+    struct res_sheet sheet = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct res_row *row = row_made(&sheet, cases[i].form);
+        strcpy(row->ports, cases[i].ports);
+        strcpy(row->unit, cases[i].unit);
+        row->unit_cycles = row->throughput = cases[i].cycles;
+    }
+    for (size_t f = 0; f < 2; f++) {
+        struct ip_error err = {0};
+        struct ip_text text = {0};
+        struct res_sheet back = {0};
+        struct res_export export = {.format = formats[f]};
+        assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+        assert_true(f > 0 || strstr(text.data, "ports: [\"0\", \"1\", \"U0\", \"U1\", \"U2\"]\n") != NULL);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            const char *expected = f == 0 ? cases[i].osaca : cases[i].xml;
+            if (strstr(text.data, expected) == NULL) {
+                fail_msg("%s is not in\n%s", expected, text.data);
+            }
+        }
+        assert_int_equal(res_export_read(&back, formats[f], "test", text.data, &err), IP_OK);
+        for (size_t i = 0; i < back.count; i++) {
+            const struct res_row *row = res_sheet_find(&sheet, back.rows[i].form);
+            assert_string_equal(back.rows[i].ports, row->ports);
+            assert_string_equal(back.rows[i].unit, row->unit);
+        }
+        ip_text_fini(&text);
+        res_sheet_fini(&back);
+    }
+    res_sheet_fini(&sheet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_llvm_names),
@@ -272,6 +326,7 @@ int main(void) {
         cmocka_unit_test(test_lua_takes_shares),
         cmocka_unit_test(test_osaca_shifts_by_one),
         cmocka_unit_test(test_osaca_masked_stores),
+        cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

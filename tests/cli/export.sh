@@ -16,6 +16,10 @@ echo "== a form that is named twice"
 for format in csv osaca; do
     isaprobe export -S "$T/cpu.db" --format $format imul "imul r64, r64" "imul r64*" | grep -c imul
 done
+echo "== a unit that is busy longer than the ports"
+isaprobe scan -q --parts ports -t sim:tests/data/skl.sim -S "$T/unit.db" "sqrtpd xmm, xmm"
+isaprobe export -S "$T/unit.db" --format osaca | shape | grep -o -E '^ports: .*|port_pressure: \[\[.*'
+isaprobe export -S "$T/unit.db" | shape | grep -o 'div_cycles.*'
 echo "== without ports"
 isaprobe scan -q -t sim:tests/data/everything.sim -S "$T/no_ports.db" "imul r64, r64" cmc
 isaprobe export -S "$T/no_ports.db" --format osaca
