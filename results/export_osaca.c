@@ -220,7 +220,14 @@ static bool moves(const struct res_row *row, bool store, const char *name) {
            other->read == store && other->write == !store;
 }
 
-static const char *const load_classes[] = {"gpr", "mm", "xmm", "ymm", "zmm"};
+enum { LOAD_CLASSES = 5 };
+static const char *const load_classes[LOAD_CLASSES] = {"gpr", "mm", "xmm", "ymm", "zmm"};
+
+/* What the head of the file says, and the forms refer to. */
+struct machine {
+    struct ip_lines units;             /* owned */
+    double load_latency[LOAD_CLASSES]; /* NaN: not known */
+};
 
 /* The load latency into a class of registers: of its plain loads the quickest. */
 static double load_latency(const struct res_sheet *sheet, const char *class) {
@@ -258,7 +265,7 @@ static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bo
     const char *kind = store ? "store" : "load";
     bool some = false;
     ip_text_printf(text, "%s_throughput:", kind);
-    for (size_t i = sizeof load_classes / sizeof load_classes[0]; i-- > 0;) {
+    for (size_t i = LOAD_CLASSES; i-- > 0;) {
         const char *ports = move_ports(sheet, store, load_classes[i]);
         if (ports[0] != '\0') {
             ip_text_printf(
@@ -274,7 +281,14 @@ static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bo
     ip_text_append(text, "\n");
 }
 
-static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const struct ip_lines *units,
+static void machine_find(struct machine *machine, const struct res_sheet *sheet) {
+    units_find(&machine->units, sheet);
+    for (size_t i = 0; i < LOAD_CLASSES; i++) {
+        machine->load_latency[i] = load_latency(sheet, load_classes[i]);
+    }
+}
+
+static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const struct machine *machine,
                            const char *arch) {
     ip_text_append(text, "osaca_version: 0.5.0\nmicro_architecture: ");
     ip_text_append_json(text, sheet->machine);
@@ -283,24 +297,69 @@ static void machine_append(struct ip_text *text, const struct res_sheet *sheet, 
     ip_text_append(
         text, "\nisa: x86\nROB_size: ~\nretired_uOps_per_cycle: ~\nscheduler_size: ~\nhidden_loads: false\n"
               "load_latency: {");
-    for (size_t i = 0; i < sizeof load_classes / sizeof load_classes[0]; i++) {
-        double cycles = load_latency(sheet, load_classes[i]);
+    for (size_t i = 0; i < LOAD_CLASSES; i++) {
         ip_text_printf(text, "%s%s: ", i > 0 ? ", " : "", load_classes[i]);
-        res_number_or(text, cycles, "~");
+        res_number_or(text, machine->load_latency[i], "~");
     }
-    ip_text_append(text, "}\n");
+    /* The way through memory is in the latency of each store; some versions cannot do without the key. */
+    ip_text_append(text, "}\nstore_to_load_forward_latency: 0\n");
     moves_append(text, sheet, false);
     moves_append(text, sheet, true);
-    ports_line_append(text, sheet, units);
+    ports_line_append(text, sheet, &machine->units);
     ip_text_append(text, "port_model_scheme: ~\n");
 }
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 
+/* A form that writes memory, and nothing else that OSACA sees. */
+static bool only_stores(const struct isa_form *form) {
+    bool only =
+        form->explicit_count > 0 && stores(form) && form->operands[0].write && !form->operands[0].read;
+    for (unsigned i = 1; i < form->explicit_count; i++) {
+        only = only && !form->operands[i].write;
+    }
+    return only;
+}
+
+/* Of the load that takes from memory what the form stored: into a register of its kind, as wide as the
+ * memory. NaN: not known. */
+static double load_back_latency(const struct isa_form *form, const struct machine *machine) {
+    double load = NAN;
+    for (unsigned i = 1; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        const unsigned bits = form->operands[0].bits;
+        const char *class = operand->kind == ISA_OPERAND_REG ? register_class(operand) : NULL;
+        if (isa_reg_is_vector(operand->reg_class)) {
+            class = bits > 256 ? "zmm" : bits > 128 ? "ymm" : "xmm";
+        }
+        for (size_t c = 0; class != NULL && c < LOAD_CLASSES; c++) {
+            load = strcmp(class, load_classes[c]) == 0 ? machine->load_latency[c] : load;
+        }
+    }
+    return load;
+}
+
+/* OSACA adds the latency of a store to that of the load that meets it: it is what both take together, from
+ * the data, less what the load has. Both are one cycle more than the store's bound (docs/latency.md,
+ * "Memory"). */
+static double store_latency(const struct res_row *row, const struct machine *machine) {
+    double both = NAN;
+    for (size_t i = 0; i < row->pair_count; i++) {
+        const struct res_sheet_pair *pair = &row->pairs[i];
+        if (strcmp(pair->path, "content") == 0 && strcmp(pair->dst, "op1") == 0) {
+            both = fmax(both, pair->cycles + 1.0);
+        }
+    }
+    return fmax(0.0, both - load_back_latency(row->info, machine)); /* 0 where one is not known */
+}
+
 /* OSACA waits for the latency where a register comes from the form and goes to another: what a load with an
  * operation has from its address counts only where there is nothing else (a plain load). */
-static double form_latency(const struct res_row *row) {
+static double form_latency(const struct res_row *row, const struct machine *machine) {
     double exact = NAN, bound = NAN;
+    if (row->pair_count > 0 && only_stores(row->info)) {
+        return store_latency(row, machine);
+    }
     for (size_t i = 0; i < row->pair_count; i++) {
         const struct res_sheet_pair *pair = &row->pairs[i];
         double *kind = pair->upper_bound ? &bound : &exact;
@@ -322,8 +381,8 @@ static void pressure_append(struct ip_text *text, const struct res_row *row, con
         ip_text_printf(text, "%.*s%s[", (int)ports.length - 1, ip_text_string(&ports),
                        ports.length > strlen("[]") ? ", " : "");
         res_number_append(text, row->unit_cycles);
-        ip_text_printf(text, ", [\"" RES_UNIT_PIPE "%zu\"]]], isaprobe_unit: ",
-                       unit_position(units, row->unit));
+        ip_text_printf(text,
+                       ", [\"" RES_UNIT_PIPE "%zu\"]]], isaprobe_unit: ", unit_position(units, row->unit));
         ip_text_append_json(text, row->unit);
     } else {
         ip_text_append(text, ip_text_string(&ports));
@@ -334,17 +393,17 @@ static void pressure_append(struct ip_text *text, const struct res_row *row, con
 }
 
 static void form_append(struct ip_text *text, const struct res_row *row, const char *operands,
-                        const struct ip_lines *units) {
+                        const struct machine *machine) {
     ip_text_append(text, "- {name: ");
     names_append(text, row->info);
     ip_text_printf(text, ", operands: %s, latency: ", operands);
-    res_number_or(text, form_latency(row), "~");
+    res_number_or(text, form_latency(row, machine), "~");
     ip_text_append(text, ", throughput: ");
     res_number_or(text, row->throughput, "~");
     ip_text_append(text, ", uops: ");
     res_number_or(text, row->slots, "~");
     ip_text_append(text, ", port_pressure: ");
-    pressure_append(text, row, units);
+    pressure_append(text, row, &machine->units);
     ip_text_append(text, ", isaprobe: ");
     ip_text_append_json(text, row->form);
     ip_text_append(text, "}\n");
@@ -368,7 +427,8 @@ enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export 
             sheet->count);
     }
     struct res_choice *choices = calloc(sheet->count + 1, sizeof *choices);
-    struct ip_lines operands = {0}, units = {0};
+    struct ip_lines operands = {0};
+    struct machine machine = {0};
     size_t count = 0;
     if (choices == NULL) {
         return ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count);
@@ -389,20 +449,21 @@ enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export 
         }
         ip_text_fini(&made);
     }
-    units_find(&units, sheet);
-    enum ip_status status =
-        operands.failed || units.failed ? ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count) : IP_OK;
+    machine_find(&machine, sheet);
+    enum ip_status status = operands.failed || machine.units.failed
+                                ? ip_fail(err, IP_NO_MEMORY, "out of memory for %zu forms", sheet->count)
+                                : IP_OK;
     res_choices_make(choices, count, &export->merged);
-    machine_append(text, sheet, &units, export->arch != NULL ? export->arch : "isaprobe");
+    machine_append(text, sheet, &machine, export->arch != NULL ? export->arch : "isaprobe");
     ip_text_append(text, list);
     for (size_t i = 0; status == IP_OK && i < count; i++) {
         if (choices[i].chosen) {
-            form_append(text, &sheet->rows[choices[i].row], operands.items[choices[i].row], &units);
+            form_append(text, &sheet->rows[choices[i].row], operands.items[choices[i].row], &machine);
             export->written++;
         }
     }
     ip_lines_fini(&operands);
-    ip_lines_fini(&units);
+    ip_lines_fini(&machine.units);
     free(choices);
     return status;
 }

@@ -79,15 +79,20 @@ static void test_whole_latencies(void **state) {
     res_sheet_fini(&sheet);
 }
 
-static void pair_make(struct res_row *row, const char *src, double cycles, bool bound, double share) {
+static void path_make(struct res_row *row, const char *src, const char *path, double cycles, bool bound,
+                      double share) {
     struct res_sheet_pair *pair = res_row_pair_add(row);
     assert_non_null(pair);
     (void)snprintf(pair->src, sizeof pair->src, "%s", src);
     strcpy(pair->dst, "op1");
-    strcpy(pair->path, "register");
+    (void)snprintf(pair->path, sizeof pair->path, "%s", path);
     pair->cycles = cycles;
     pair->upper_bound = bound;
     pair->share = share;
+}
+
+static void pair_make(struct res_row *row, const char *src, double cycles, bool bound, double share) {
+    path_make(row, src, "register", cycles, bound, share);
 }
 
 /* Where a format has one latency, it is not that of the operand into which the result is merged. */
@@ -316,6 +321,61 @@ static void test_units(void **state) {
     res_sheet_fini(&sheet);
 }
 
+/* OSACA adds a store's latency to that of the load behind it: only what both take beyond the load is the
+ * store's, and the way from its address is nobody's. */
+static void test_osaca_stores(void **state) {
+    (void)state;
+    static const struct {
+        const char *form, *latency;
+        double address, content, registers;
+    } cases[] = {
+        {"mov m64, r64", "0", 10, 0.125, NAN},
+        {"movnti m64, r64", "4", 10, 7, NAN},
+        {"mov r64, m64", "4", 4, NAN, NAN},
+        {"movups xmm, m128", "5", 5, NAN, NAN},
+        {"movups m128, xmm", "4", 10, 8, NAN},
+        {"vmovups ymm, m256", "6", 6, NAN, NAN},
+        {"vmovups m256, ymm", "3", 10, 8, NAN},
+        {"vextracti128 m128, ymm, imm8", "7", 10, 11, NAN}, /* its memory is as wide as an xmm */
+        {"vmovups m512, zmm", "0", 10, 10, NAN},            /* no load of that class */
+        {"setz m8", "0", 9, NAN, NAN},
+        {"add m64, r64", "1", 5, 2, 1}, /* reads it, too */
+        {"movntdq m128, xmm", "~", NAN, NAN, NAN},
+    };
+    struct res_sheet sheet = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_OSACA};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct res_row *row = row_made(&sheet, cases[i].form);
+        const bool load = cases[i].address < 9;
+        strcpy(row->ports, "1*p0");
+        if (!isnan(cases[i].address)) {
+            path_make(row, load ? "op2" : "op1", "address", cases[i].address, !load, NAN);
+        }
+        if (!isnan(cases[i].content)) {
+            path_make(row, "op2", "content", cases[i].content, true, NAN);
+        }
+        if (!isnan(cases[i].registers)) {
+            pair_make(row, "op2", cases[i].registers, false, NAN);
+        }
+    }
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+    assert_non_null(strstr(text.data, "}\nstore_to_load_forward_latency: 0\n"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char expected[40];
+        const char *line = osaca_line(text.data, cases[i].form);
+        (void)snprintf(expected, sizeof expected, " latency: %s, throughput:", cases[i].latency);
+        assert_non_null(line);
+        const char *found = strstr(line, " latency: ");
+        if (strncmp(found, expected, strlen(expected)) != 0) {
+            fail_msg("%s: expected%s found%.24s", cases[i].form, expected, found);
+        }
+    }
+    ip_text_fini(&text);
+    res_sheet_fini(&sheet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_llvm_names),
@@ -327,6 +387,7 @@ int main(void) {
         cmocka_unit_test(test_osaca_shifts_by_one),
         cmocka_unit_test(test_osaca_masked_stores),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_osaca_stores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
