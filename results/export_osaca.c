@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/formats.h"
+#include "results/osaca_names.h"
 
 static const char list[] = "instruction_forms:\n";
 
@@ -34,12 +35,13 @@ static bool stores(const struct isa_form *form) {
     return form->operands[0].kind == ISA_OPERAND_MEM;
 }
 
-/* Appends the operands in AT&T order. False when OSACA has no word for one. */
-static bool operands_append(struct ip_text *text, const struct isa_form *form) {
+/* Appends the operands in AT&T order, without the last `silent` ones of our order, which the mnemonic says.
+ * False when OSACA has no word for one. */
+static bool operands_append(struct ip_text *text, const struct isa_form *form, unsigned silent) {
     bool masked = form->explicit_count > 1 && form->operands[1].mask;
     const char *comma = "";
     ip_text_append(text, "[");
-    for (unsigned i = form->explicit_count; i-- > 0;) {
+    for (unsigned i = form->explicit_count - silent; i-- > 0;) {
         const struct isa_operand *operand = &form->operands[i];
         if (operand->mask || is_silent_one(operand)) {
             continue; /* a mask is said of the destination */
@@ -76,9 +78,10 @@ static bool operands_append(struct ip_text *text, const struct isa_form *form) {
     return true;
 }
 
-/* What OSACA tells forms apart by: the mnemonic, and a letter or two for each operand. */
+/* What OSACA tells forms apart by: the mnemonic, the width in it, and a letter or two for each operand. */
 static void key_make(const struct isa_form *form, char *key, size_t size) {
-    size_t used = (size_t)snprintf(key, size, "%s %s", form->mnemonic, form->zeroing ? "0" : "");
+    const char width[] = {res_osaca_width_letter(form), '\0'};
+    size_t used = (size_t)snprintf(key, size, "%s%.1s %s", form->mnemonic, width, form->zeroing ? "0" : "");
     for (unsigned i = 0; i < form->explicit_count && used + 2 < size; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool memory = operand->kind == ISA_OPERAND_MEM || operand->kind == ISA_OPERAND_AGEN;
@@ -95,50 +98,6 @@ static void key_make(const struct isa_form *form, char *key, size_t size) {
                                                            : register_class(operand)[0];
     }
     key[used] = '\0';
-}
-
-/* The mnemonics by which OSACA looks the form up, in the assembly of compilers: isaprobe's, other
- * assemblers', and those of GNU that are no other name with a letter for the size behind it (which OSACA
- * takes off). */
-static void names_append(struct ip_text *text, const struct isa_form *form) {
-    static const struct {
-        char name[8], gnu[2][8];
-    } gnu_names[] = {
-        {"cbw", {"cbtw"}},
-        {"cwd", {"cwtd"}},
-        {"cwde", {"cwtl"}},
-        {"cdq", {"cltd"}},
-        {"cdqe", {"cltq"}},
-        {"cqo", {"cqto"}},
-        {"movsxd", {"movsl"}},
-        {"movabs", {"movabs"}},
-        {"fild", {"fildl"}},
-        {"movzx", {"movzb", "movzw"}},
-        {"movsx", {"movsb", "movsw"}},
-    };
-    const bool wide = strcmp(form->mnemonic, "mov") == 0 && form->explicit_count == 2 &&
-                      form->operands[0].kind == ISA_OPERAND_REG && form->operands[1].kind == ISA_OPERAND_IMM;
-    const char *mnemonic = wide ? "movabs" : form->mnemonic;
-    char others[ISA_OTHER_NAMES_MAX][ISA_MNEMONIC_MAX];
-    const unsigned count = isa_mnemonic_others(form->mnemonic, others);
-    struct ip_text more = {0};
-    for (unsigned i = 0; i < count; i++) {
-        ip_text_printf(&more, ", %s", others[i]);
-    }
-    for (size_t i = 0; i < sizeof gnu_names / sizeof gnu_names[0]; i++) {
-        for (unsigned k = 0; k < 2 && strcmp(gnu_names[i].name, mnemonic) == 0; k++) {
-            if (gnu_names[i].gnu[k][0] != '\0') {
-                ip_text_printf(&more, ", %s", gnu_names[i].gnu[k]);
-            }
-        }
-    }
-    if (more.length > 0) {
-        ip_text_printf(text, "[%s%s]", form->mnemonic, ip_text_string(&more));
-    } else {
-        ip_text_append(text, form->mnemonic);
-    }
-    text->failed = text->failed || more.failed;
-    ip_text_fini(&more);
 }
 
 /* Which form stands for those that OSACA does not tell apart: wide registers, free ones, plain encodings,
@@ -392,10 +351,9 @@ static void pressure_append(struct ip_text *text, const struct res_row *row, con
     ip_text_fini(&ports);
 }
 
-static void form_append(struct ip_text *text, const struct res_row *row, const char *operands,
-                        const struct machine *machine) {
-    ip_text_append(text, "- {name: ");
-    names_append(text, row->info);
+/* The entry but for its name. */
+static void values_append(struct ip_text *text, const struct res_row *row, const char *operands,
+                          const struct machine *machine) {
     ip_text_printf(text, ", operands: %s, latency: ", operands);
     res_number_or(text, form_latency(row, machine), "~");
     ip_text_append(text, ", throughput: ");
@@ -406,7 +364,24 @@ static void form_append(struct ip_text *text, const struct res_row *row, const c
     pressure_append(text, row, &machine->units);
     ip_text_append(text, ", isaprobe: ");
     ip_text_append_json(text, row->form);
+}
+
+static void form_append(struct ip_text *text, const struct res_row *row, const char *operands,
+                        const struct machine *machine) {
+    ip_text_append(text, "- {name: ");
+    res_osaca_names_append(text, row->info);
+    values_append(text, row, operands, machine);
     ip_text_append(text, "}\n");
+    struct ip_text names = {0}, fewer = {0};
+    if (res_osaca_predicates_append(&names, row->info)) { /* the same, which our reader passes over */
+        (void)operands_append(&fewer, row->info, 1);
+        ip_text_printf(text, "- {name: %s", ip_text_string(&names));
+        values_append(text, row, ip_text_string(&fewer), machine);
+        ip_text_append(text, ", isaprobe_also: true}\n");
+    }
+    text->failed = text->failed || names.failed || fewer.failed;
+    ip_text_fini(&names);
+    ip_text_fini(&fewer);
 }
 
 static bool has_ports(const struct res_sheet *sheet) {
@@ -438,7 +413,7 @@ enum ip_status res_osaca_write(const struct res_sheet *sheet, struct res_export 
         const struct isa_form *form = sheet->rows[i].info;
         const struct res_row *row = &sheet->rows[i];
         bool known = form != NULL && (row->ports[0] != '\0' || !isnan(row->throughput)) &&
-                     operands_append(&made, form);
+                     operands_append(&made, form, 0);
         ip_lines_add(&operands, known ? ip_text_string(&made) : "");
         export->unnamed += !known;
         if (known) {
@@ -522,8 +497,9 @@ enum ip_status res_osaca_read(struct res_sheet *sheet, const char *name, const c
         }
         at += 2;
         enum ip_status status = res_tree_read(&tree, name, &at, &line, err);
-        struct res_row *row = status == IP_OK ? res_sheet_row_add(sheet) : NULL;
-        if (status == IP_OK) {
+        const bool also = status == IP_OK && res_node_text(tree.root, "isaprobe_also") != NULL;
+        struct res_row *row = status == IP_OK && !also ? res_sheet_row_add(sheet) : NULL;
+        if (status == IP_OK && !also) {
             status = row == NULL ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name)
                                  : row_read(row, tree.root, name, first, err);
         }

@@ -321,6 +321,61 @@ static void test_units(void **state) {
     res_sheet_fini(&sheet);
 }
 
+/* What compilers write: comparisons without the immediate, which is in the name, and the width of a source
+ * where the destination is as wide for several. */
+static void test_osaca_names_of_compilers(void **state) {
+    (void)state;
+#define XMM "{class: register, name: xmm}"
+    static const struct {
+        const char *form, *begin;
+    } cases[] = {
+        {"cmppd xmm, xmm, imm8",
+         "- {name: cmppd, operands: [{class: immediate, imd: int}, " XMM ", " XMM "], "},
+        {"cmppd xmm, xmm, imm8",
+         "- {name: [cmpeqpd, cmpltpd, cmplepd, cmpunordpd, cmpneqpd, cmpnltpd, cmpnlepd, "
+         "cmpordpd], operands: [" XMM ", " XMM "], latency: "},
+        {"vcmpsd xmm, xmm, xmm, imm8", "- {name: [vcmpeqsd, vcmpltsd, "},
+        {"vcmpsd xmm, xmm, xmm, imm8", ", vcmptrue_ussd], operands: [" XMM ", " XMM ", " XMM "], latency: "},
+        {"vpcmpud k, zmm, zmm, imm8",
+         "- {name: [vpcmpltud, vpcmpleud, vpcmpnequd, vpcmpnltud, vpcmpnleud], "},
+        {"vcvtpd2ps xmm, xmm", "- {name: [vcvtpd2ps, vcvtpd2psx], operands: [" XMM ", " XMM "], "},
+        {"vcvtpd2ps xmm, ymm", "- {name: [vcvtpd2ps, vcvtpd2psy], "},
+        {"vcvtpd2ps xmm, m128", "- {name: [vcvtpd2ps, vcvtpd2psx], operands: [{class: memory, "},
+        {"vcvtpd2ps xmm, m256", "- {name: [vcvtpd2psy], operands: [{class: memory, "},
+        {"vcvtpd2ps ymm, zmm", "- {name: vcvtpd2ps, operands: "},
+        {"vfpclassps k{k}, m512, imm8", "- {name: [vfpclasspsz], operands: [{class: immediate, "},
+        {"vfpclassps k{k}, m128, imm8", "- {name: [vfpclassps, vfpclasspsx], operands: [{class: immediate, "},
+        {"cvtpd2ps xmm, m128", "- {name: cvtpd2ps, operands: "},
+        {"cmpsd", "- {name: cmpsd, operands: [], "},
+        {"cmp r64, imm8", "- {name: cmp, operands: "},
+    };
+    struct res_sheet sheet = {0}, back = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_OSACA};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (res_sheet_find(&sheet, cases[i].form) == NULL) {
+            strcpy(row_made(&sheet, cases[i].form)->ports, "1*p0");
+        }
+    }
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+    assert_int_equal(export.merged, 0);
+    assert_int_equal(export.written, sheet.count);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (strstr(text.data, cases[i].begin) == NULL) {
+            fail_msg("'%s' is not in\n%s", cases[i].begin, text.data);
+        }
+    }
+    assert_null(strstr(text.data, "vpcmpequd"));
+    assert_null(strstr(text.data, "[cmpeqsd")); /* of strings, without an immediate */
+    /* The second entry of a comparison is no second form. */
+    assert_int_equal(res_export_read(&back, RES_FORMAT_OSACA, "test", text.data, &err), IP_OK);
+    assert_int_equal(back.count, sheet.count);
+    ip_text_fini(&text);
+    res_sheet_fini(&back);
+    res_sheet_fini(&sheet);
+}
+
 /* OSACA adds a store's latency to that of the load behind it: only what both take beyond the load is the
  * store's, and the way from its address is nobody's. */
 static void test_osaca_stores(void **state) {
@@ -388,6 +443,7 @@ int main(void) {
         cmocka_unit_test(test_osaca_masked_stores),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_osaca_stores),
+        cmocka_unit_test(test_osaca_names_of_compilers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
