@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define CYCLES_ABSOLUTE     0.3
+#define CYCLES_ROUNDED      0.55 /* of one side: probe_latency_whole */
 #define THROUGHPUT_ABSOLUTE 0.02
 #define SLOTS_ABSOLUTE      0.3
 
@@ -28,7 +29,7 @@ struct work {
     struct res_class_change *class; /* of the form in hand */
     const struct res_row *a, *b;
     uint32_t a_pipes, b_pipes; /* the ports that the lists of pipes of either sheet name */
-    double relative;
+    double relative, cycles_absolute;
     bool failed;
 };
 
@@ -36,10 +37,13 @@ static bool same_number(double a, double b, double relative, double absolute) {
     return fabs(a - b) <= fmax(absolute, relative * fmax(fabs(a), fabs(b)));
 }
 
+static bool near(const struct work *work, double a, double b) {
+    return same_number(a, b, work->relative, work->cycles_absolute);
+}
+
 /* A bound says no more than that the true value is not above it. */
-static bool same_cycles(double a, bool a_bound, double b, bool b_bound, double relative) {
-    return same_number(a, b, relative, CYCLES_ABSOLUTE) || (a_bound && !b_bound && b < a) ||
-           (b_bound && !a_bound && a < b);
+static bool same_cycles(const struct work *work, double a, bool a_bound, double b, bool b_bound) {
+    return near(work, a, b) || (a_bound && !b_bound && b < a) || (b_bound && !a_bound && a < b);
 }
 
 static struct res_difference *difference_add(struct work *work, enum res_aspect aspect) {
@@ -102,7 +106,7 @@ static bool pairs_compare(struct work *work, bool *changed) {
             continue;
         }
         compared = true;
-        if (same_cycles(a->cycles, a->upper_bound, b->cycles, b->upper_bound, work->relative)) {
+        if (same_cycles(work, a->cycles, a->upper_bound, b->cycles, b->upper_bound)) {
             continue;
         }
         *changed = true;
@@ -118,12 +122,28 @@ static bool pairs_compare(struct work *work, bool *changed) {
     return compared;
 }
 
-/* Is `one` a single number, as of a format that has room for no more, and within the range? */
-static bool is_one_of(const struct res_sheet_range *one, const struct res_sheet_range *range,
-                      double relative) {
-    bool above = one->low >= range->low || same_number(one->low, range->low, relative, CYCLES_ABSOLUTE);
-    bool below = one->low <= range->high || same_number(one->low, range->high, relative, CYCLES_ABSOLUTE);
-    return one->low == one->high && range->low != range->high && above && below;
+/* The least that an export may say for a bound of the row: the form's own share of it. NaN: it has none. */
+static double least_share(const struct res_row *row) {
+    double least = NAN;
+    for (size_t i = 0; i < row->pair_count; i++) {
+        least = row->pairs[i].upper_bound ? fmin(least, row->pairs[i].share) : least;
+    }
+    return least;
+}
+
+/* Has `one` a single latency, as of a format that has room for no more, and within the row's? */
+static bool is_one_of(const struct work *work, const struct res_row *one, const struct res_row *row) {
+    const struct res_sheet_range *range = &row->latency;
+    const double value = one->latency.low, low = fmin(range->low, least_share(row));
+    bool above = range->low_bound || value >= low || near(work, value, low);
+    bool below = value <= range->high || near(work, value, range->high);
+    return value == one->latency.high && range->low != range->high && above && below;
+}
+
+static bool same_low(const struct work *work) {
+    const struct res_sheet_range *a = &work->a->latency, *b = &work->b->latency;
+    return same_cycles(work, a->low, a->low_bound, b->low, b->low_bound) ||
+           near(work, least_share(work->a), b->low) || near(work, a->low, least_share(work->b));
 }
 
 static bool ranges_compare(struct work *work, bool *changed) {
@@ -131,9 +151,8 @@ static bool ranges_compare(struct work *work, bool *changed) {
     if (!a->known || !b->known) {
         return false;
     }
-    if ((same_cycles(a->low, a->low_bound, b->low, b->low_bound, work->relative) &&
-         same_cycles(a->high, a->high_bound, b->high, b->high_bound, work->relative)) ||
-        is_one_of(a, b, work->relative) || is_one_of(b, a, work->relative)) {
+    if ((same_low(work) && same_cycles(work, a->high, a->high_bound, b->high, b->high_bound)) ||
+        is_one_of(work, work->a, work->b) || is_one_of(work, work->b, work->a)) {
         return true;
     }
     *changed = true;
@@ -322,6 +341,8 @@ enum ip_status res_compare(const struct res_sheet *a, const struct res_sheet *b,
                         .a_pipes = pipes_of(a),
                         .b_pipes = pipes_of(b),
                         .relative = tolerance.relative,
+                        .cycles_absolute =
+                            a->whole_latencies || b->whole_latencies ? CYCLES_ROUNDED : CYCLES_ABSOLUTE,
                         .failed = a_keys == NULL || b_keys == NULL};
     for (size_t i = 0; i < a->count && !work.failed; i++) {
         work.a = &a->rows[i];

@@ -41,9 +41,10 @@ struct res_comparison {
 };
 
 /* Two cycles are the same when they are no further apart than `relative` of the larger one, or than 0.3 cycle
- * (throughput: 0.02); slots than 0.3. Where one side knows only an upper bound, a value below it is the same.
- * Latencies are compared pair by pair where both sides have pairs, else by their least and greatest. Of ports
- * that one side lists as an AMD's pipes ("1*FP01") those terms count that have one of its pipes. */
+ * (0.55 where one side has whole latencies; throughput: 0.02); slots than 0.3. Where one side knows only an
+ * upper bound, a value below it is the same. Latencies are compared pair by pair where both sides have pairs,
+ * else by their least and greatest. Of ports that one side lists as an AMD's pipes ("1*FP01") those terms
+ * count that have one of its pipes. */
 struct res_tolerance {
     double relative;
 };

@@ -81,6 +81,7 @@ enum ip_status res_schedule_read(struct res_sheet *sheet, const char *name, cons
     const char *at = text;
     unsigned line = 1, number = 1;
     enum ip_status status = res_tree_read(&tree, name, &at, &line, err);
+    sheet->whole_latencies = true;
     for (const struct res_node *node = status == IP_OK ? tree.root->first : NULL;
          status == IP_OK && node != NULL; node = node->next) {
         struct res_row *row = res_sheet_row_add(sheet);

@@ -59,10 +59,11 @@ struct res_sheet {
     char machine[256];    /* res_machine.identity, or where the sheet comes from */
     struct res_row *rows; /* owned; in the order of the source */
     size_t count, capacity;
-    size_t doubtful;     /* values that res_sheet_of_store left out */
-    size_t inconsistent; /* forms whose ports it does not have: the store marks them, and keeps none */
-    size_t ambiguous;    /* forms whose ports are one of several possibilities: res_sheet_of_store left them
-                            out, or, with doubtful values, took the first of each */
+    bool whole_latencies; /* they are rounded: the source has no other */
+    size_t doubtful;      /* values that res_sheet_of_store left out */
+    size_t inconsistent;  /* forms whose ports it does not have: the store marks them, and keeps none */
+    size_t ambiguous;     /* forms whose ports are one of several possibilities: res_sheet_of_store left them
+                             out, or, with doubtful values, took the first of each */
     struct isa_table table; /* of the rows' forms, after res_sheet_derive */
 };
 
