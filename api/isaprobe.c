@@ -312,6 +312,7 @@ static bool format_find(const char *word, enum res_format *format) {
 static enum ip_status sheet_copy(struct res_sheet *copy, const struct res_sheet *sheet,
                                  struct ip_error *err) {
     memcpy(copy->machine, sheet->machine, sizeof copy->machine);
+    memcpy(copy->core, sheet->core, sizeof copy->core);
     for (size_t i = 0; i < sheet->count; i++) {
         struct res_row *row = res_sheet_row_add(copy);
         if (row == NULL) {

@@ -64,7 +64,7 @@ enum isaprobe_status isaprobe_table_open(struct isaprobe_table **table, const ch
 enum isaprobe_status isaprobe_table_open_architecture(struct isaprobe_table **table, const char *path,
                                                       const char *architecture, struct isaprobe_error *error);
 void isaprobe_table_close(struct isaprobe_table *table); /* NULL is fine */
-/* Which CPU, in one line; borrowed. */
+/* Which CPU, in one line; of a file that does not say it, its path. Borrowed. */
 const char *isaprobe_table_machine(const struct isaprobe_table *table);
 size_t isaprobe_table_size(const struct isaprobe_table *table); /* forms */
 

@@ -42,7 +42,7 @@ static const char fold[] =
     "   if not entry.uops_groups then entry.uops_groups = nil end\n"
     "end\n";
 
-static const char list[] = "isaprobe_forms = {\n";
+static const char list[] = "isaprobe_forms = {\n", machine_line[] = "-- measured on: ";
 
 /* Does the mnemonic alone stand for the form? A decorator or a word for the encoding does not matter to it.
  */
@@ -79,7 +79,8 @@ static void latency_append(struct ip_text *text, const struct res_row *row) {
 }
 
 void res_lua_write(const struct res_sheet *sheet, struct res_export *export, struct ip_text *text) {
-    ip_text_append(text, "-- isaprobe: instruction costs for MAQAO CQA, in core cycles\n-- measured on: ");
+    ip_text_append(text, "-- isaprobe: instruction costs for MAQAO CQA, in core cycles\n");
+    ip_text_append(text, machine_line);
     for (const char *c = sheet->machine; *c != '\0'; c++) { /* whatever its name, the comment ends here */
         ip_text_append_bytes(text, (unsigned char)*c < 0x20 ? " " : c, 1);
     }
@@ -146,6 +147,11 @@ enum ip_status res_lua_read(struct res_sheet *sheet, const char *name, const cha
     const char *start = strstr(text, list);
     if (start == NULL) {
         return ip_fail_at(err, IP_SYNTAX, name, 1, 0, "no table isaprobe_forms");
+    }
+    const char *machine = strstr(text, machine_line);
+    machine = machine != NULL && machine < start ? machine + strlen(machine_line) : NULL;
+    if (machine != NULL && *machine != '\n') {
+        (void)snprintf(sheet->machine, sizeof sheet->machine, "%.*s", (int)strcspn(machine, "\n"), machine);
     }
     unsigned line = ip_line_of(text, start);
     struct res_tree tree = {0};

@@ -8,7 +8,12 @@
 #include "results/formats.h"
 #include "results/osaca_names.h"
 
-static const char list[] = "instruction_forms:\n";
+static const char list[] = "instruction_forms:\n", machine_key[] = "micro_architecture: ";
+static const char *const core_keys[] = {
+    [RES_SHEET_ROB_SLOTS] = "ROB_size",
+    [RES_SHEET_RETIRE_WIDTH] = "retired_uOps_per_cycle",
+    [RES_SHEET_SCHEDULER_UOPS] = "scheduler_size",
+};
 
 /* --- operands ------------------------------------------------------------------------------------------- */
 
@@ -179,7 +184,7 @@ static bool moves(const struct res_row *row, bool store, const char *name) {
            other->read == store && other->write == !store;
 }
 
-enum { LOAD_CLASSES = 5 };
+enum { LOAD_XMM = 2, LOAD_CLASSES = 5 };
 static const char *const load_classes[LOAD_CLASSES] = {"gpr", "mm", "xmm", "ymm", "zmm"};
 
 /* What the head of the file says, and the forms refer to. */
@@ -218,6 +223,16 @@ static const char *move_ports(const struct res_sheet *sheet, bool store, const c
     return ports;
 }
 
+/* The same; of vectors, where they are not known, those of the next narrower class that has some. OSACA would
+ * take those of general registers. */
+static const char *class_ports(const struct res_sheet *sheet, bool store, size_t class) {
+    const char *ports = move_ports(sheet, store, load_classes[class]);
+    while (ports[0] == '\0' && class > LOAD_XMM) {
+        ports = move_ports(sheet, store, load_classes[--class]);
+    }
+    return ports;
+}
+
 /* What a load or store takes of the ports, for each class of registers, and for all others as for general
  * ones. */
 static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bool store) {
@@ -225,7 +240,7 @@ static void moves_append(struct ip_text *text, const struct res_sheet *sheet, bo
     bool some = false;
     ip_text_printf(text, "%s_throughput:", kind);
     for (size_t i = LOAD_CLASSES; i-- > 0;) {
-        const char *ports = move_ports(sheet, store, load_classes[i]);
+        const char *ports = class_ports(sheet, store, i);
         if (ports[0] != '\0') {
             ip_text_printf(
                 text, "\n- {%s: %s, base: \"*\", index: \"*\", offset: \"*\", scale: \"*\", port_pressure: ",
@@ -249,13 +264,16 @@ static void machine_find(struct machine *machine, const struct res_sheet *sheet)
 
 static void machine_append(struct ip_text *text, const struct res_sheet *sheet, const struct machine *machine,
                            const char *arch) {
-    ip_text_append(text, "osaca_version: 0.5.0\nmicro_architecture: ");
+    ip_text_printf(text, "osaca_version: 0.5.0\n%s", machine_key);
     ip_text_append_json(text, sheet->machine);
     ip_text_append(text, "\narch_code: ");
     ip_text_append_json(text, arch);
-    ip_text_append(
-        text, "\nisa: x86\nROB_size: ~\nretired_uOps_per_cycle: ~\nscheduler_size: ~\nhidden_loads: false\n"
-              "load_latency: {");
+    ip_text_append(text, "\nisa: x86");
+    for (size_t i = 0; i < RES_SHEET_CORE; i++) {
+        ip_text_printf(text, "\n%s: ", core_keys[i]);
+        res_number_or(text, sheet->core[i] > 0 ? sheet->core[i] : NAN, "~");
+    }
+    ip_text_append(text, "\nhidden_loads: false\nload_latency: {");
     for (size_t i = 0; i < LOAD_CLASSES; i++) {
         ip_text_printf(text, "%s%s: ", i > 0 ? ", " : "", load_classes[i]);
         res_number_or(text, machine->load_latency[i], "~");
@@ -481,11 +499,44 @@ static enum ip_status row_read(struct res_row *row, const struct res_node *node,
     return IP_OK;
 }
 
+/* Which CPU it is, and what the head says of its core. What it does not say stays as it is. */
+static enum ip_status head_read(struct res_sheet *sheet, const char *name, const char *text,
+                                struct ip_error *err) {
+    struct res_tree tree = {0};
+    enum ip_status status = IP_OK;
+    unsigned line = 1;
+    const char *at = strstr(text, machine_key);
+    if (at != NULL) {
+        line = ip_line_of(text, at);
+        at += strlen(machine_key);
+        status = res_tree_read(&tree, name, &at, &line, err);
+    }
+    if (tree.root != NULL && tree.root->text != NULL && tree.root->text[0] != '\0') {
+        (void)snprintf(sheet->machine, sizeof sheet->machine, "%s", tree.root->text);
+    }
+    res_tree_fini(&tree);
+    for (size_t i = 0; i < RES_SHEET_CORE; i++) {
+        char line_begin[40], number[24];
+        (void)snprintf(line_begin, sizeof line_begin, "\n%s: ", core_keys[i]);
+        const char *value = strstr(text, line_begin);
+        if (value != NULL) {
+            value += strlen(line_begin);
+            (void)snprintf(number, sizeof number, "%.*s", (int)strcspn(value, "\r\n"), value);
+            sheet->core[i] = fmax(0.0, res_number_read(number)); /* 0: "~" */
+        }
+    }
+    return status;
+}
+
 enum ip_status res_osaca_read(struct res_sheet *sheet, const char *name, const char *text,
                               struct ip_error *err) {
     const char *at = strstr(text, list);
     if (at == NULL) {
         return ip_fail_at(err, IP_SYNTAX, name, 1, 0, "no instruction_forms");
+    }
+    enum ip_status head = head_read(sheet, name, text, err);
+    if (head != IP_OK) {
+        return head;
     }
     unsigned line = ip_line_of(text, at) + 1;
     at += strlen(list);

@@ -52,12 +52,16 @@ struct res_row {
     const struct isa_form *info;    /* res_sheet_derive; borrowed from the sheet's table */
 };
 
+/* What some formats say of the core besides its forms (`isaprobe core`). */
+enum res_sheet_core { RES_SHEET_ROB_SLOTS, RES_SHEET_RETIRE_WIDTH, RES_SHEET_SCHEDULER_UOPS, RES_SHEET_CORE };
+
 struct res_sheet {
     /* Given to readers: which architecture of a file with several is wanted, as uops.info's XML; NULL: there
      * is but one. Borrowed while they read. */
     const char *architecture;
-    char machine[256];    /* res_machine.identity, or where the sheet comes from */
-    struct res_row *rows; /* owned; in the order of the source */
+    char machine[256];           /* res_machine.identity, or where the sheet comes from */
+    double core[RES_SHEET_CORE]; /* 0: not known */
+    struct res_row *rows;        /* owned; in the order of the source */
     size_t count, capacity;
     bool whole_latencies; /* they are rounded: the source has no other */
     size_t doubtful;      /* values that res_sheet_of_store left out */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/core.h"
 #include "results/sheet.h"
 #include "results/sql.h"
 #include "results/transfer.h"
@@ -222,6 +223,21 @@ static enum ip_status rows_read(struct res_sheet *sheet, struct res_store *store
     return status;
 }
 
+static enum ip_status core_read(struct res_sheet *sheet, struct res_store *store, struct ip_error *err) {
+    static const enum probe_core_key keys[] = {
+        [RES_SHEET_ROB_SLOTS] = PROBE_CORE_ROB_SLOTS,
+        [RES_SHEET_RETIRE_WIDTH] = PROBE_CORE_RETIRE_WIDTH,
+        [RES_SHEET_SCHEDULER_UOPS] = PROBE_CORE_SCHEDULER_UOPS,
+    };
+    struct probe_core core = {0};
+    enum ip_status status = res_core_get(store, &core, err);
+    for (size_t i = 0; i < RES_SHEET_CORE && status == IP_OK; i++) {
+        sheet->core[i] = fmax(0.0, probe_core_get(&core, keys[i]));
+    }
+    probe_core_fini(&core);
+    return status;
+}
+
 static enum ip_status sheet_read(struct res_sheet *sheet, struct res_store *store,
                                  const struct res_wanted *wanted, bool doubtful, struct ip_error *err) {
     struct ip_text text = {0};
@@ -241,6 +257,9 @@ static enum ip_status sheet_read(struct res_sheet *sheet, struct res_store *stor
     }
     if (status == IP_OK) {
         status = res_forms_select(&table, store->path, wanted, &positions, &selected, err);
+    }
+    if (status == IP_OK) {
+        status = core_read(&made, store, err);
     }
     if (status == IP_OK) {
         status = rows_read(&made, store, &table, positions, selected, doubtful, err);

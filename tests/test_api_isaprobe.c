@@ -22,19 +22,24 @@ static const char rows[] =
     "cmc,CMC,BASE,unstable,,,,,,,\n"
     "\"imul r64, r64\",\"IMUL (R64, R64)\",BASE,ok,3,3,1,,1,1*p1,\n";
 
-static int table_open(void **state) {
+/* A table of a file with this text; NULL: there is none. */
+static struct isaprobe_table *table_of(const char *text) {
     char path[] = "/tmp/isaprobe-api-XXXXXX";
     int fd = mkstemp(path);
-    if (fd < 0 || write(fd, rows, sizeof rows - 1) != (ssize_t)sizeof rows - 1) {
-        return -1;
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) {
+        return NULL;
     }
     (void)close(fd);
     struct isaprobe_table *table = NULL;
     struct isaprobe_error error;
     enum isaprobe_status status = isaprobe_table_open(&table, path, &error);
     (void)unlink(path);
-    *state = table;
-    return status == ISAPROBE_OK ? 0 : -1;
+    return status == ISAPROBE_OK ? table : NULL;
+}
+
+static int table_open(void **state) {
+    *state = table_of(rows);
+    return *state != NULL ? 0 : -1;
 }
 
 static int table_close(void **state) {
@@ -117,6 +122,25 @@ static void test_export(void **state) {
 }
 
 /* A program that ignores SIGCHLD never hears how NASM ended, and is told so. */
+/* What a file says of the CPU itself, the next export says, too. */
+static void test_machine(void **state) {
+    (void)state;
+    struct isaprobe_table *table = table_of(
+        "osaca_version: 0.5.0\nmicro_architecture: \"A CPU\"\nROB_size: 445\nscheduler_size: ~\n"
+        "instruction_forms:\n- {name: cmc, operands: [], port_pressure: [[1, [\"0\"]]], isaprobe: cmc}\n");
+    struct isaprobe_error error;
+    char *text = NULL;
+    size_t length = 0;
+    assert_non_null(table);
+    assert_string_equal(isaprobe_table_machine(table), "A CPU");
+    assert_int_equal(isaprobe_table_export(table, "osaca", NULL, &text, &length, &error), ISAPROBE_OK);
+    assert_non_null(strstr(text, "\nmicro_architecture: \"A CPU\"\n"));
+    assert_non_null(strstr(text, "\nROB_size: 445\n"));
+    assert_non_null(strstr(text, "\nscheduler_size: ~\n"));
+    free(text);
+    isaprobe_table_close(table);
+}
+
 static void test_export_without_sigchld(void **state) {
     const struct isaprobe_table *table = *state;
     struct isaprobe_error error;
@@ -236,6 +260,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_forms, table_open, table_close),
         cmocka_unit_test_setup_teardown(test_code, table_open, table_close),
         cmocka_unit_test_setup_teardown(test_export, table_open, table_close),
+        cmocka_unit_test(test_machine),
         cmocka_unit_test_setup_teardown(test_export_without_sigchld, table_open, table_close),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_locale),

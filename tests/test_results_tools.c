@@ -431,6 +431,71 @@ static void test_osaca_stores(void **state) {
     res_sheet_fini(&sheet);
 }
 
+/* What a vector's store takes where its ports are not known is not what a general register's does. */
+static void test_osaca_stores_of_vectors(void **state) {
+    (void)state;
+    static const char *const forms[][2] = {
+        {"vmovups m512, zmm", ""},         {"vmovups m256, ymm", ""},      {"vmovups m128, xmm", "1*p49"},
+        {"mov m64, r64", "1*p49+1*p0156"}, {"vmovups zmm, m512", "2*p23"}, {"movq m64, mm", ""},
+    };
+    static const char *const lines[] = {
+        "{src: zmm, base: \"*\", index: \"*\", offset: \"*\", scale: \"*\", port_pressure: [[1, [\"4\", "
+        "\"9\"]]]}",
+        "{src: ymm, base: \"*\", index: \"*\", offset: \"*\", scale: \"*\", port_pressure: [[1, [\"4\", "
+        "\"9\"]]]}",
+        "{dst: zmm, base: \"*\", index: \"*\", offset: \"*\", scale: \"*\", port_pressure: [[2, [\"2\", "
+        "\"3\"]]]}",
+        "store_throughput_default: [[1, [\"4\", \"9\"]], [1, [\"0\", ",
+    };
+    struct res_sheet sheet = {0};
+    struct ip_error err = {0};
+    struct ip_text text = {0};
+    struct res_export export = {.format = RES_FORMAT_OSACA};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct res_row *row = row_made(&sheet, forms[i][0]);
+        strcpy(row->ports, forms[i][1]);
+        row->throughput = 1;
+    }
+    assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        if (strstr(text.data, lines[i]) == NULL) {
+            fail_msg("%s is not in\n%s", lines[i], text.data);
+        }
+    }
+    assert_null(strstr(text.data, "{src: mm"));
+    assert_null(strstr(text.data, "{dst: ymm"));
+    ip_text_fini(&text);
+    res_sheet_fini(&sheet);
+}
+
+/* Which CPU a file is of, and what OSACA's says of the core, is read again. */
+static void test_heads(void **state) {
+    (void)state;
+    static const enum res_format formats[] = {RES_FORMAT_OSACA, RES_FORMAT_MAQAO_LUA};
+    struct res_sheet sheet = {.core = {[RES_SHEET_ROB_SLOTS] = 445, [RES_SHEET_SCHEDULER_UOPS] = 101}};
+    struct ip_error err = {0};
+    strcpy(row_made(&sheet, "cmc")->ports, "1*p0");
+    for (size_t f = 0; f < 2; f++) {
+        for (int named = 0; named < 2; named++) {
+            struct res_sheet back = {0};
+            struct ip_text text = {0};
+            struct res_export export = {.format = formats[f]};
+            strcpy(sheet.machine, named ? "An \"imaginary\" CPU, 48 KiB" : "");
+            assert_int_equal(res_export_write(&sheet, &export, &text, &err), IP_OK);
+            assert_int_equal(res_export_read(&back, formats[f], "file", text.data, &err), IP_OK);
+            assert_string_equal(back.machine, named ? sheet.machine : "file");
+            if (formats[f] == RES_FORMAT_OSACA) {
+                assert_non_null(strstr(
+                    text.data, "\nROB_size: 445\nretired_uOps_per_cycle: ~\nscheduler_size: 101\nhidden"));
+                assert_memory_equal(back.core, sheet.core, sizeof back.core);
+            }
+            ip_text_fini(&text);
+            res_sheet_fini(&back);
+        }
+    }
+    res_sheet_fini(&sheet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_llvm_names),
@@ -444,6 +509,8 @@ int main(void) {
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_osaca_stores),
         cmocka_unit_test(test_osaca_names_of_compilers),
+        cmocka_unit_test(test_osaca_stores_of_vectors),
+        cmocka_unit_test(test_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

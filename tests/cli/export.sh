@@ -16,9 +16,11 @@ echo "== a form that is named twice"
 for format in csv osaca; do
     isaprobe export -S "$T/cpu.db" --format $format imul "imul r64, r64" "imul r64*" | grep -c imul
 done
-echo "== a unit that is busy longer than the ports"
+echo "== a unit that is busy longer than the ports, and sizes of the core"
 isaprobe scan -q --parts ports -t sim:tests/data/skl.sim -S "$T/unit.db" "sqrtpd xmm, xmm"
-isaprobe export -S "$T/unit.db" --format osaca | shape | grep -o -E '^ports: .*|port_pressure: \[\[.*'
+sqlite3 "$T/unit.db" "CREATE TABLE IF NOT EXISTS core(key TEXT PRIMARY KEY, value REAL, spread REAL, how TEXT NOT NULL,
+    run_id INTEGER NOT NULL) WITHOUT ROWID; INSERT INTO core VALUES('rob_slots', 445, 0, '', 1), ('scheduler_uops', 101, 0, '', 1)"
+isaprobe export -S "$T/unit.db" --format osaca | shape | grep -o -E '^ports: .*|^.*_size: .*|port_pressure: \[\[.*'
 isaprobe export -S "$T/unit.db" | shape | grep -o 'div_cycles.*'
 echo "== without ports"
 isaprobe scan -q -t sim:tests/data/everything.sim -S "$T/no_ports.db" "imul r64, r64" cmc
