@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results/osaca_names.h - the mnemonics by which OSACA looks a form up: it reads the assembly of compilers, in
- * AT&T's syntax. Internal to results/. */
+/* results/osaca_names.h - the mnemonics by which OSACA looks a form up: it reads the assembly of compilers,
+ * in AT&T's syntax. Internal to results/. */
 #ifndef ISAPROBE_RESULTS_OSACA_NAMES_H
 #define ISAPROBE_RESULTS_OSACA_NAMES_H
 
