@@ -73,7 +73,7 @@ static void predict_fini(struct predict *predict) {
 static void ports_text(const struct core_costs *costs, const struct core_instruction *instruction,
                        struct ip_text *text) {
     char names[CORE_PORTS_MAX + 1];
-    const struct core_cost *cost = instruction->cost;
+    const struct core_cost *cost = instruction->executed;
     for (unsigned t = 0; t < core_term_count(instruction); t++) {
         ip_text_printf(text, "%s%g*p%s", text->length > 0 ? "+" : "", cost->terms[t].uops,
                        core_ports_print(costs, core_term_ports(instruction, t), names));

@@ -458,6 +458,15 @@ static void idiom_cut(struct core_instruction *to) {
     to->idiom = kept == 0;
 }
 
+/* A pair is executed, where rename would do the first alone, too: it takes the ports of the first, or, where
+ * that is known to have none, of the branch. */
+static void pair_join(struct core_instruction *first, const struct core_instruction *branch) {
+    if (first->renamed && first->cost->term_count == 0) {
+        first->executed = branch->cost;
+    }
+    first->renamed = first->renamed && first->executed->term_count == 0;
+}
+
 static enum ip_status instruction_read(struct core_block *block, struct core_costs *costs, size_t offset,
                                        struct ip_error *err) {
     struct isa_form form;
@@ -482,6 +491,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     if (status != IP_OK) {
         return status;
     }
+    to->executed = to->cost;
     to->offset = (uint32_t)offset;
     to->length = (uint8_t)length;
     struct reading reading = {.to = to};
@@ -499,17 +509,19 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
     block->count++;
     if (block->count > 1) {
         to->fused = fuses(costs, to - 1, to);
-        to[-1].renamed = to[-1].renamed && (!to->fused || to[-1].cost->term_count == 0);
+        if (to->fused) {
+            pair_join(to - 1, to);
+        }
     }
     return IP_OK;
 }
 
 unsigned core_term_count(const struct core_instruction *instruction) {
-    return instruction->renamed || instruction->fused ? 0 : instruction->cost->term_count;
+    return instruction->renamed || instruction->fused ? 0 : instruction->executed->term_count;
 }
 
 uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t) {
-    uint32_t ports = instruction->cost->terms[t].ports, open = ports & ~instruction->closed;
+    uint32_t ports = instruction->executed->terms[t].ports, open = ports & ~instruction->closed;
     ports = open != 0 ? open : ports;
     return (ports & instruction->ports) != 0 ? instruction->ports : ports;
 }

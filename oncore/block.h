@@ -30,7 +30,9 @@ enum { CORE_SOURCES_MAX = 14, CORE_TARGETS_MAX = 8, CORE_INSTRUCTION_TEXT = 96 }
 struct core_instruction {
     uint32_t offset;
     uint8_t length;
-    const struct core_cost *cost; /* borrowed from the costs */
+    const struct core_cost *cost;     /* borrowed from the costs */
+    const struct core_cost *executed; /* whose µops it takes: its own cost, or that of the branch fused with
+                                         it, where rename would do it alone; borrowed */
     const char *syntax; /* borrowed: by which the core's facts name it; `cost` may be that of a zero */
     struct isa_binding binding;
 
@@ -75,9 +77,9 @@ struct core_block {
     double stack_sync;  /* cycles; 0 where it is not known */
 };
 
-/* So many of its cost's terms does it take: none where it is renamed, or fused with the one before. */
+/* The terms of `executed` that it takes: none where it is renamed, or fused with the one before. */
 unsigned core_term_count(const struct core_instruction *instruction);
-/* The ports of its cost's t-th term. */
+/* The ports of the t-th of these terms. */
 uint32_t core_term_ports(const struct core_instruction *instruction, unsigned t);
 
 /* Decodes `code` (borrowed: it must outlive the block) and looks every form up. IP_SYNTAX with the offset

@@ -19,7 +19,7 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
                                   struct ip_error *err) {
     size_t most = 0;
     for (size_t i = 0; i < block->count; i++) {
-        most += block->items[i].cost->term_count;
+        most += block->items[i].executed->term_count;
     }
     *load = (struct load){.sets = calloc(most + 1, sizeof *load->sets)};
     if (load->sets == NULL) {
@@ -29,7 +29,7 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
         const struct core_instruction *instruction = &block->items[i];
         for (unsigned t = 0; t < core_term_count(instruction); t++) {
             uint32_t ports = core_term_ports(instruction, t);
-            if (!results && instruction->cost->terms[t].results_of != 0) {
+            if (!results && instruction->executed->terms[t].results_of != 0) {
                 continue;
             }
             unsigned at = 0;
@@ -38,7 +38,7 @@ static enum ip_status load_gather(struct load *load, const struct core_block *bl
             }
             load->count += at == load->count;
             load->sets[at].ports = ports;
-            load->sets[at].uops += instruction->cost->terms[t].uops;
+            load->sets[at].uops += instruction->executed->terms[t].uops;
         }
     }
     return IP_OK;
@@ -52,7 +52,7 @@ static double results_cycles(const struct core_block *block, uint32_t ports, boo
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
         for (unsigned t = 0; t < core_term_count(instruction); t++) {
-            const struct core_term *term = &instruction->cost->terms[t];
+            const struct core_term *term = &instruction->executed->terms[t];
             uint32_t where = core_term_ports(instruction, t);
             if (term->results_of != 0) {
                 bool same = (any ? term->results_of : where) == ports;
@@ -69,7 +69,7 @@ static void results_bound(const struct core_block *block, double *cycles, uint32
     for (size_t i = 0; i < block->count; i++) {
         const struct core_instruction *instruction = &block->items[i];
         for (unsigned t = 0; t < core_term_count(instruction); t++) {
-            const struct core_term *term = &instruction->cost->terms[t];
+            const struct core_term *term = &instruction->executed->terms[t];
             const uint32_t held[] = {term->ports, term->results_of};
             for (unsigned any = 0; any < 2 && term->results_of != 0; any++) {
                 double busy = results_cycles(block, held[any], any != 0);
@@ -135,7 +135,7 @@ enum ip_status core_pressure_spread(const struct core_block *block, double press
             }
             for (unsigned p = 0; p < CORE_PORTS_MAX; p++) {
                 if ((left >> p & 1) != 0) {
-                    shares[i][p] += instruction->cost->terms[t].uops / __builtin_popcount(left);
+                    shares[i][p] += instruction->executed->terms[t].uops / __builtin_popcount(left);
                 }
             }
         }

@@ -123,7 +123,7 @@ static unsigned due(struct plan *plan, const struct core_instruction *instructio
     if (plan->whole[t] != 0) {
         return plan->whole[t];
     }
-    plan->credits[t] += instruction->cost->terms[t].uops;
+    plan->credits[t] += instruction->executed->terms[t].uops;
     unsigned count = (unsigned)(plan->credits[t] + 1e-6);
     plan->credits[t] -= count;
     return count;
@@ -135,7 +135,7 @@ static bool is_scalar(uint8_t resource) {
 
 static void plan_make(const struct core_costs *costs, const struct core_instruction *instruction,
                       struct plan *plan) {
-    const struct core_cost *cost = instruction->cost;
+    const struct core_cost *cost = instruction->executed;
     for (unsigned t = 0; t < cost->term_count; t++) {
         const struct core_term *term = &cost->terms[t];
         bool loads = instruction->loads && (term->ports & ~costs->load_ports) == 0;
@@ -273,9 +273,9 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
         const unsigned width = (unsigned)__builtin_popcount(plan->ports[t]),
                        count = due(plan, instruction, t);
         for (unsigned n = 0; n < count; n++) {
-            enum core_takes takes = instruction->cost->terms[t].results_of != 0 ? CORE_TAKES_RESULT
-                                    : instruction->at_once                      ? CORE_TAKES_BOTH
-                                                                                : CORE_TAKES_PORT;
+            enum core_takes takes = instruction->executed->terms[t].results_of != 0 ? CORE_TAKES_RESULT
+                                    : instruction->at_once                          ? CORE_TAKES_BOTH
+                                                                                    : CORE_TAKES_PORT;
             uint32_t ports = plan->ports[t];
             const bool again = sim->again && plan->scalar;
             /* Who is issued twice has no port before it begins. */

@@ -358,7 +358,7 @@ static void test_ports_exhaustive(void **state) {
                 costs[i].terms[t].ports = random_ports(&random, round % 2 == 1);
                 costs[i].terms[t].uops = 1 + (double)ip_random_below(&random, 3);
             }
-            items[i].cost = &costs[i];
+            items[i].cost = items[i].executed = &costs[i];
         }
         double most = 0.0;
         for (uint32_t set = 1; set < 256; set++) {
@@ -454,6 +454,28 @@ static void test_at_rename(void **state) {
     core_costs_fini(&costs);
 }
 
+/* An addition that never takes a port is executed as a part of the branch: two POPCNT and the pair are three
+ * µops of p1. */
+static void test_executed_as_branch(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(ADD_AX_8), "none", 1, 0);
+    form_add(&costs, BYTES(JNZ_HERE), "1*p1", 1, NAN);
+    cost_of(&costs, BYTES(ADD_AX_8))->eliminated = 0.17;
+    struct core_prediction p =
+        predict(&costs, BYTES(POPCNT_DX_S POPCNT_DX_S ADD_AX_8 POPCNT_DX_S JNZ_HERE), true);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 4.0); /* no pair: of the branch alone */
+    core_prediction_fini(&p);
+    p = predict(&costs, BYTES(POPCNT_DX_S POPCNT_DX_S ADD_AX_8 JNZ_HERE), true);
+    assert_near(p.slots, 3.0);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 3.0);
+    assert_about(p.bounds[CORE_BOUND_SIMULATION], 3.0);
+    assert_false(p.block.items[2].renamed);
+    core_prediction_fini(&p);
+    core_costs_fini(&costs);
+}
+
 /* A shift by CL passes the flags on, and its result does not wait for them. */
 static void test_idle_source(void **state) {
     (void)state;
@@ -535,6 +557,7 @@ int main(void) {
         cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_front),
         cmocka_unit_test(test_apart),           cmocka_unit_test(test_monotone),
         cmocka_unit_test(test_picture),         cmocka_unit_test(test_at_rename),
+        cmocka_unit_test(test_executed_as_branch),
         cmocka_unit_test(test_idle_source),     cmocka_unit_test(test_usage_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
