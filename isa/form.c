@@ -156,13 +156,12 @@ static bool address_equal(const struct isa_address *a, const struct isa_address 
 
 bool isa_binding_equal(const struct isa_form *form, const struct isa_binding *a,
                        const struct isa_binding *b) {
-    bool swapped = strcmp(form->mnemonic, "xchg") == 0 && a->reg[0] == b->reg[1] && a->reg[1] == b->reg[0];
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *op = &form->operands[i];
         uint64_t low = op->bits == 0 || op->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << op->bits) - 1;
         switch (op->kind) {
         case ISA_OPERAND_REG:
-            if (op->reg < 0 && a->reg[i] != b->reg[i] && !swapped)
+            if (op->reg < 0 && a->reg[i] != b->reg[i])
                 return false;
             break;
         case ISA_OPERAND_IMM:

@@ -151,8 +151,7 @@ IP_CHECK enum ip_status isa_form_print(const struct isa_form *form, const struct
  * sample of the form. No register that a short encoding of its own exists for (rax) comes first. */
 void isa_binding_init(const struct isa_form *form, struct isa_binding *binding);
 
-/* Do two bindings of `form` stand for the same explicit operands? (XCHG commutes, and NASM makes use of it.)
- */
+/* Do two bindings of `form` stand for the same explicit operands? */
 bool isa_binding_equal(const struct isa_form *form, const struct isa_binding *a, const struct isa_binding *b);
 
 /* "rax", "r10d", "ah", "zmm17", "k3", "st2" ... NULL when there is no such register. Static storage. */

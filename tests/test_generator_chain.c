@@ -235,9 +235,6 @@ static bool chain_check(const struct gen_link *links, unsigned count, unsigned r
 /* Every pair of operands of the form that chains by itself. */
 static unsigned form_check(const struct isa_form *form, unsigned registers) {
     unsigned chains = 0;
-    if (strcmp(form->mnemonic, "xchg") == 0) {
-        return 0; /* symmetric: NASM writes its operands in either order, so they cannot be told apart */
-    }
     for (int src = 0; src < form->operand_count; src++) {
         for (int dst = 0; dst < form->operand_count; dst++) {
             bool memory = form->operands[src].kind == ISA_OPERAND_MEM && !form->operands[src].implicit;

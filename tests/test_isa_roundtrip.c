@@ -177,11 +177,9 @@ static int64_t low_bits(int64_t value, unsigned bits) {
 /* Does the decoder see the same operands? */
 static bool same_bindings(const struct isa_form *form, const struct isa_binding *want,
                           const struct isa_binding *got) {
-    bool commutes = strcmp(form->mnemonic, "xchg") == 0 && want->reg[0] == got->reg[1] &&
-                    want->reg[1] == got->reg[0]; /* NASM writes the first operand as it likes */
     for (unsigned i = 0; i < form->explicit_count; i++) {
         const struct isa_operand *op = &form->operands[i];
-        if (op->kind == ISA_OPERAND_REG && op->reg < 0 && got->reg[i] != want->reg[i] && !commutes)
+        if (op->kind == ISA_OPERAND_REG && op->reg < 0 && got->reg[i] != want->reg[i])
             return false;
         if (op->kind == ISA_OPERAND_IMM && !op->imm_fixed &&
             low_bits(got->imm[i], op->bits) != low_bits(want->imm[i], op->bits))

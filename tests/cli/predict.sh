@@ -38,10 +38,15 @@ isaprobe predict -S "$T/cpu.db" --svg "$T/block.svg" 'imul rax, rbx; add rax, rc
 python3 -c 'import sys, xml.dom.minidom as m; print(m.parse(sys.argv[1]).documentElement.tagName)' "$T/block.svg"
 echo "--- what does not depend makes no chain"
 sed '/^form "xchg r64, r64"/s/$/ op1->op1 none op2->op2 none/' tests/data/skl.sim >"$T/xchg.sim"
-isaprobe scan -q -t "sim:$T/xchg.sim" -S "$T/xchg.db" --parts latency,throughput "xchg r64, r64" "add r64, imm8"
-# Which of its operands XCHG's first is NASM says otherwise in each second version.
-isaprobe show -S "$T/xchg.db" "xchg r64, r64" | grep latency | cut -d, -f1 | sed -E 's/op(1->op2|2->op1)/across/' | sort
-isaprobe predict -S "$T/xchg.db" 'xchg rcx, rbx; add rbx, 1' | sed -n 's/xchg rcx, rbx/xchg rbx, rcx/g;2p;/^chain/p' | rounded
+isaprobe scan -q -t "sim:$T/xchg.sim" -S "$T/xchg.db" --parts latency,throughput "xchg r64, r64" "add r64, r64" "add r64, imm8" "mov r64, imm32"
+isaprobe show -S "$T/xchg.db" "xchg r64, r64" | grep latency | cut -d, -f1
+isaprobe predict -q -S "$T/xchg.db" --hex 4887cb4883c301 | sed -n '2p;/^chain/p' | rounded
+echo "--- the first of XCHG's registers is ModRM.rm's: through either one, as measured"
+for xchg in 4887cb 4887d9; do
+    block="${xchg}4801d948c7c301000000"
+    isaprobe measure -q -t "sim:$T/xchg.sim" --hex "$block" --format json | grep -o '"cycles": [0-9.]*' | rounded
+    isaprobe predict -q -S "$T/xchg.db" --hex "$block" | grep ^chain
+done
 echo "--- to vectors and back: each way is known but for what the other takes"
 sed '/^form "movq r64, xmm"/d; /^default/i form "* r*, xmm*" ports 1*p0 latency 3\nform "* xmm, r*" ports 1*p5 latency 4' tests/data/core.sim >"$T/transfer.sim"
 isaprobe scan -q -t "sim:$T/transfer.sim" -S "$T/transfer.db" --parts latency,throughput,ports "movd r32, xmm" "movd xmm, r32" \
