@@ -96,6 +96,22 @@ enum ip_status probe_rename_chain_add(const struct isa_form *form, struct probe_
     return moves ? chain_add(form, src, dst, false, batch, slot, err) : IP_OK;
 }
 
+/* Has it one register, which it changes by a number or by itself? What reads flags computes with them. */
+static bool changes_one(const struct isa_form *form) {
+    bool one = form->explicit_count > 0 && is_register(&form->operands[0], GEN_FILE_GPR) &&
+               form->operands[0].read && form->operands[0].write && form->flags_read == 0;
+    for (unsigned i = 1; i < form->operand_count; i++) {
+        const enum isa_operand_kind kind = form->operands[i].kind;
+        one = one && kind == (i < form->explicit_count ? ISA_OPERAND_IMM : ISA_OPERAND_FLAGS);
+    }
+    return one;
+}
+
+enum ip_status probe_rename_change_add(const struct isa_form *form, struct probe_batch *batch, size_t *slot,
+                                       struct ip_error *err) {
+    return changes_one(form) ? chain_add(form, 0, 0, false, batch, slot, err) : IP_OK;
+}
+
 static enum ip_status chains_add(const struct session *session, size_t i, struct probe_batch *batch,
                                  struct ip_error *err) {
     const struct probe_usage *usage = &session->usages[i];
@@ -104,8 +120,11 @@ static enum ip_status chains_add(const struct session *session, size_t i, struct
     unsigned sources = sources_find(form, &src, &dst);
     bool one_slot = usage->verdict == PROBE_USAGE_OK && round(usage->slots) == 1;
     bool portless = usage->term_count == 0 || usage->hidden_ports != 0;
-    if (!one_slot || sources == 0) {
+    if (!one_slot) {
         return IP_OK;
+    }
+    if (sources == 0 || changes_one(form)) {
+        return portless ? probe_rename_change_add(form, batch, &session->trials[i].chain, err) : IP_OK;
     }
     if (sources == 1) {
         return portless ? probe_rename_chain_add(form, batch, &session->trials[i].chain, err) : IP_OK;

@@ -12,7 +12,7 @@ enum probe_answer { PROBE_NOT_MEASURED, PROBE_NO, PROBE_YES };
 
 struct probe_rename {
     /* A dependent chain of it takes less than a cycle a link, and its instances need no port. Asked of forms
-     * without µops on ports that write a register from one of the same kind. */
+     * without µops on ports that write a register from one of the same kind, or change one by a number. */
     enum probe_answer eliminated;
     double link_cycles; /* of that chain; NaN: not measured */
     /* With one register for all operands: is the chain broken, and is no port needed? Asked of forms of one
@@ -28,6 +28,10 @@ struct probe_rename {
 #define PROBE_RENAME_EXECUTED 0.9
 IP_CHECK enum ip_status probe_rename_chain_add(const struct isa_form *form, struct probe_batch *batch,
                                                size_t *slot, struct ip_error *err);
+
+/* The same of what changes the only register that it names, by a number or by itself: additions. */
+IP_CHECK enum ip_status probe_rename_change_add(const struct isa_form *form, struct probe_batch *batch,
+                                                size_t *slot, struct ip_error *err);
 
 /* results[i] belongs to forms[i] (derived) and usages[i]. */
 IP_CHECK enum ip_status probe_rename_measure(const struct hx_meter *meter, struct gen_encoder *encoder,

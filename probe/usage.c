@@ -45,8 +45,10 @@ static void slots_clear(struct probe_usage *result, const struct isa_form *form,
 static void subject_renew(struct probe_usage_session *session, size_t place,
                           const struct probe_usage_subject *subject) {
     const struct probe_usage found = *subject->result;
+    const bool renamed = subject->renamed;
     subject_begin(session, &session->subjects[place], subject->form, subject->throughput, subject->result);
     session->subjects[place].before = found;
+    session->subjects[place].renamed = renamed;
 }
 
 /* Looks at those subjects of the session anew whose result has this verdict and may be another, and leaves
@@ -100,7 +102,9 @@ static enum ip_status inconsistent_look(struct probe_usage_session *session, str
 static enum ip_status chunk_measure(struct probe_usage_session *session, bool *settled,
                                     struct probe_usage *suggested, struct ip_error *err) {
     bool only = settled != NULL && suggested != NULL;
-    enum ip_status status = probe_usage_glances_take(session, only ? GLANCES_ALONE : GLANCES, err);
+    enum ip_status status = probe_usage_renamed_ask(session, err);
+    status =
+        status == IP_OK ? probe_usage_glances_take(session, only ? GLANCES_ALONE : GLANCES, err) : status;
     if (!only) {
         probe_usage_excesses_settle(session);
     }

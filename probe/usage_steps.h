@@ -114,6 +114,7 @@ struct probe_usage_subject {
     unsigned times;            /* that glances found the same contradiction, one after the other */
     bool settled;              /* its result stands */
     bool asks_issue;           /* it would, if the issue slots were known */
+    bool renamed;              /* done at rename, though it makes flags (probe/usage_rename.c) */
     bool too_many;             /* uops, by two glances at its issue slots: no others are of use */
 };
 
@@ -379,6 +380,11 @@ bool probe_usage_issue_is_narrow(const struct probe_portmap *map);
 uint32_t probe_usage_computing_ports(const struct probe_portmap *map, unsigned worlds);
 /* Is it one that makes flags of operands, or something of flags? */
 bool probe_usage_works_with_flags(const struct isa_form *form);
+/* May all that computes with general registers be hidden by the issue width? */
+bool probe_usage_scalars_are_hidden(const struct probe_portmap *map);
+/* probe/usage_rename.c: which of the subjects are done at rename, though they make flags, as additions of a
+ * number may be? */
+IP_CHECK enum ip_status probe_usage_renamed_ask(struct probe_usage_session *session, struct ip_error *err);
 /* Are candidates of that kind as fast as instructions are issued, so that their set is none of the map's? */
 bool probe_usage_flags_are_hidden(const struct probe_portmap *map);
 /* Are candidates that work on two vectors, and with nothing else? */

@@ -137,17 +137,16 @@ static bool vector_work_missing(const struct probe_usage_subject *subject, const
            memory->read && !memory->write;
 }
 
-/* May all that computes with general registers be hidden by the issue width? */
-static bool scalars_are_hidden(const struct probe_portmap *map) {
+bool probe_usage_scalars_are_hidden(const struct probe_portmap *map) {
     const uint32_t ports = probe_usage_computing_ports(map, PROBE_PORTS_SCALAR);
     return ports == 0 || ports_fill_issue(ports, map) || probe_usage_flags_are_hidden(map);
 }
 
-/* Of general registers, one that makes flags or something of them. */
+/* Of general registers, one that makes flags or something of them, and is not done at rename. */
 static bool scalar_work_missing(const struct probe_usage_subject *subject, const struct probe_usage *result,
                                 const struct probe_portmap *map) {
     return !probe_usage_is_of_vectors(subject) && probe_usage_works_with_flags(subject->form) &&
-           !seen_computing(result, map) && !scalars_are_hidden(map);
+           !subject->renamed && !seen_computing(result, map) && !probe_usage_scalars_are_hidden(map);
 }
 
 /* A form that makes a value for a general register and takes longer than its slots: no move that rename
@@ -162,7 +161,7 @@ static bool ports_missing(const struct probe_usage_subject *subject, const struc
         general = general ||
                   (operand->kind == ISA_OPERAND_REG && operand->write && isa_reg_is_gpr(operand->reg_class));
     }
-    return general && result->term_count == 0 && !scalars_are_hidden(map) &&
+    return general && result->term_count == 0 && !probe_usage_scalars_are_hidden(map) &&
            result->cycles > longer * fmax(round(result->slots), 1) / map->issue_width;
 }
 

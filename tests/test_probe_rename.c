@@ -32,22 +32,29 @@ static const struct cast cast[] = {
     {"vpcmpeqd ymm, ymm, ymm", "1*p01 latency 1 same-register breaks"},      /* ones idiom, executed */
     {"vpand ymm, ymm, ymm", "1*p015 latency 1"},                             /* ordinary */
     {"vpalignr ymm, ymm, ymm, imm8", "1*p5 latency 1 same-register breaks"}, /* a number decides: not asked */
+    {"add r64, imm8", "none slots 1 latency 0"}, /* eliminated, though they make flags */
+    {"inc r64", "none slots 1 latency 0"},
+    {"add r64, imm32", "none slots 1 latency 1"}, /* no core is like this: something went wrong */
     {"", ""},
 };
 
 struct expected {
     enum probe_answer eliminated, breaks, portless;
+    enum probe_usage_verdict verdict;
 };
 
 static void recovers(const char *core) {
     static const struct expected expected[] = {
-        {PROBE_YES, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED},
-        {PROBE_NO, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED},
-        {PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED},
-        {PROBE_NOT_MEASURED, PROBE_YES, PROBE_YES},
-        {PROBE_NOT_MEASURED, PROBE_YES, PROBE_NO},
-        {PROBE_NOT_MEASURED, PROBE_NO, PROBE_NOT_MEASURED},
-        {PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED},
+        {PROBE_YES, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_NO, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_NOT_MEASURED, PROBE_YES, PROBE_YES, PROBE_USAGE_OK},
+        {PROBE_NOT_MEASURED, PROBE_YES, PROBE_NO, PROBE_USAGE_OK},
+        {PROBE_NOT_MEASURED, PROBE_NO, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_YES, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_YES, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_OK},
+        {PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_NOT_MEASURED, PROBE_USAGE_INCONSISTENT},
     };
     enum { COUNT = sizeof expected / sizeof expected[0] };
     struct machine machine;
@@ -74,7 +81,7 @@ static void recovers(const char *core) {
     }
     for (size_t i = 0; i < COUNT; i++) {
         if (results[i].eliminated != expected[i].eliminated || results[i].breaks != expected[i].breaks ||
-            results[i].portless != expected[i].portless) {
+            results[i].portless != expected[i].portless || usages[i].verdict != expected[i].verdict) {
             fail_msg(
                 "%s: eliminated %d, breaks %d, portless %d; a link %.2f, with one register %.2f, %.2f uops",
                 forms[i]->syntax, (int)results[i].eliminated, (int)results[i].breaks,
