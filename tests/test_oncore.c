@@ -549,16 +549,25 @@ static void test_picture(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports_and_issue), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_rename),
-        cmocka_unit_test(test_fusion),          cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_loop_open),       cmocka_unit_test(test_zero),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ports_exhaustive),
-        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_front),
-        cmocka_unit_test(test_apart),           cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_picture),         cmocka_unit_test(test_at_rename),
+        cmocka_unit_test(test_ports_and_issue),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rename),
+        cmocka_unit_test(test_fusion),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_loop_open),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_ports_exhaustive),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_front),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_at_rename),
         cmocka_unit_test(test_executed_as_branch),
-        cmocka_unit_test(test_idle_source),     cmocka_unit_test(test_usage_believed),
+        cmocka_unit_test(test_idle_source),
+        cmocka_unit_test(test_usage_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
