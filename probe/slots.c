@@ -445,6 +445,34 @@ static bool sparse_is_better(const struct probe_slots *sparse, const struct prob
     return sparse->measured && (!found->measured || sparse->slots < found->slots - SAME_SLOTS);
 }
 
+/* Does a glance leave it at what was found? Less is much for a glance to say, and where it could not be read it
+ * tells nothing of a number. */
+static bool sparse_settles(const struct probe_slots *sparse, const struct probe_slots *found) {
+    bool settled = sparse->measured ? !sparse_is_better(sparse, found) : !found->measured;
+    return settled && sparse->verdict == HX_VERDICT_OK;
+}
+
+/* Do mixes of few instances disagree, and each says less than what was found? */
+static bool sparse_denies(const struct mixes *mixes, const struct probe_slots *found) {
+    return found->measured && mixes->seen_count > 0 &&
+           mixes->seen[mixes->seen_count - 1].slots < found->slots - SAME_SLOTS_OF_ALL / SPARSE;
+}
+
+/* Of two looks at a form, among some NOPs and among more. */
+static void sparse_take(const struct mixes *mixes, const struct probe_slots *sparse,
+                        struct probe_slots *found) {
+    if (sparse->verdict != HX_VERDICT_OK) {
+        return;
+    }
+    if (sparse_is_better(sparse, found)) {
+        *found = *sparse;
+    } else if (!sparse->measured && sparse_denies(mixes, found)) {
+        found->verdict = HX_VERDICT_UNSTABLE;
+        (void)snprintf(found->why, sizeof found->why,
+                       "fewer among more NOPs, where no two readings agree");
+    }
+}
+
 /* The front end is faster than the issue, and what it has ahead hides where it is held up, if there is time
  * between two instances to run ahead again. */
 static enum ip_status sparse_run(struct session *session, const struct hx_meter *meter,
@@ -460,17 +488,14 @@ static enum ip_status sparse_run(struct session *session, const struct hx_meter 
     }
     session->sparse = true;
     enum ip_status status = glance_run(session, meter, encoder, forms, throughputs, count, sparse, err);
-    for (size_t i = 0; i < count; i++) { /* that is much for a glance to say */
-        session->mixes[i].wanted = sparse_wanted(&found[i]) && (sparse[i].verdict != HX_VERDICT_OK ||
-                                                                sparse_is_better(&sparse[i], &found[i]));
+    for (size_t i = 0; i < count; i++) {
+        session->mixes[i].wanted = sparse_wanted(&found[i]) && !sparse_settles(&sparse[i], &found[i]);
     }
     for (unsigned attempt = 0; attempt < SPARSE_ATTEMPTS && status == IP_OK; attempt++) {
         status = attempt_run(session, meter, encoder, forms, throughputs, count, sparse, err);
     }
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (sparse[i].verdict == HX_VERDICT_OK && sparse_is_better(&sparse[i], &found[i])) {
-            found[i] = sparse[i];
-        }
+        sparse_take(&session->mixes[i], &sparse[i], &found[i]);
     }
     free(sparse);
     return status;
