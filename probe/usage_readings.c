@@ -97,15 +97,15 @@ static double rhythms_apart(const struct probe_usage_experiment *experiment) {
 }
 
 /* Beside loads a kernel may run in a slower rhythm for as long as it runs; none runs faster than its ports
- * let it. So of readings, in order, that fall into parts the first narrow one counts that is no stray.
- * Returns how many it has, *begin: where. */
+ * let it. So of readings, in order, that fall into parts the first narrow one counts, if no more than strays
+ * are below it. Returns how many it has, *begin: where. */
 static unsigned fast_part(const struct probe_usage_experiment *experiment, unsigned *begin) {
     enum { STRAYS = 2 };
     const double *readings = experiment->readings;
     unsigned count = experiment->reading_count, from = 0;
     *begin = 0;
     double apart = rhythms_apart(experiment);
-    for (unsigned i = 1; i <= count && experiment->rhythms; i++) {
+    for (unsigned i = 1; i <= count && from <= STRAYS && experiment->rhythms; i++) {
         bool ends = i == count || readings[i] - readings[i - 1] > apart;
         if (ends && i - from > STRAYS && readings[i - 1] - readings[from] <= apart) {
             *begin = from;
@@ -116,16 +116,26 @@ static unsigned fast_part(const struct probe_usage_experiment *experiment, unsig
     return count;
 }
 
-/* The least that two readings agree on, in order; the least of all where none do. A bound below nothing says
- * that there is nothing: of many readings of a divider beside blockers some are a uop below what it has. */
-static double least_of(const double *readings, unsigned count) {
+/* The least that two readings agree on, in order; NaN where none do. */
+static double least_agreed(const double *readings, unsigned count) {
     for (unsigned i = 0; i + 1 < count; i++) {
         double low = fmax(readings[i], 0), high = fmax(readings[i + 1], 0);
         if (high - low <= AGREE) {
             return (low + high) / 2;
         }
     }
-    return fmax(readings[0], 0);
+    return NAN;
+}
+
+double probe_usage_agreed(const struct probe_usage_experiment *experiment) {
+    return least_agreed(experiment->readings, experiment->reading_count);
+}
+
+/* Or the least of all. A bound below nothing says that there is nothing: of many readings of a divider beside
+ * blockers some are a uop below what it has. */
+static double least_of(const double *readings, unsigned count) {
+    double agreed = least_agreed(readings, count);
+    return isfinite(agreed) ? agreed : fmax(readings[0], 0);
 }
 
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {

@@ -262,6 +262,8 @@ void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum p
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate);
 /* By so many µops the readings may be wrong. */
 double probe_usage_error(const struct probe_usage_experiment *experiment);
+/* The least that two readings agree on: what stands in the way only adds to one. NaN: none do. */
+double probe_usage_agreed(const struct probe_usage_experiment *experiment);
 /* More than so many uops, by most readings? */
 bool probe_usage_most_show(const struct probe_usage_experiment *experiment, double uops);
 /* Did most tries give a reading? A reading that survived where most were spoilt is spoilt itself. */

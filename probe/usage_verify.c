@@ -222,6 +222,23 @@ static double uops_with_slots(const struct probe_usage_subject *subject, const s
     return uops;
 }
 
+/* Has it more uops that may go anywhere than the slots leave, which are not told, for readings disagree? What
+ * holds up the front end adds to all of these readings, and keeps the blockers of the widest set waiting. */
+static bool widest_exceeds_slots(const struct probe_usage_subject *subject, const struct probe_usage *result,
+                                 const struct probe_portmap *map) {
+    static const double by_chance = 1.5;
+    double uops = 0;
+    bool widest = false;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        const struct probe_usage_term *term = &result->terms[t];
+        const struct probe_usage_experiment set = {.target = term->ports};
+        bool memory = term->store || probe_usage_is_load(map, term->ports);
+        widest = widest || (!memory && probe_usage_is_widest(map, &set));
+        uops += memory ? 0 : term->uops;
+    }
+    return isnan(result->slots) && widest && uops > probe_usage_agreed(&subject->issue) + by_chance;
+}
+
 static double residual_most(const struct probe_usage_subject *subject, double uops) {
     return RESIDUAL_MAX + (uops > 2 ? RESIDUAL_MORE * (uops - 2) : 0) +
            (subject->holds_unit ? UNIT_RESIDUAL_MORE : 0);
@@ -350,6 +367,9 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                    probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
                        probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
+    } else if (widest_exceeds_slots(subject, result, map)) {
+        probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,
+                            "the front end is held up: it has more uops than its issue slots can be");
     } else if (subject->many && !isfinite(subject->issue.confined)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_SLOW_WHY);
     } else if (slots_unexplained(subject, uops, map)) {

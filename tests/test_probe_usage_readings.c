@@ -67,6 +67,20 @@ static void test_slow_rhythms_do_not_count(void **state) {
     assert_true(fabs(mix.confined - 1.02) < 0.001);
 }
 
+/* Of what holds up the front end readings lie all over the place (ROR of memory by CL on a simulated Golden
+ * Cove, two uops): three that are near each other are no rhythm, where more than strays lie below them. */
+static void test_more_than_strays_are_faster(void **state) {
+    (void)state;
+    static const double wild[] = {1.73, 1.8, 3.59, 5.25, 7.7, 7.94, 8.16, 8.26, 10.4, 10.8, 15.4};
+    struct probe_usage_experiment mix = {
+        .target = 31, .parts = 1, .copies = 8, .rhythms = true, .kind = PROBE_USAGE_LOOKED};
+    readings_add(&mix, wild, sizeof wild / sizeof wild[0], 5.0);
+    assert_true(probe_usage_disagrees(&mix));
+    probe_usage_readings_drop(&mix, PROBE_USAGE_LOOKED);
+    readings_add(&mix, wild + 2, sizeof wild / sizeof wild[0] - 2, 5.0); /* two strays */
+    assert_false(probe_usage_disagrees(&mix));
+}
+
 /* Readings that lie all over the place tell nothing; those of a slow form may lie further apart. */
 static void test_readings_that_disagree(void **state) {
     (void)state;
@@ -165,6 +179,7 @@ int main(void) {
         cmocka_unit_test(test_a_lost_reading_keeps_the_others),
         cmocka_unit_test(test_spoilt_readings_do_not_count),
         cmocka_unit_test(test_slow_rhythms_do_not_count),
+        cmocka_unit_test(test_more_than_strays_are_faster),
         cmocka_unit_test(test_readings_that_disagree),
         cmocka_unit_test(test_least_of_the_widest),
         cmocka_unit_test(test_bounds_below_nothing),
