@@ -62,6 +62,33 @@ static void all_passes_disturbed(void **state) {
     assert_true(unknown > 0);
 }
 
+/* What is in flight has a slot: noise that lets more fit, with more of it than slots, tells no register file.
+ */
+static void nothing_holds_more_than_the_reorder_buffer(void **state) {
+    (void)state;
+    enum { SEEDS = 4 };
+    static const char *const window[] = {"window", NULL};
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        char noise[64];
+        (void)snprintf(noise, sizeof noise, "seed %u\nnoise 0.003", seed);
+        const char *const replaced[] = {"seed 7", noise, NULL};
+        struct probe_core core;
+        struct probe_core_tally tally;
+        core_measure(replaced, window, NULL, &core, &tally);
+        assert_true(probe_core_get(&core, PROBE_CORE_ROB_SLOTS) < 155);
+        static const char *const keys[] = {"load_buffer", "store_buffer", "gpr_file", "vector_file",
+                                           "branch_buffer"};
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+            const struct probe_core_value *value = probe_core_find(&core, keys[i]);
+            assert_non_null(value);
+            if (value->known) {
+                fail_msg("seed %u: %s is %g", seed, keys[i], value->value);
+            }
+        }
+        probe_core_fini(&core);
+    }
+}
+
 static struct probe_core passes[4];
 
 static void pass_set(unsigned pass, const char *key, double value, const char *how) {
@@ -148,6 +175,7 @@ int main(void) {
         cmocka_unit_test_teardown(two_that_agree, passes_clear),
         cmocka_unit_test_teardown(facts_and_reasons, passes_clear),
         cmocka_unit_test(one_pass_disturbed),
+        cmocka_unit_test(nothing_holds_more_than_the_reorder_buffer),
         cmocka_unit_test(all_passes_disturbed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
