@@ -3,6 +3,7 @@
  * compared; nothing is inferred from it. For Intel the anchors are what Intel's optimisation manual and
  * uops.info agree on since Sandy Bridge; for AMD those of the vector pipes, FP0 to FP3 of a Zen in AMD's
  * optimization guides and uops.info: two multiply, two add, and one of each shuffles. */
+#include <math.h>
 #include <string.h>
 
 #include "probe/portmap.h"
@@ -135,11 +136,13 @@ static bool is_bmi(const struct probe_port_member *member) {
 
 /* Time does not show the ports of a store's address; who has such loads and stores does, of those cores that
  * Intel's manual and uops.info agree on. Two stores a cycle: 78 beside three loads (Golden Cove) or 512 bits
- * (Ice Lake); of other cores (Gracemont) nothing is known. One: 237 beside two loads since Haswell, whose
+ * (Ice Lake) and no more than six issue slots; of other cores (Gracemont, Lion Cove) nothing is known. One: 237 beside two loads since Haswell, whose
  * BMI a Sandy Bridge (23) lacks. A Nehalem (3) and the older Atoms have one load a cycle. */
 static const char *intel_store_address(const struct probe_portmap *map) {
     if (named(map, "49")) {
-        return named(map, "23A") || (named(map, "23") && runs(map, is_wide)) ? "78" : "";
+        enum { SLOTS_MOST = 6 };
+        bool known = named(map, "23A") || (named(map, "23") && runs(map, is_wide));
+        return known && round(map->issue_width) <= SLOTS_MOST ? "78" : "";
     }
     return named(map, "234") && !named(map, "A") && runs(map, is_bmi) ? "237" : "";
 }

@@ -127,28 +127,29 @@ static void test_skylake(void **state) {
     machine_close(&machine);
 }
 
-/* Which ports Intel's stores have their addresses on is known of some cores only: by their loads and stores,
- * and what is as old as those. */
+/* Which ports Intel's stores have their addresses on is known of some cores only: by their issue slots, loads
+ * and stores, and what is as old as those. */
 static void test_store_addresses(void **state) {
     (void)state;
     static const struct {
-        unsigned loads, stores;
+        unsigned slots, loads, stores;
         const char *others[2]; /* that run */
         const char *name;
     } cases[] = {
-        {2, 1, {"shlx r64, r64, r64", NULL}, "237"},                   /* Haswell */
-        {2, 1, {NULL}, ""},                                            /* Sandy Bridge: 23 */
-        {1, 1, {NULL}, ""},                                            /* Nehalem: 3 */
-        {1, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* none that is known */
-        {2, 2, {"rorx r64, r64, imm8", "vpaddd zmm, zmm, zmm"}, "78"}, /* Ice Lake */
-        {3, 2, {"rorx r64, r64, imm8", NULL}, "78"},                   /* Golden Cove */
-        {2, 2, {"rorx r64, r64, imm8", NULL}, ""},                     /* Gracemont */
-        {0, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* loads were lost to noise */
+        {4, 2, 1, {"shlx r64, r64, r64", NULL}, "237"},                   /* Haswell */
+        {4, 2, 1, {NULL}, ""},                                            /* Sandy Bridge: 23 */
+        {4, 1, 1, {NULL}, ""},                                            /* Nehalem: 3 */
+        {4, 1, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* none that is known */
+        {5, 2, 2, {"rorx r64, r64, imm8", "vpaddd zmm, zmm, zmm"}, "78"}, /* Ice Lake */
+        {6, 3, 2, {"rorx r64, r64, imm8", NULL}, "78"},                   /* Golden Cove */
+        {8, 3, 2, {"rorx r64, r64, imm8", NULL}, ""},                     /* Lion Cove: three others */
+        {5, 2, 2, {"rorx r64, r64, imm8", NULL}, ""},                     /* Gracemont */
+        {4, 0, 1, {"shlx r64, r64, r64", NULL}, ""},                      /* loads were lost to noise */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct isa_form forms[2];
         struct probe_port_member members[2];
-        struct probe_portmap map = {.members = members, .issue_width = 6};
+        struct probe_portmap map = {.members = members, .issue_width = cases[i].slots};
         struct ip_error err = {0};
         for (unsigned kind = 0; kind < 2; kind++) {
             unsigned width = kind == 0 ? cases[i].loads : cases[i].stores;
