@@ -136,8 +136,9 @@ static bool is_bmi(const struct probe_port_member *member) {
 
 /* Time does not show the ports of a store's address; who has such loads and stores does, of those cores that
  * Intel's manual and uops.info agree on. Two stores a cycle: 78 beside three loads (Golden Cove) or 512 bits
- * (Ice Lake) and no more than six issue slots; of other cores (Gracemont, Lion Cove) nothing is known. One: 237 beside two loads since Haswell, whose
- * BMI a Sandy Bridge (23) lacks. A Nehalem (3) and the older Atoms have one load a cycle. */
+ * (Ice Lake) and no more than six issue slots; of other cores (Gracemont, Lion Cove) nothing is known. One:
+ * 237 beside two loads since Haswell, whose BMI a Sandy Bridge (23) lacks. A Nehalem (3) and the older Atoms
+ * have one load a cycle. */
 static const char *intel_store_address(const struct probe_portmap *map) {
     if (named(map, "49")) {
         enum { SLOTS_MOST = 6 };

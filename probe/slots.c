@@ -445,8 +445,8 @@ static bool sparse_is_better(const struct probe_slots *sparse, const struct prob
     return sparse->measured && (!found->measured || sparse->slots < found->slots - SAME_SLOTS);
 }
 
-/* Does a glance leave it at what was found? Less is much for a glance to say, and where it could not be read it
- * tells nothing of a number. */
+/* Does a glance leave it at what was found? Less is much for a glance to say, and where it could not be read
+ * it tells nothing of a number. */
 static bool sparse_settles(const struct probe_slots *sparse, const struct probe_slots *found) {
     bool settled = sparse->measured ? !sparse_is_better(sparse, found) : !found->measured;
     return settled && sparse->verdict == HX_VERDICT_OK;
@@ -468,8 +468,7 @@ static void sparse_take(const struct mixes *mixes, const struct probe_slots *spa
         *found = *sparse;
     } else if (!sparse->measured && sparse_denies(mixes, found)) {
         found->verdict = HX_VERDICT_UNSTABLE;
-        (void)snprintf(found->why, sizeof found->why,
-                       "fewer among more NOPs, where no two readings agree");
+        (void)snprintf(found->why, sizeof found->why, "fewer among more NOPs, where no two readings agree");
     }
 }
 
