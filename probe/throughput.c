@@ -13,8 +13,7 @@
 #include "probe/batch.h"
 #include "probe/outside.h"
 
-/* Instances in a unit: a multiple of every number of registers below but the largest, which the generator
- * rounds for itself. */
+/* Instances in a unit: a multiple of every number of registers below, where there are as many. */
 #define UNIT_INSTANCES 24u
 
 enum { STATUS_FLAGS = 0x8c5 }; /* CF PF ZF SF OF; AF is nobody's condition */
@@ -51,6 +50,8 @@ enum branch { BRANCH_NONE, BRANCH_TAKEN, BRANCH_NOT_TAKEN, BRANCH_ANSWERS /* a r
 struct variant {
     size_t form, slot;
     struct gen_independence how;
+    unsigned registers; /* in turn: as many as there are, if that is less; 0: all */
+    double chains;      /* as independent as so many registers that the unit's instances have equally often */
     enum branch branch;
 };
 
@@ -97,6 +98,32 @@ static bool form_renews_mask(const struct isa_form *form) {
     return renews && !form_reads_what_it_writes(form);
 }
 
+/* So many instances, or as many more or fewer as give each register as many. */
+static unsigned whole_rounds(unsigned instances, unsigned registers) {
+    bool uneven = registers > 0 && registers < instances;
+    return uneven ? registers * ((2 * instances + registers) / (2 * registers)) : instances;
+}
+
+/* With all registers each must have as many: the chain of those that have more would decide. */
+static enum ip_status instances_write(struct gen_program *program, const struct isa_form *form,
+                                      const struct gen_independence *how, unsigned instances,
+                                      struct ip_error *reason) {
+    enum ip_status status = gen_throughput_program(program, form, how, instances, reason);
+    unsigned whole = status == IP_OK ? whole_rounds(instances, program->registers) : instances;
+    if (how->registers != 0 || gen_form_modifies_memory(form) || whole == instances) {
+        return status;
+    }
+    gen_program_fini(program);
+    gen_program_init(program);
+    return gen_throughput_program(program, form, how, whole, reason);
+}
+
+/* Where some registers have more instances than others their chains decide. */
+static double chains_of(const struct gen_program *program, const struct gen_independence *how) {
+    double instances = program->forms_per_unit, registers = program->registers;
+    return registers > 0 && instances > 0 ? instances / ceil(instances / registers) : how->registers;
+}
+
 static enum ip_status variant_add(struct session *session, size_t form_index, const struct isa_form *form,
                                   const struct gen_independence *how, unsigned instances, enum branch branch,
                                   struct probe_throughput *result, struct ip_error *err) {
@@ -114,7 +141,7 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     gen_program_init(&program);
     enum ip_status status = branch != BRANCH_NONE
                                 ? gen_branch_program(&program, form, branch != BRANCH_NOT_TAKEN, &reason)
-                                : gen_throughput_program(&program, form, how, instances, &reason);
+                                : instances_write(&program, form, how, instances, &reason);
     if (status != IP_OK) {
         gen_program_fini(&program);
         if (status == IP_NO_MEMORY) {
@@ -128,6 +155,9 @@ static enum ip_status variant_add(struct session *session, size_t form_index, co
     struct variant *variant = &session->variants[session->count];
     variant->form = form_index;
     variant->how = *how;
+    variant->chains = chains_of(&program, how);
+    bool fewer = program.registers > 0 && program.registers < how->registers;
+    variant->registers = fewer ? program.registers : how->registers;
     variant->branch = branch;
     status = probe_batch_add(&session->batch, &program, &variant->slot, err);
     if (status == IP_OK) {
@@ -213,11 +243,11 @@ static void how_name(const struct variant *variant, char *buffer, size_t size) {
         return;
     }
     char registers[24];
-    if (how->registers == 0) {
+    if (variant->registers == 0) {
         snprintf(registers, sizeof registers, "all registers");
     } else {
-        snprintf(registers, sizeof registers, "%u register%s", how->registers,
-                 how->registers == 1 ? "" : "s");
+        snprintf(registers, sizeof registers, "%u register%s", variant->registers,
+                 variant->registers == 1 ? "" : "s");
     }
     snprintf(buffer, size, "%s%s%s%s%s", registers, how->break_flags ? ", flags broken" : "",
              how->break_registers ? ", registers broken" : "", how->frees_masks ? ", masks freed" : "",
@@ -264,7 +294,7 @@ static void result_set(struct probe_throughput *result, const struct variant *va
     result->measured = true;
     result->cycles = stat->cycles;
     result->spread = stat->spread;
-    result->registers = variant->how.registers;
+    result->registers = variant->registers;
     result->verdict = stat->verdict;
     result->stat = *stat;
     how_name(variant, result->how, sizeof result->how);
@@ -420,7 +450,7 @@ static bool is_chained(const struct session *session, size_t first, size_t count
         double few = session->batch.stats[variants[i].slot].cycles;
         for (size_t j = 0; j < count; j++) {
             double more = session->batch.stats[variants[j].slot].cycles;
-            double times = (double)variants[j].how.registers / variants[i].how.registers;
+            double times = variants[j].chains / variants[i].chains;
             if (times > 1 && same_way(&variants[i], &variants[j]) &&
                 more <= result->cycles * (1 + EQUAL_VARIANTS) && fabs(few - more * times) <= near * few) {
                 return true;
@@ -439,7 +469,7 @@ static bool is_overlooked(const struct session *session, size_t first, size_t co
     for (size_t i = first; i < first + count && !overlooked; i++) {
         const struct hx_stat *stat = &session->batch.stats[session->variants[i].slot];
         bool slower = !(stat->cycles <= result->cycles * (1 + near));
-        overlooked = stat->screened && slower && session->variants[i].how.registers > result->registers;
+        overlooked = stat->screened && slower && session->variants[i].registers > result->registers;
     }
     return overlooked;
 }

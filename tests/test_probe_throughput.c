@@ -124,6 +124,46 @@ static void chains_that_still_wait_have_all_tried(void **state) {
     }
 }
 
+/* Of general registers there are ten or eleven: of 24 instances some have three each, as of eight chains. */
+static void chains_of_fewer_registers_have_all_tried(void **state) {
+    (void)state;
+    struct script script = {.answers = {{0.5, 0.25}, {0.5, 0.25}, {0.5, 0.25}}};
+    (void)throughput_of(&script, "vpaddd ymm, ymm, ymm");
+    assert_int_equal(script.calls, 1);
+    script.calls = 0;
+    (void)throughput_of(&script, "movsxd r64, r32");
+    assert_true(script.calls > 1);
+}
+
+/* A meter by which what has as many instances in a unit is faster. */
+static enum ip_status unit_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                   struct hx_stat *stats, struct ip_error *err) {
+    const uint32_t *fast = self;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        memset(&stats[i], 0, sizeof stats[i]);
+        stats[i].cycles = kernels[i]->forms_per_unit % *fast == 0 ? 0.4 : 0.66;
+    }
+    return IP_OK;
+}
+
+/* With all registers each has as many instances: 20 of ten. */
+static void all_registers_have_as_many_instances(void **state) {
+    (void)state;
+    uint32_t instances = 20;
+    const struct hx_meter meter = {.measure = unit_measure, .self = &instances};
+    struct probe_throughput result = throughput_by(&meter, "or r64, imm8");
+    assert_near(result.cycles, 0.4, 1e-9);
+    assert_string_equal(result.how, "all registers");
+}
+
+/* As many as there are, not as many as were asked for. */
+static void registers_are_told_as_there_are(void **state) {
+    (void)state;
+    struct script script = {.answers = {{1.2, 1.0}}};
+    assert_string_equal(throughput_of(&script, "pabsb mm, mm").how, "7 registers");
+}
+
 /* A mask that is only written is the only one in turn, too, given back and not; the others hold no physical
  * registers. */
 static void few_masks_are_tried(void **state) {
@@ -452,6 +492,9 @@ int main(void) {
         cmocka_unit_test(longer_loops_tell_what_short_ones_do_not),
         cmocka_unit_test(what_two_variants_tell_needs_no_others),
         cmocka_unit_test(chains_that_still_wait_have_all_tried),
+        cmocka_unit_test(chains_of_fewer_registers_have_all_tried),
+        cmocka_unit_test(all_registers_have_as_many_instances),
+        cmocka_unit_test(registers_are_told_as_there_are),
         cmocka_unit_test(few_masks_are_tried),
         cmocka_unit_test(few_masks_are_freed),
         cmocka_unit_test(plain_ratios),
