@@ -129,7 +129,7 @@ static bool pair_wavers(const struct probe_latency *latency, const struct probe_
                         double pace, double cycles) {
     double within = pair->upper_bound ? WHOLE_WITHIN_BOUND : WHOLE_WITHIN;
     return changes_memory(pair) || fabs(cycles - round(cycles)) > within || cycles > AGAIN_CYCLES ||
-           (pace >= PACE_CYCLES && cycles <= PACED * pace) ||
+           (pace >= PACE_CYCLES && pace <= AGAIN_CYCLES && cycles <= PACED * pace) ||
            (pair->via[0] != '\0' && merged_matters(latency));
 }
 

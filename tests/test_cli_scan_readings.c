@@ -227,8 +227,8 @@ static void what_is_paced_is_read_again(void **state) {
     static const struct {
         double pace, cycles;
         bool again;
-    } cases[] = {
-        {4.0, 5.0, true}, {4.0, 2.0, true}, {4.0, 6.0, false}, {2.0, 1.0, false}, {-4.0, 5.0, false}};
+    } cases[] = {{4.0, 5.0, true},  {4.0, 2.0, true},   {4.0, 6.0, false},
+                 {2.0, 1.0, false}, {20.0, 8.0, false}, {-4.0, 5.0, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scan_readings readings = throughputs_of(&cases[i].pace, 1);
         const struct probe_latency_pair pair = pair_of(PROBE_PATH_REGISTER, cases[i].cycles);
