@@ -39,8 +39,9 @@ enum ip_status res_form_known(struct res_store *store, const char *syntax, unsig
         res_column_text(binder.statement, 1, word, sizeof word);
         bool doubtful = strcmp(word, res_status_name(RES_STATUS_UNSTABLE)) == 0 ||
                         strcmp(word, res_status_name(RES_STATUS_DISTURBED)) == 0;
-        found =
-            ((unsigned)sqlite3_column_int(binder.statement, 0) & parts) == parts && !(trusted && doubtful);
+        unsigned has = (unsigned)sqlite3_column_int(binder.statement, 0),
+                 doubted = (unsigned)sqlite3_column_int(binder.statement, 2);
+        found = (has & parts) == parts && !(trusted && (doubtful || (doubted & parts) != 0));
         (void)sqlite3_reset(binder.statement);
     }
     *known = found;

@@ -8,7 +8,13 @@ const char *const res_queries[RES_QUERIES] = {
     [RES_QUERY_COMMIT] = "COMMIT",
     [RES_QUERY_SNAPSHOT] = "SAVEPOINT reading",
     [RES_QUERY_RELEASE] = "RELEASE reading",
-    [RES_QUERY_KNOWN] = "SELECT parts, status FROM forms WHERE syntax = ?",
+    /* ... and the parts that have a verdict of their own and are not to be trusted: slots 4, ports 8. */
+    [RES_QUERY_KNOWN] =
+        "SELECT f.parts, f.status,"
+        " 4 * (coalesce(s.verdict, '') IN ('unstable', 'disturbed'))"
+        " + 8 * (coalesce(p.verdict, '') IN ('unstable', 'disturbed', 'inconsistent'))"
+        " FROM forms f LEFT JOIN slots s ON s.form_id = f.id LEFT JOIN ports p ON p.form_id = f.id"
+        " WHERE f.syntax = ?",
 
     [RES_QUERY_FORM_PUT] =
         "INSERT INTO forms(syntax, mnemonic, extension, isa_set, parts, status, why, run_id)"

@@ -91,8 +91,8 @@ IP_CHECK enum ip_status res_form_put(struct res_store *store, const struct res_f
                                      const struct res_log *log, enum res_status *status,
                                      struct ip_error *err);
 
-/* Has the store these parts of the form? With `trusted`, a form that is unstable or disturbed does not count.
- */
+/* Has the store these parts of the form? With `trusted`, a form that is unstable or disturbed does not count,
+ * nor do issue slots and ports that are so, or inconsistent, by themselves. */
 IP_CHECK enum ip_status res_form_known(struct res_store *store, const char *syntax, unsigned parts,
                                        bool trusted, bool *known, struct ip_error *err);
 

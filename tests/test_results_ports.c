@@ -165,6 +165,58 @@ static void usage_expect(struct res_store *store, const char *syntax, const char
     res_form_fini(&form);
 }
 
+static bool is_known(struct res_store *store, const char *syntax, unsigned parts, bool trusted) {
+    struct ip_error err = {0};
+    bool known = false;
+    must(res_form_known(store, syntax, parts, trusted, &known, &err), &err);
+    return known;
+}
+
+/* Ports and slots have verdicts of their own, and who asks for them again gets them measured. */
+static void test_parts_that_are_not_trusted(void **state) {
+    struct place *place = *state;
+    struct ip_error err = {0};
+    struct isa_table table = {0};
+    must(isa_table_builtin_add(&table, &err), &err);
+    struct probe_portmap map;
+    sample_map(&map, &table);
+    struct sample sample;
+    struct res_facts facts = sample_facts(&sample, 0);
+    struct probe_usage usage = {.term_count = 1, .terms = {{.ports = 3, .uops = 2}}, .how = "some sets"};
+    facts.parts |= RES_PART_PORTS;
+    facts.usage = &usage;
+    facts.map = &map;
+    static const struct {
+        enum probe_usage_verdict verdict;
+        bool ambiguous, trusted;
+    } cases[] = {{PROBE_USAGE_OK, false, true},
+                 {PROBE_USAGE_OK, true, true},
+                 {PROBE_USAGE_INCONSISTENT, false, false}};
+    const char *syntax = sample.form.syntax;
+    struct res_store *store = sample_store_open(place->path, true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        enum res_status status = RES_STATUS_FAULT;
+        usage.verdict = cases[i].verdict;
+        usage.ambiguous = cases[i].ambiguous;
+        must(res_form_put(store, &facts, NULL, &status, &err), &err);
+        assert_int_equal(status, RES_STATUS_OK);
+        assert_true(is_known(store, syntax, RES_PART_PORTS, false));
+        assert_true(is_known(store, syntax, RES_PART_PORTS, true) == cases[i].trusted);
+        assert_true(is_known(store, syntax, RES_PART_THROUGHPUT, true));
+    }
+    res_store_close(store);
+    sql(place->path, "UPDATE forms SET parts = parts | 4;"
+                     "INSERT INTO slots(form_id, slots, verdict, why, run_id)"
+                     " SELECT id, 1, 'unstable', '', run_id FROM forms");
+    store = sample_store_open(place->path, false);
+    assert_true(is_known(store, syntax, RES_PART_SLOTS, false));
+    assert_false(is_known(store, syntax, RES_PART_SLOTS, true));
+    assert_true(is_known(store, syntax, RES_PART_THROUGHPUT, true));
+    res_store_close(store);
+    probe_portmap_fini(&map);
+    isa_table_fini(&table);
+}
+
 static void test_usage_round_trip(void **state) {
     struct place *place = *state;
     struct ip_error err = {0};
@@ -302,8 +354,10 @@ static void test_parse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_map_round_trip), TEST(test_map_of_other_names),     TEST(test_usage_round_trip),
-        TEST(test_upgrade),        TEST(test_upgrade_of_another_cpu), cmocka_unit_test(test_parse),
+        TEST(test_map_round_trip),    TEST(test_map_of_other_names),
+        TEST(test_usage_round_trip),  TEST(test_parts_that_are_not_trusted),
+        TEST(test_upgrade),           TEST(test_upgrade_of_another_cpu),
+        cmocka_unit_test(test_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
