@@ -302,7 +302,8 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
             float cycles =
                 consumed ? -INFINITY
                          : pair_cycles(cost, reading->source_operand[s], d, address, reading->index[s], own);
-            if (cycles == -INFINITY && !reading->merges[s]) {
+            const bool kept = reading->merges[s] && own; /* no other register has the rest */
+            if (cycles == -INFINITY && !kept) {
                 to->latency[t][s] = cycles;
                 continue;
             }
@@ -319,8 +320,8 @@ static void latencies_fill(const struct core_costs *costs, const struct core_blo
              * a µop of its own. */
             bool flags = to->sources[s] >= CORE_RESOURCE_CARRY;
             bool idle = flags && !address && cost->eliminated < 0.0 && cycles < 0.5f;
-            bool merges = reading->merges[s] && (cycles <= 0.0f || pair_find(cost, reading->source_operand[s],
-                                                                             d, false, false) == NULL);
+            bool merges = kept && (cycles <= 0.0f ||
+                                   pair_find(cost, reading->source_operand[s], d, false, false) == NULL);
             to->latency[t][s] = merges ? DEFAULT_CYCLES : idle ? -INFINITY : cycles;
         }
         if (to->loads && to->stores) {

@@ -309,6 +309,37 @@ static void test_forwarded(void **state) {
     }
 }
 
+/* The rest of a register that is written in part stays there, and goes nowhere else: MUL of 16 bits gives
+ * RAX and the flags nothing of the old RDX, if the store says so. */
+static void test_rest_of_a_register(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const uint8_t mul[] = {0x66, 0xf7, 0xe1}; /* mul cx */
+    sample_store_make(place->path, &machine, 1);
+    struct opened opened;
+    block_open(&opened, place,
+               "UPDATE forms SET syntax = 'mul r16';"
+               "DELETE FROM latency;"
+               "INSERT INTO latency SELECT id, 0, 'rdx', 'rax', 'register', NULL, 'none', NULL, 'none', '', "
+               "NULL, NULL, NULL, 'no', NULL, run_id FROM forms;"
+               "INSERT INTO latency SELECT id, 1, 'rax', 'rax', 'register', 3, 'exact', 0, 'ok', '', "
+               "NULL, NULL, NULL, '', NULL, run_id FROM forms",
+               mul, sizeof mul);
+    const struct core_instruction *instruction = &opened.block.items[0];
+    float rest[2] = {NAN, NAN};
+    for (unsigned t = 0; t < instruction->target_count; t++) {
+        for (unsigned s = 0; s < instruction->source_count; s++) {
+            const unsigned target = instruction->targets[t] - CORE_RESOURCE_GPR;
+            if (instruction->sources[s] == CORE_RESOURCE_GPR + 2 && (target == 0 || target == 2)) {
+                rest[target / 2] = instruction->latency[t][s];
+            }
+        }
+    }
+    assert_true(rest[0] == -INFINITY);
+    assert_float_equal(rest[1], 1, 0);
+    costs_close(&opened);
+}
+
 /* What writes a part of a register waits for the rest of it for a cycle, where the store has no such pair:
  * XLATB has one, since AL is an address, too. */
 static void test_part_of_a_register(void **state) {
@@ -458,6 +489,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_forwarded, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_rest_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_slow_without_ports, place_open, place_close),
