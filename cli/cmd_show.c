@@ -79,11 +79,14 @@ struct show {
     size_t count;
 };
 
-/* "ok", or why not. */
+/* "ok", or why not, which may begin with the same word. */
 static void status_append(struct ip_text *text, const struct res_form *form) {
+    const size_t length = strlen(form->status);
+    const bool told =
+        strncmp(form->why, form->status, length) == 0 && strncmp(form->why + length, ": ", 2) == 0;
     ip_text_append(text, form->status);
     if (strcmp(form->status, "ok") != 0 && form->why[0] != '\0') {
-        ip_text_printf(text, ": %s", form->why);
+        ip_text_printf(text, ": %s", told ? form->why + length + 2 : form->why);
     }
 }
 

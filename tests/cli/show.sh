@@ -16,3 +16,8 @@ import json, sys
 for line in sys.stdin:
     row = json.loads(line)
     print(row["fact"], row["verdict"], row["low_cycles"] <= row["cycles"] <= row["high_cycles"], row["unit"].split()[0])'
+# A word that the reason begins with is told once.
+for why in "unstable: 15 processes measured 2.0 to 6.0 cycles" "unstables differ"; do
+    sqlite3 "$T/cpu.db" "UPDATE forms SET status = 'unstable', why = '$why' WHERE syntax = 'popcnt r64, r64'"
+    isaprobe show -S "$T/cpu.db" "popcnt r64, r64" | head -n 1
+done
