@@ -141,15 +141,17 @@ static void pointers_add(const ZydisDecodedInstruction *instruction, const Zydis
     bool string = instruction->meta.category == ZYDIS_CATEGORY_STRINGOP;
     for (unsigned i = 0; i < instruction->operand_count && string; i++) {
         const ZydisDecodedOperand *memory = &operands[i];
-        if (memory->type != ZYDIS_OPERAND_TYPE_MEMORY)
+        if (memory->type != ZYDIS_OPERAND_TYPE_MEMORY) {
             continue;
+        }
         bool conditional =
             (memory->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE)) != 0;
         struct isa_operand pointer = {.implicit = true, .read = true, .write = true};
         pointer.cond_read = pointer.cond_write = conditional;
         pointer.reg = (int8_t)isa_zydis_register_read(memory->mem.base, &pointer);
-        if (!lists(form, &pointer) && form->operand_count < ISA_OPERANDS_MAX)
+        if (!lists(form, &pointer) && form->operand_count < ISA_OPERANDS_MAX) {
             implicit_insert(form, &pointer);
+        }
     }
 }
 

@@ -397,6 +397,11 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
 }
 
+/* Does it load, modify and store? */
+static bool modifies(const struct core_instruction *instruction) {
+    return instruction->loads && instruction->stores && !instruction->copies;
+}
+
 /* By what the form is and where its data lies, whatever names the place. Seen: a value goes through the
  * register file when store and load are of general registers and not indexed, and neither extends its sign.
  * An instruction that loads, modifies and stores takes part when it has no register beside the memory
@@ -407,7 +412,7 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     const struct isa_form *form = &load->cost->form;
     bool general = isa_form_vector_bits(form) == 0;
     bool indexed = store->indexed || (!core_through_rsp(load, false) && load->binding.address.index >= 0);
-    bool modify = load->loads && load->stores && !load->copies;
+    bool modify = modifies(load);
     /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.
      */
     bool alone = load->bytes >= RENAMED_BYTES &&
@@ -424,9 +429,8 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     if (!store->general || !general) {
         return forwarding->vector;
     }
-    bool modifies = modify && !alone;
     bool extends = load->cost->action == CORE_ACTION_MOVE_SIGNED;
-    return modifies || extends || indexed ? forwarding->far : forwarding->renamed;
+    return (modify && !alone) || extends || indexed ? forwarding->far : forwarding->renamed;
 }
 
 /* What takes less than a load came through the register file: rename compares names of places, or has learned
@@ -445,9 +449,8 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     if (!name_same(store->name, name)) {
         const bool stack = store->name.base == RSP && name.base == RSP;
         const double least = stack ? forwarding->written : forwarding->other;
-        const bool changes = load->loads && load->stores && !load->copies;
         const double most = forwarding->changed - (double)load->to_store; /* which comes on top of this */
-        return fmax(cycles, changes && most < least ? most : least);
+        return fmax(cycles, modifies(load) && most < least ? most : least);
     }
     return fmax(cycles, store->name.base_added != name.base_added ? forwarding->added : 0.0);
 }
