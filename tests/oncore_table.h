@@ -50,6 +50,26 @@ static inline struct core_prediction predict(struct core_costs *costs, struct by
     return prediction;
 }
 
+/* One bound of a block, of copies of it or of a loop. */
+static inline double bound_in(struct core_costs *costs, struct bytes code, bool loop, enum core_bound which) {
+    struct core_prediction prediction = predict(costs, code, loop);
+    double cycles = prediction.bounds[which];
+    core_prediction_fini(&prediction);
+    return cycles;
+}
+
+static inline double bound(struct core_costs *costs, struct bytes code, enum core_bound which) {
+    return bound_in(costs, code, false, which);
+}
+
+static inline double chain(struct core_costs *costs, struct bytes code) {
+    return bound(costs, code, CORE_BOUND_CHAIN);
+}
+
+static inline double simulated(struct core_costs *costs, struct bytes code) {
+    return bound(costs, code, CORE_BOUND_SIMULATION);
+}
+
 static inline struct core_cost *cost_of(struct core_costs *costs, struct bytes code) {
     struct isa_form form;
     size_t length = 0;

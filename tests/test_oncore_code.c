@@ -31,32 +31,34 @@ static void lines_make(struct core_costs *costs, bool across) {
     costs->entries = (struct probe_entries){.size = 4, .across = across, .cycles = {1, 1, 1, 5, 6}};
 }
 
-static double code_bound(struct core_costs *costs, struct bytes code, bool loop) {
-    struct core_prediction prediction = predict(costs, code, loop);
-    double bound = prediction.bounds[CORE_BOUND_UOP_CACHE];
-    core_prediction_fini(&prediction);
-    return bound;
-}
-
 /* A loop begins with a line. */
 static void test_lines_of_loops(void **state) {
     (void)state;
     for (int across = 0; across < 2; across++) {
         struct core_costs costs;
         lines_make(&costs, across);
-        assert_near(code_bound(&costs, BYTES(TIMES_4(ADD_AX_BX) TIMES_4(ADD_AX_BX)), true), 1);
-        assert_near(code_bound(&costs, BYTES(TIMES_4(ADD_AX_BX) TIMES_4(ADD_AX_BX) ADD_AX_BX), true), 5);
-        assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_BX)), true), 5);
-        assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_BX) ADD_AX_BX), true), 6);
+        assert_near(
+            bound_in(&costs, BYTES(TIMES_4(ADD_AX_BX) TIMES_4(ADD_AX_BX)), true, CORE_BOUND_UOP_CACHE), 1);
+        assert_near(bound_in(&costs, BYTES(TIMES_4(ADD_AX_BX) TIMES_4(ADD_AX_BX) ADD_AX_BX), true,
+                             CORE_BOUND_UOP_CACHE),
+                    5);
+        assert_near(bound_in(&costs, BYTES(TIMES_12(ADD_AX_BX)), true, CORE_BOUND_UOP_CACHE), 5);
+        assert_near(bound_in(&costs, BYTES(TIMES_12(ADD_AX_BX) ADD_AX_BX), true, CORE_BOUND_UOP_CACHE), 6);
         /* Ten in the first line, three of them in its third entry, and four in the next: one of these fills
          * that entry, where it goes on. A line in which no entry begins is there all the same. */
-        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 TIMES_4(ADD_AX_BX)), true), 6);
-        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 ADD_AX_BX ADD_AX_BX), true), 6);
+        assert_near(bound_in(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 TIMES_4(ADD_AX_BX)), true,
+                             CORE_BOUND_UOP_CACHE),
+                    6);
+        assert_near(bound_in(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 ADD_AX_BX ADD_AX_BX), true,
+                             CORE_BOUND_UOP_CACHE),
+                    6);
         /* A branch that ends in the next line is looked for there; one that ends with a line is not. */
-        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0), true), 6);
-        assert_near(code_bound(&costs, BYTES(TIMES_12(ADD_AX_8) TIMES_4(ADD_AX_8)), true), 6);
+        assert_near(bound_in(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0), true, CORE_BOUND_UOP_CACHE), 6);
+        assert_near(bound_in(&costs, BYTES(TIMES_12(ADD_AX_8) TIMES_4(ADD_AX_8)), true, CORE_BOUND_UOP_CACHE),
+                    6);
         costs.entries.cycles[1] = 3;
-        assert_near(code_bound(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 ADD_AX_BX ADD_AX_BX), true),
+        assert_near(bound_in(&costs, BYTES(TIMES_9(CMP_MEM_0) CMP_MEM_0 ADD_AX_BX ADD_AX_BX), true,
+                             CORE_BOUND_UOP_CACHE),
                     across ? 6 : 8);
         core_costs_fini(&costs);
     }
@@ -70,12 +72,12 @@ static void test_lines_of_copies(void **state) {
     /* Sixteen of four bytes in a line are four entries. Of three bytes 64 begin in three lines: at every
      * fourth an entry, six, five and five of them. */
     costs.entries.cycles[5] = costs.entries.cycles[6] = 6;
-    assert_near(code_bound(&costs, BYTES(ADD_AX_8), false), 6.0 / 16);
-    assert_near(code_bound(&costs, BYTES(ADD_AX_BX), false), 3 * 6.0 / 64);
+    assert_near(bound_in(&costs, BYTES(ADD_AX_8), false, CORE_BOUND_UOP_CACHE), 6.0 / 16);
+    assert_near(bound_in(&costs, BYTES(ADD_AX_BX), false, CORE_BOUND_UOP_CACHE), 3 * 6.0 / 64);
     costs.entries.cycles[6] = 9;
-    assert_near(code_bound(&costs, BYTES(ADD_AX_BX), false), (6.0 + 6.0 + 9.0) / 64);
+    assert_near(bound_in(&costs, BYTES(ADD_AX_BX), false, CORE_BOUND_UOP_CACHE), (6.0 + 6.0 + 9.0) / 64);
     costs.entries.size = 0;
-    assert_true(isnan(code_bound(&costs, BYTES(ADD_AX_8), false)));
+    assert_true(isnan(bound_in(&costs, BYTES(ADD_AX_8), false, CORE_BOUND_UOP_CACHE)));
     core_costs_fini(&costs);
 }
 
@@ -85,22 +87,28 @@ static void test_constants_in_lines(void **state) {
     struct core_costs costs;
     lines_make(&costs, true);
     struct bytes four = BYTES(TIMES_4(CMP_MEM_0)), five = BYTES(TIMES_4(CMP_MEM_0) CMP_MEM_0);
-    assert_near(code_bound(&costs, five, true), 1);
+    assert_near(bound_in(&costs, five, true, CORE_BOUND_UOP_CACHE), 1);
     parameter(&costs, "line_constants", 1);
-    assert_near(code_bound(&costs, four, true), 1);
-    assert_near(code_bound(&costs, five, true), 5);
+    assert_near(bound_in(&costs, four, true, CORE_BOUND_UOP_CACHE), 1);
+    assert_near(bound_in(&costs, five, true, CORE_BOUND_UOP_CACHE), 5);
     /* A comparison and its jump are one instruction, with the constants of both. */
     struct bytes pairs = BYTES(TIMES_4(CMP_AX_0 JNZ_HERE) CMP_AX_0 JNZ_HERE);
     parameter(&costs, "fuse cmp r64, imm8 + jnz rel8", 1);
-    assert_near(code_bound(&costs, pairs, true), 5);
+    assert_near(bound_in(&costs, pairs, true, CORE_BOUND_UOP_CACHE), 5);
     parameter(&costs, "line_constants", 0);
-    assert_near(code_bound(&costs, pairs, true), 1);
+    assert_near(bound_in(&costs, pairs, true, CORE_BOUND_UOP_CACHE), 1);
     /* A NOP's are not held, those of 64 bits count twice. */
     parameter(&costs, "line_constants", 1);
-    assert_near(code_bound(&costs, BYTES(THREE_NOPS CMP_MEM_0 THREE_NOPS CMP_MEM_0), true), 1);
-    assert_near(code_bound(&costs, BYTES(ADD_AX_8 ADD_AX_8 ADD_AX_8 CMP_MEM_0 TIMES_4(ADD_AX_8)), true), 5);
-    assert_near(code_bound(&costs, BYTES(MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64), true), 1);
-    assert_near(code_bound(&costs, BYTES(MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64), true), 5);
+    assert_near(
+        bound_in(&costs, BYTES(THREE_NOPS CMP_MEM_0 THREE_NOPS CMP_MEM_0), true, CORE_BOUND_UOP_CACHE), 1);
+    assert_near(bound_in(&costs, BYTES(ADD_AX_8 ADD_AX_8 ADD_AX_8 CMP_MEM_0 TIMES_4(ADD_AX_8)), true,
+                         CORE_BOUND_UOP_CACHE),
+                5);
+    assert_near(bound_in(&costs, BYTES(MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64), true, CORE_BOUND_UOP_CACHE),
+                1);
+    assert_near(bound_in(&costs, BYTES(MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64 MOV_CX_64), true,
+                         CORE_BOUND_UOP_CACHE),
+                5);
     core_costs_fini(&costs);
 }
 

@@ -108,20 +108,6 @@ static double filled(struct core_costs *costs, struct bytes code, bool loop, enu
     return cycles;
 }
 
-static double simulated(struct core_costs *costs, struct bytes code) {
-    struct core_prediction p = predict(costs, code, false);
-    double cycles = p.bounds[CORE_BOUND_SIMULATION];
-    core_prediction_fini(&p);
-    return cycles;
-}
-
-static double bound(struct core_costs *costs, struct bytes code, enum core_bound which) {
-    struct core_prediction p = predict(costs, code, false);
-    double cycles = p.bounds[which];
-    core_prediction_fini(&p);
-    return cycles;
-}
-
 /* A port of both loads and stores is taken once by what loads and stores with one access of it. */
 static void test_modified_memory(void **state) {
     (void)state;

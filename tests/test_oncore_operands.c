@@ -20,13 +20,6 @@
 #define IMUL_S_DI "\x6b\xf7\x01"   /* imul esi, edi, 1 */
 #define IMUL_C_DI "\x6b\xcf\x01"   /* imul ecx, edi, 1 */
 
-static double bound(struct core_costs *costs, struct bytes code, enum core_bound which) {
-    struct core_prediction prediction = predict(costs, code, false);
-    double cycles = prediction.bounds[which];
-    core_prediction_fini(&prediction);
-    return cycles;
-}
-
 /* VZEROALL writes the first 16 vector registers, which are no operands of it. */
 static void test_all_cleared(void **state) {
     (void)state;

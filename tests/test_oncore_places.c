@@ -24,13 +24,6 @@
 
 enum { FORWARD = 4, LOAD = 5 /* cycles, as small_machine_make has them */ };
 
-static double chain(struct core_costs *costs, struct bytes code) {
-    struct core_prediction prediction = predict(costs, code, false);
-    double cycles = prediction.bounds[CORE_BOUND_CHAIN];
-    core_prediction_fini(&prediction);
-    return cycles;
-}
-
 /* The sum of two registers is the same place as long as both are the same, and one is as far from another as
  * numbers say that were added to either. What goes through the store buffer takes no less than a load here.
  */

@@ -39,17 +39,6 @@ static void machine_make(struct core_costs *costs) {
     form_add(costs, BYTES(ADD_SP_8), "1*p015", 1, 1);
 }
 
-static double bound(struct core_costs *costs, struct bytes code, bool loop, enum core_bound which) {
-    struct core_prediction prediction = predict(costs, code, loop);
-    double cycles = prediction.bounds[which];
-    core_prediction_fini(&prediction);
-    return cycles;
-}
-
-static double chain(struct core_costs *costs, struct bytes code) {
-    return bound(costs, code, false, CORE_BOUND_CHAIN);
-}
-
 /* PUSH and POP of memory load from one place and store to another. */
 static void test_two_places(void **state) {
     (void)state;
@@ -57,13 +46,14 @@ static void test_two_places(void **state) {
     machine_make(&costs);
     /* Each is no chain through its own operand. */
     assert_near(chain(&costs, BYTES(PUSH_14 ADD_SP_8)), 1.0);
-    assert_near(bound(&costs, BYTES(PUSH_14 ADD_SP_8), false, CORE_BOUND_SIMULATION), 1.0);
+    assert_near(bound_in(&costs, BYTES(PUSH_14 ADD_SP_8), false, CORE_BOUND_SIMULATION), 1.0);
     assert_near(chain(&costs, BYTES(PUSH_AX POP_14)), 0.0);
     /* Both of them are, through two stores, with a product between or not. */
     assert_near(chain(&costs, BYTES(PUSH_14 POP_14)), 8.0);
     assert_near(chain(&costs, BYTES(PUSH_14 POP_AX IMUL_AX_BX STORE_14)), 11.0);
     assert_near(chain(&costs, BYTES(PUSH_AX POP_14 LOAD_14 IMUL_AX_BX)), 11.0);
-    assert_about(bound(&costs, BYTES(PUSH_AX POP_14 LOAD_14 IMUL_AX_BX), false, CORE_BOUND_SIMULATION), 11.0);
+    assert_about(bound_in(&costs, BYTES(PUSH_AX POP_14 LOAD_14 IMUL_AX_BX), false, CORE_BOUND_SIMULATION),
+                 11.0);
     /* RSP has moved when it names the place that POP stores to. */
     assert_near(chain(&costs, BYTES(PUSH_AX POP_SP_8 LOAD_SP_8 IMUL_AX_BX)), 11.0);
     core_costs_fini(&costs);
@@ -91,9 +81,9 @@ static void test_writes(void **state) {
     };
     for (unsigned known = 0; known < 2; known++) {
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            assert_near(bound(&costs, cases[i].code, false, CORE_BOUND_CHAIN),
+            assert_near(bound_in(&costs, cases[i].code, false, CORE_BOUND_CHAIN),
                         known ? cases[i].known_copies : cases[i].copies);
-            assert_near(bound(&costs, cases[i].code, true, CORE_BOUND_CHAIN),
+            assert_near(bound_in(&costs, cases[i].code, true, CORE_BOUND_CHAIN),
                         known ? cases[i].known_loop : cases[i].loop);
         }
         parameter(&costs, "store_forward_added", 0);
@@ -112,10 +102,10 @@ static void test_rsp(void **state) {
     assert_near(chain(&costs, BYTES(PUSH_AX ADD_SP_8)), 2.0);
     assert_near(chain(&costs, BYTES(PUSH_AX PUSH_SP ADD_SP_8)), 3.0); /* PUSH RSP stores the sum */
     assert_near(chain(&costs, BYTES(POP_SP)), 5.0);                   /* and POP RSP loads it ... */
-    assert_near(bound(&costs, BYTES(POP_SP), false, CORE_BOUND_SIMULATION), 5.0);
+    assert_near(bound_in(&costs, BYTES(POP_SP), false, CORE_BOUND_SIMULATION), 5.0);
     assert_near(chain(&costs, BYTES(POP_SP ADD_SP_8)), 6.0); /* ... so that it is there */
     assert_near(chain(&costs, BYTES(STOSQ ADD_SP_CX)), 1.0);
-    assert_near(bound(&costs, BYTES(STOSQ ADD_SP_CX), false, CORE_BOUND_ISSUE), 0.5);
+    assert_near(bound_in(&costs, BYTES(STOSQ ADD_SP_CX), false, CORE_BOUND_ISSUE), 0.5);
     core_costs_fini(&costs);
 }
 

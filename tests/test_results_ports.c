@@ -4,8 +4,10 @@
 
 #define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-12)
 
-/* Two sets, 1 and 15, of two forms of the table; and a store's port. */
-static void sample_map(struct probe_portmap *map, const struct isa_table *table) {
+/* Two sets, 1 and 15, of two forms of the table, which gets the built-in ones; and a store's port. */
+static void sample_map(struct probe_portmap *map, struct isa_table *table) {
+    struct ip_error err = {0};
+    must(isa_table_builtin_add(table, &err), &err);
     memset(map, 0, sizeof *map);
     map->members = calloc(3, sizeof *map->members);
     assert_non_null(map->members);
@@ -61,7 +63,6 @@ static void test_map_of_other_names(void **state) {
     struct place *place = *state;
     struct ip_error err = {0};
     struct isa_table table = {0};
-    must(isa_table_builtin_add(&table, &err), &err);
     struct probe_portmap map, read = {0};
     sample_map(&map, &table);
     map.alternatives.sets[1][0] = 3;
@@ -84,7 +85,6 @@ static void test_map_round_trip(void **state) {
     struct place *place = *state;
     struct ip_error err = {0};
     struct isa_table table = {0};
-    must(isa_table_builtin_add(&table, &err), &err);
     struct probe_portmap map, read = {.kernels = 5};
     sample_map(&map, &table);
     struct res_store *store = sample_store_open(place->path, true);
@@ -177,7 +177,6 @@ static void test_parts_that_are_not_trusted(void **state) {
     struct place *place = *state;
     struct ip_error err = {0};
     struct isa_table table = {0};
-    must(isa_table_builtin_add(&table, &err), &err);
     struct probe_portmap map;
     sample_map(&map, &table);
     struct sample sample;
@@ -221,7 +220,6 @@ static void test_usage_round_trip(void **state) {
     struct place *place = *state;
     struct ip_error err = {0};
     struct isa_table table = {0};
-    must(isa_table_builtin_add(&table, &err), &err);
     struct probe_portmap map;
     sample_map(&map, &table);
     struct sample sample;
