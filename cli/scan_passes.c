@@ -19,14 +19,16 @@ static enum ip_status groups_run(struct scan *scan, bool quick, struct ip_error 
 }
 
 /* Was the form compared with sentinels that, as was found later, somebody disturbed? What is thought to be
- * undisturbed may be wrong for a while. */
+ * undisturbed may be wrong for a while. Chains alone have a round through memory beside them. */
 static bool is_misjudged(const struct scan *scan, const struct isa_form *form, const struct scan_calm *calm) {
     const double near = 0.05;
     const struct hx_bench *bench = &scan->bench.bench;
     bool misjudged = calm->nop_cycles > bench->sentinel_cycles * (1.0 + near);
     for (size_t i = 0; i < HX_SENTINELS && isa_form_memory_operand(form) >= 0; i++) {
         double now = bench->beside_cycles[i];
-        misjudged = misjudged || (isfinite(now) && !(calm->beside_cycles[i] <= now * (1.0 + near)));
+        bool concerns = i != HX_SENTINEL_FORWARDS || (scan->parts & RES_PART_LATENCY) != 0;
+        misjudged =
+            misjudged || (concerns && isfinite(now) && !(calm->beside_cycles[i] <= now * (1.0 + near)));
     }
     return misjudged && form->obstacle == ISA_OBSTACLE_NONE;
 }

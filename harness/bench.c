@@ -25,6 +25,7 @@ enum {
     CHAIN_COPIES = 48,
     LOAD_COPIES = 4, /* of as many loads as there are registers */
     FORWARD_COPIES = 4,
+    FORWARD_SHUFFLES = 6,
     SENTINEL_COPIES = 48,
     CALIBRATION_BATCHES = 12,
     CALIBRATION_ROUNDS = 11,
@@ -115,16 +116,15 @@ static enum ip_status loads_build(struct hx_bench *bench, struct ip_error *err) 
                          LOAD_COPIES, err);
 }
 
-/* Vectors, for a core may pass on what general registers have stored without memory. Six shuffles, because a
+/* Vectors, for a core may pass on what general registers have stored without memory. Shuffles, because a
  * round of a store and a load alone has modes of its own (probe/latency_chains.c). */
-static enum ip_status forwards_build(struct hx_bench *bench, struct ip_error *err) {
-    enum { SHUFFLES = 6 };
+static enum ip_status forwards_build(struct hx_bench *bench, unsigned shuffles, struct ip_error *err) {
     struct gen_program program;
     gen_program_init(&program);
     (void)snprintf(program.title, sizeof program.title, "sentinel: a chain through memory");
     program.uses = GEN_USES_XMM;
     program.forwards = true;
-    for (int i = 0; i < SHUFFLES; i++) {
+    for (unsigned i = 0; i < shuffles; i++) {
         ip_lines_add(&program.unit, "pshufd xmm0, xmm0, 0xe4");
     }
     ip_lines_printf(&program.unit, "movups [0x%x], xmm0", GEN_ARENA_FORWARD);
@@ -141,9 +141,17 @@ static enum ip_status sentinels_build(struct hx_bench *bench, struct ip_error *e
         status = loads_build(bench, err);
     }
     if (status == IP_OK && sentinels[HX_SENTINEL_FORWARDS].longer.bytes == NULL) {
-        status = forwards_build(bench, err);
+        status = forwards_build(bench, FORWARD_SHUFFLES, err);
     }
     return status;
+}
+
+/* With so many shuffles a core may take 20 cycles for one round and 21 for the next (a Zen 5; 19 with one
+ * less): who waits for a whole number tries others in turn. */
+static enum ip_status forwards_vary(struct hx_bench *bench, unsigned attempt, struct ip_error *err) {
+    enum { FEWER = 3 };
+    gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_FORWARDS]);
+    return forwards_build(bench, FORWARD_SHUFFLES - attempt % FEWER, err);
 }
 
 /* Threads that are running or ready on this machine, or 0 where the system does not say. */
@@ -311,8 +319,11 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
         }
         if (attempt > 0) {
             hx_bench_roam(bench);
+            status = sentinel == HX_SENTINEL_FORWARDS ? forwards_vary(bench, attempt, err) : IP_OK;
         }
-        status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
+        if (status == IP_OK) {
+            status = bench->timer.ops->run(&bench->timer, jobs, CALIBRATION_BATCHES, samples, err);
+        }
         for (size_t i = 0; i < CALIBRATION_BATCHES && status == IP_OK; i++) {
             cycles[i] = INFINITY;
             if (samples[i].outcome == HX_OUTCOME_OK) {

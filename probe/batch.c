@@ -218,7 +218,7 @@ static enum ip_status betweens_measure(const struct probe_batch *batch, size_t f
 /* Looks that are nearer than this, relative or in cycles, say the same. */
 static const double LOOKS_AGREE = 0.012;
 static const double LOOKS_AGREE_CYCLES = 0.02;
-enum { LOOKS_SAME = 3 };
+enum { LOOKS_SAME = 3, LOOKS_IN_VAIN = 6 };
 
 /* The least of ascending looks that say the same: whatever disturbs a look makes it longer, as a rule, and
  * those that are too short by chance seldom agree. Returns false where too few do. */
@@ -235,7 +235,9 @@ static bool looks_agree(const double *sorted, unsigned count, struct hx_stat *st
     return false;
 }
 
-/* Looks until three agree, `looks` of undisturbed ones at most, and twice as many in all. */
+/* Looks until three agree, `looks` of undisturbed ones at most, and twice as many in all. What none of the
+ * first few finds undisturbed is let be: stores past the caches are never calm, and 18 kernels of them
+ * took 1.7 s. */
 static enum ip_status looks_take(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
                                  unsigned looks, const struct hx_meter *meter, struct ip_error *err) {
     const struct gen_kernel **open = calloc(count, sizeof(const struct gen_kernel *));
@@ -266,8 +268,9 @@ static enum ip_status looks_take(const struct gen_kernel **pointers, size_t coun
                 hx_sort(cycles + i * looks, good[i]);
                 stat->cycles = hx_quantile(cycles + i * looks, good[i], 0.25);
             }
+            bool in_vain = good[i] == 0 && look + 1 >= LOOKS_IN_VAIN;
             bool done = stat->verdict == HX_VERDICT_FAULT || looks_agree(cycles + i * looks, good[i], stat) ||
-                        good[i] == looks;
+                        good[i] == looks || in_vain;
             open[i] = done ? NULL : open[i];
             left += !done;
         }

@@ -7,7 +7,7 @@
 #include "probe/usage_steps.h"
 
 enum {
-    CHUNK = 256,       /* forms that are measured together */
+    CHUNK = 512,       /* forms that are measured together: a group of a scan */
     GLANCES = 10,      /* at a form, before it is looked at closely */
     GLANCES_ALONE = 5, /* before that is left for later */
 };

@@ -176,6 +176,76 @@ static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
     hx_bench_close(&bench);
 }
 
+/* A simulated CPU in a file of its own, which the caller removes. */
+struct core_file {
+    char path[32], timer[40];
+};
+
+static void core_write(struct core_file *file, const char *text) {
+    (void)snprintf(file->path, sizeof file->path, "/tmp/isaprobe-test-XXXXXX");
+    int fd = mkstemp(file->path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    (void)close(fd);
+    (void)snprintf(file->timer, sizeof file->timer, "sim:%s", file->path);
+}
+
+enum { SIX_SHUFFLES_CYCLES = 6 + 5 }; /* and what the core forwards in */
+
+/* What a round through memory with six shuffles takes beyond a whole number of cycles. */
+static double six_shuffles_more;
+
+/* Beside a round through memory runs that itself; a simulated CPU runs NOPs beside all. */
+static enum ip_status rounds_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
+                                 struct hx_samples *samples, struct ip_error *err) {
+    const unsigned six = 6 + 2;
+    enum ip_status status = stuck.inner->run(timer, jobs, count, samples, err);
+    for (size_t i = 0; i < count; i++) {
+        bool between = jobs[i].kernel->unit_instructions == six;
+        double longer = between ? 1 + six_shuffles_more / SIX_SHUFFLES_CYCLES : 1;
+        for (uint32_t r = 0; r < jobs[i].rounds && jobs[i].kernel->forwards; r++) {
+            samples[i].sentinel_shorter[r] = samples[i].shorter[r] * longer;
+            samples[i].sentinel_longer[r] = samples[i].longer[r] * longer;
+            samples[i].sentinel_iterations = samples[i].iterations;
+        }
+    }
+    return status;
+}
+
+/* A core may need 20 cycles for one round and 21 for the next, whoever is there. Until somebody tried fewer
+ * shuffles nothing watched what goes through memory on a Zen 5, or did from some moment of a scan on. */
+static void test_a_round_between_two_whole_numbers_is_made_shorter(void **state) {
+    (void)state;
+    struct ip_error err = {0};
+    struct hx_bench bench;
+    struct core_file file;
+    core_write(&file,
+               "isaprobe-sim 1\nissue-width 4\nretire-width 4\nrob 224\nload-latency 5\nforward-latency 5\n"
+               "ports p0 p1 p2 p3 p4\nload-ports p23\nstore-address-ports p3\nstore-data-ports p4\n"
+               "form \"nop *\" ports none\nform \"movups xmm, m128\" ports 1*p23\n"
+               "form \"movups m128, xmm\" ports 1*p3+1*p4\ndefault ports 1*p01 latency 1\n");
+    const struct hx_bench_options options = {.timer = file.timer, .cpu = -1};
+    enum ip_status status = hx_bench_open(&bench, &options, &err);
+    (void)unlink(file.path);
+    assert_int_equal(status, IP_OK);
+    struct hx_timer_ops ops = *bench.timer.ops;
+    ops.run = rounds_run;
+    stuck = (struct stuck){.inner = bench.timer.ops};
+    bench.timer.ops = &ops;
+    bench.watches_memory = true;
+    hx_patience_init(&bench.patience, false);
+    six_shuffles_more = 0;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
+    assert_near(bench.beside_cycles[HX_SENTINEL_FORWARDS], SIX_SHUFFLES_CYCLES, 1e-9);
+    bench.beside_cycles[HX_SENTINEL_FORWARDS] = NAN; /* as it is at first */
+    six_shuffles_more = 0.5;
+    assert_int_equal(hx_bench_recalibrate(&bench, &err), IP_OK);
+    assert_near(bench.beside_cycles[HX_SENTINEL_FORWARDS], SIX_SHUFFLES_CYCLES - 1, 1e-9);
+    assert_non_null(bench.references.sentinels[HX_SENTINEL_FORWARDS].longer.bytes);
+    bench.timer.ops = stuck.inner;
+    hx_bench_close(&bench);
+}
+
 /* A core on which short NOPs come slower than slots, beside a neighbour who leaves it four: so it looks at
  * first. */
 static struct hx_timer alone;
@@ -192,15 +262,11 @@ static void short_nops_open(struct hx_timer *timer) {
         "form \"nop m32\" ports 1*p012345\nform \"nop *\" ports none\n"
         "form \"mov r64, r64\" ports none eliminated latency 0\n"
         "default ports 1*p0123 latency 1\n";
-    char path[] = "/tmp/isaprobe-test-XXXXXX", name[64];
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, core, sizeof core - 1), sizeof core - 1);
-    (void)close(fd);
-    (void)snprintf(name, sizeof name, "sim:%s", path);
+    struct core_file file;
+    core_write(&file, core);
     struct ip_error err = {0};
-    enum ip_status status = hx_timer_open(timer, name, NULL, -1, &err);
-    (void)unlink(path);
+    enum ip_status status = hx_timer_open(timer, file.timer, NULL, -1, &err);
+    (void)unlink(file.path);
     assert_int_equal(status, IP_OK);
 }
 
@@ -236,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_a_slow_shorter_loop_is_no_witness),
         cmocka_unit_test(test_a_calibration_survives_batches_without_growth),
         cmocka_unit_test(test_a_slow_calibration_makes_no_slow_chain_sound),
+        cmocka_unit_test(test_a_round_between_two_whole_numbers_is_made_shorter),
         cmocka_unit_test(test_the_filler_is_looked_at_again_when_the_neighbour_has_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,18 @@ static void what_spreads_by_itself_is_let_be(void **state) {
     assert_true(run(&neighbour, batch).cycles == 13.5);
 }
 
+/* What no look finds undisturbed is let be sooner than what some do. */
+static void looks_in_vain_are_few(void **state) {
+    (void)state;
+    const struct probe_batch batch = {.looks = 7};
+    struct script script = {.cycles = {0, 0, 0, 0, 0, 0, 4.3, 4.3, 4.3}};
+    assert_int_equal(run(&script, batch).verdict, HX_VERDICT_DISTURBED);
+    assert_int_equal(script.calls, 6);
+    script = (struct script){.cycles = {0, 0, 0, 0, 0, 4.3, 0, 5.0, 0, 4.3, 4.3}};
+    assert_true(run(&script, batch).cycles == 4.3);
+    assert_int_equal(script.calls, 11);
+}
+
 static void the_nearest_to_a_whole_number_counts(void **state) {
     (void)state;
     const struct probe_batch batch = {.retries = 4, .whole = true};
@@ -135,6 +147,7 @@ int main(void) {
         cmocka_unit_test(voids_are_measured_again),
         cmocka_unit_test(voids_are_measured_for_a_while),
         cmocka_unit_test(what_spreads_by_itself_is_let_be),
+        cmocka_unit_test(looks_in_vain_are_few),
         cmocka_unit_test(the_nearest_to_a_whole_number_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
