@@ -18,9 +18,10 @@ struct hx_recorder {
 
 static enum ip_status write_failed(const struct hx_recorder *recorder, int errno_value,
                                    struct ip_error *err) {
+    bool no_room = errno_value == ENOSPC || errno_value == EFBIG || errno_value == EDQUOT;
     return ip_fail_errno(err, ip_refusal_or(errno_value, IP_IO), errno_value,
-                         "cannot write the recording %s; free some space or choose another place",
-                         recorder->path);
+                         "cannot write the recording %s; %schoose another place", recorder->path,
+                         no_room ? "free some space or " : "");
 }
 
 static void recorder_free(struct hx_recorder *recorder) {
