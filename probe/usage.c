@@ -45,10 +45,11 @@ static void slots_clear(struct probe_usage *result, const struct isa_form *form,
 static void subject_renew(struct probe_usage_session *session, size_t place,
                           const struct probe_usage_subject *subject) {
     const struct probe_usage found = *subject->result;
-    const bool renamed = subject->renamed;
+    const bool renamed = subject->renamed, one_place = subject->one_place;
     subject_begin(session, &session->subjects[place], subject->form, subject->throughput, subject->result);
     session->subjects[place].before = found;
     session->subjects[place].renamed = renamed;
+    session->subjects[place].one_place = one_place;
 }
 
 /* Looks at those subjects of the session anew whose result has this verdict and may be another, and leaves
@@ -231,9 +232,6 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
         .meter = meter, .encoder = encoder, .map = map, .subjects = subjects, .all_issue = known == NULL};
     session.core = core != NULL ? *core : session.core;
     enum ip_status status = session.core.known ? IP_OK : core_measure(&session, err);
-    if (core != NULL) {
-        *core = session.core;
-    }
     for (size_t at = 0; at < count && status == IP_OK; at += CHUNK) {
         const struct chunk chunk = {
             .forms = forms + at,
@@ -263,6 +261,9 @@ static enum ip_status usages_measure(const struct hx_meter *meter, struct gen_en
             }
             probe_usage_systems_ask(forms[at + i], &results[at + i], map);
         }
+    }
+    if (core != NULL) {
+        *core = session.core;
     }
     free(subjects);
     free(own);

@@ -231,7 +231,7 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     double within = probe_usage_is_widest(map, experiment) ? 0.5 : INTEGER_WITHIN;
     bool nothing_blocks = experiment->members[0] < 0;
     bool bounded =
-        experiment->confined > probe_usage_confined_most(subject, subject->result, map, experiment->target);
+        experiment->confined > probe_usage_confined_most(subject, subject->result, map, experiment);
     /* Its uops may be such that could go elsewhere. */
     bool open = experiment->bounds && experiment->confined > ZERO_MOST && !is_top(subject, experiment, map) &&
                 !is_explained(subject, experiment);

@@ -150,9 +150,13 @@ static bool load_is_refuted(const struct probe_usage_subject *subject, uint32_t 
 }
 
 double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
-                                 const struct probe_portmap *map, uint32_t ports) {
+                                 const struct probe_portmap *map,
+                                 const struct probe_usage_experiment *experiment) {
+    const uint32_t ports = experiment->target;
+    double timely =
+        floor(PROBE_USAGE_CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
     if (!probe_usage_is_load(map, ports)) {
-        return INFINITY;
+        return experiment->delays ? fmin(timely, INFINITY) : INFINITY;
     }
     double others = 0; /* stores may share the ports */
     for (unsigned t = 0; t < result->term_count; t++) {
@@ -162,8 +166,6 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
     if (load_is_refuted(subject, ports, others)) {
         return others;
     }
-    double timely =
-        floor(PROBE_USAGE_CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
     double most = fmin(operands_loads(subject, result, map), timely <= 1 ? timely : INFINITY);
     return most + others;
 }
@@ -302,7 +304,8 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
             bool inside = ports_within(result->terms[t].ports, experiment->target);
             found += inside ? result->terms[t].uops : 0;
         }
-        uops = fmin(uops, probe_usage_confined_most(subject, result, map, experiment->target)) - found;
+        const double most = probe_usage_confined_most(subject, result, map, experiment) - found;
+        uops = fmin(uops - found, most);
         uops = experiment->implied || probe_usage_shares_the_way(subject, experiment, map) ? 0 : uops;
         double needed = operands_uops(subject, result, map, experiment, found);
         uops = isfinite(needed) ? needed : uops;
@@ -315,8 +318,8 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
             /* Of a unit the slots, which are known, say more. */
             doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
         } else if (bound) {
-            double nearest = unit ? fmax(ceil(uops - UNIT_ABOVE), 0)
-                                  : probe_usage_early_count(subject, experiment, result, map, found);
+            double count = probe_usage_early_count(subject, experiment, result, map, found);
+            double nearest = unit ? fmax(ceil(uops - UNIT_ABOVE), 0) : fmin(count, fmax(most, 0));
             doubtful = uops < -UNIT_ABOVE || (unit && uops > nearest + UNIT_BETWEEN);
             uops = doubtful ? uops : nearest;
         } else {

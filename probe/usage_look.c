@@ -163,6 +163,7 @@ static enum ip_status glances_end(struct probe_usage_session *session, struct ip
     if (status != IP_OK) {
         return status;
     }
+    bool gathered = false;
     for (size_t i = 0; i < session->count; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
         if (subject->too_many) {
@@ -174,12 +175,13 @@ static enum ip_status glances_end(struct probe_usage_session *session, struct ip
         subject->times =
             probe_usage_same_contradiction(&subject->before, subject->result) ? subject->times + 1 : 0;
         subject->before = *subject->result;
+        gathered = (!subject->settled && probe_usage_stores_gather(subject)) || gathered;
         if (subject->settled || subject->asks_issue || subject->times == PROBE_USAGE_GLANCES_SAME ||
             !probe_usage_glance_again(subject, session->map)) {
             probe_usage_leave(subject);
         }
     }
-    return IP_OK;
+    return gathered ? probe_usage_one_place_measure(session, err) : IP_OK;
 }
 
 /* Glances at these stages, and at the issue slots of those that want it. */

@@ -138,7 +138,7 @@ static enum ip_status mix_add(const struct probe_usage_session *session,
                               struct probe_usage_experiment *experiment, bool base, size_t *slot,
                               struct probe_batch *batch, struct ip_error *err) {
     struct gen_part parts[GEN_PARTS_MAX];
-    unsigned count = 0, stride = experiment->store ? PROBE_USAGE_STORE_STRIDE : 0;
+    unsigned count = 0, stride = experiment->store && !experiment->one_place ? PROBE_USAGE_STORE_STRIDE : 0;
     unsigned between = experiment->load ? GEN_LOAD_STRIDE : stride; /* of the blockers */
     for (unsigned p = 0; p < experiment->parts; p++) {
         unsigned instances = (unsigned)experiment->blocked[p].uops;
@@ -286,9 +286,10 @@ static enum ip_status experiment_add(const struct probe_usage_session *session,
 /* µops, or issue slots, a cycle of what the blockers keep busy. */
 static double target_rate(const struct probe_usage_session *session,
                           const struct probe_usage_experiment *experiment) {
+    const struct probe_usage_core *core = &session->core;
     return experiment->target == 0 ? session->map->issue_width
-           : experiment->store     ? 1.0 / session->core.store_cycles
-                                   : ports_in(experiment->target);
+           : experiment->store ? 1.0 / (experiment->one_place ? core->one_place_cycles : core->store_cycles)
+                               : ports_in(experiment->target);
 }
 
 static void mix_take(const struct probe_usage_session *session, const struct mix *mix,

@@ -280,6 +280,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             struct probe_usage_experiment *experiment = &subject->experiments[subject->count++];
             experiment_init(experiment, class->ports, member);
             experiment->store = class->store;
+            experiment->one_place = class->store && subject->one_place;
             experiment->by_operands =
                 class->store && isfinite(probe_usage_operands_stores(subject, subject->slots));
             experiment->load = class->load && map->members[member].form->operands[0].bits <= LOAD_BITS;
@@ -301,4 +302,32 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
             }
         }
     }
+}
+
+/* Does it store what it has not read there, so that at one place no instance waits for another? */
+static bool stores_alone(const struct isa_form *form) {
+    int memory = isa_form_memory_operand(form);
+    return memory >= 0 && form->operands[memory].write && !form->operands[memory].read;
+}
+
+/* Do its stores read as none, or as more than there is time for? */
+static bool stores_misread(const struct probe_usage_subject *subject,
+                           const struct probe_usage_experiment *experiment) {
+    const double more = 0.3; /* uops */
+    double timely = PROBE_USAGE_CYCLES_MORE * subject->result->cycles * ports_in(experiment->target);
+    bool none = !probe_usage_most_show(experiment, PROBE_USAGE_STORE_SEEN);
+    bool many = !experiment->by_operands && experiment->confined > timely + more;
+    return experiment->store && !experiment->one_place && experiment->reading_count > 0 && (none || many);
+}
+
+bool probe_usage_stores_gather(struct probe_usage_subject *subject) {
+    bool gathered = false;
+    for (unsigned e = 0; e < subject->count && stores_alone(subject->form); e++) {
+        struct probe_usage_experiment *experiment = &subject->experiments[e];
+        if (stores_misread(subject, experiment)) {
+            probe_usage_readings_drop(experiment, experiment->kind);
+            experiment->one_place = subject->one_place = gathered = true;
+        }
+    }
+    return gathered;
 }

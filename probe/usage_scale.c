@@ -68,12 +68,12 @@ enum ip_status probe_usage_bias_measure(struct probe_usage_session *session, enu
     return status;
 }
 
-/* Once: stores that each have a line of their own, measured and not looked at. NaN: noise left no sample. */
+/* Once: stores, so many bytes from one to the next, measured and not looked at. NaN: noise left no sample. */
 static enum ip_status stores_read(const struct probe_usage_session *session, struct isa_form *form,
-                                  double *cycles, struct ip_error *err) {
+                                  unsigned stride, double *cycles, struct ip_error *err) {
     struct probe_batch batch = {.retries = STORE_RETRIES, .retry_seconds = STORE_SECONDS};
     size_t slot = SIZE_MAX;
-    const struct gen_part part = {.form = form, .count = STORES, .how = {.stride = PROBE_USAGE_STORE_STRIDE}};
+    const struct gen_part part = {.form = form, .count = STORES, .how = {.stride = stride}};
     enum ip_status status = probe_mix_add(&batch, &part, 1, &slot, err);
     if (status == IP_OK && batch.count > 0) {
         status = probe_batch_measure(&batch, session->meter, session->encoder, err);
@@ -90,23 +90,43 @@ static double stores_whole(double cycles) {
     return fabs(cycles - whole) <= STORES_WHOLE * whole ? whole : cycles;
 }
 
-/* All that write memory are counted by it: the least that two readings agree on. */
-enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err) {
-    struct isa_form *form = NULL;
-    for (unsigned c = 0; c < session->map->class_count && form == NULL; c++) {
-        const struct probe_port_class *class = &session->map->classes[c];
-        form = class->store && class->blocker[0] >= 0 ? session->map->members[class->blocker[0]].form : NULL;
-    }
+/* The least that two readings agree on. */
+static enum ip_status stores_agree(const struct probe_usage_session *session, struct isa_form *form,
+                                   unsigned stride, double *cycles, struct ip_error *err) {
     double readings[STORE_READINGS];
     unsigned count = 0;
     enum ip_status status = IP_OK;
-    session->core.store_cycles = NAN;
-    for (unsigned i = 0;
-         i < STORE_READINGS && status == IP_OK && form != NULL && isnan(session->core.store_cycles); i++) {
-        status = stores_read(session, form, &readings[count], err);
+    *cycles = NAN;
+    for (unsigned i = 0; i < STORE_READINGS && status == IP_OK && form != NULL && isnan(*cycles); i++) {
+        status = stores_read(session, form, stride, &readings[count], err);
         count += status == IP_OK && isfinite(readings[count]);
         hx_sort(readings, count);
-        session->core.store_cycles = stores_whole(hx_least_agreed(readings, count, 2, STORES_AGREE));
+        *cycles = stores_whole(hx_least_agreed(readings, count, 2, STORES_AGREE));
     }
+    return status;
+}
+
+static struct isa_form *store_blocker(const struct probe_portmap *map) {
+    struct isa_form *form = NULL;
+    for (unsigned c = 0; c < map->class_count && form == NULL; c++) {
+        const struct probe_port_class *class = &map->classes[c];
+        form = class->store && class->blocker[0] >= 0 ? map->members[class->blocker[0]].form : NULL;
+    }
+    return form;
+}
+
+/* All that write memory are counted by it. */
+enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err) {
+    session->core.one_place_known = false;
+    return stores_agree(session, store_blocker(session->map), PROBE_USAGE_STORE_STRIDE,
+                        &session->core.store_cycles, err);
+}
+
+enum ip_status probe_usage_one_place_measure(struct probe_usage_session *session, struct ip_error *err) {
+    enum ip_status status =
+        session->core.one_place_known
+            ? IP_OK
+            : stores_agree(session, store_blocker(session->map), 0, &session->core.one_place_cycles, err);
+    session->core.one_place_known = status == IP_OK && isfinite(session->core.one_place_cycles);
     return status;
 }

@@ -190,6 +190,10 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
         experiment->wanted = 0;
         return;
     }
+    if (experiment
+            ->one_place) { /* between two of the form whole cycles, for those that need all ports in one */
+        cycles = ceil(cycles / experiment->copies) * experiment->copies;
+    }
     experiment->base_copies =
         experiment->based && kind != PROBE_USAGE_GLANCED && width != 0 && !subject->renews
             ? experiment->copies / 2

@@ -59,6 +59,7 @@ enum probe_usage_kind {
 struct probe_usage_experiment {
     uint32_t target; /* the set that is saturated; 0: the issue, by NOPs */
     bool store, load;
+    bool one_place;   /* its stores are to one place, and not to a line for each */
     bool by_operands; /* these say how many stores there are: readings, that there are any */
     bool widest;      /* its glances are too long as a rule: the least that two of them agree on counts */
     bool based; /* its blockers do not always reach the rate of their ports: what they take is measured */
@@ -116,6 +117,7 @@ struct probe_usage_subject {
     bool asks_issue;           /* it would, if the issue slots were known */
     bool renamed;              /* done at rename, though it makes flags (probe/usage_rename.c) */
     bool too_many;             /* uops, by two glances at its issue slots: no others are of use */
+    bool one_place;            /* its stores are counted at one place (probe_usage_stores_gather) */
 };
 
 /* What the steps share. */
@@ -137,6 +139,14 @@ enum probe_usage_stage { PROBE_USAGE_ISSUE = 1, PROBE_USAGE_SETS = 2, PROBE_USAG
 /* How many instructions stand before an instance in a mix, to renew what it uses up, when it is made
  * independent so? (probe/usage_mixes.c) */
 unsigned probe_usage_renewals(const struct isa_form *form, const struct gen_independence *how);
+
+/* To lines of their own stores may wait for more than ports. Of a Zen 5 a line that is stored whole lets
+ * those beside it go two in a cycle, which take one each without it: `vmovaps m512, zmm` reads as 2 stores
+ * fewer than none. And what goes past the caches waits for its line (`movntdq`: 2.4 in place of 1). At one
+ * place both take what their ports say. There Intel's cores join two stores of a cycle, but not those between
+ * which another goes elsewhere: so lines come first, and where their readings say nothing of the form's
+ * stores these are dropped, to be taken at one place. Returns whether they were. (probe/usage_plan.c) */
+bool probe_usage_stores_gather(struct probe_usage_subject *subject);
 
 static inline unsigned ports_in(uint32_t set) {
     return (unsigned)__builtin_popcount(set);
@@ -191,6 +201,8 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
 IP_CHECK enum ip_status probe_usage_bias_measure(struct probe_usage_session *session,
                                                  enum probe_usage_kind kind, struct ip_error *err);
 IP_CHECK enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err);
+IP_CHECK enum ip_status probe_usage_one_place_measure(struct probe_usage_session *session,
+                                                      struct ip_error *err);
 
 /* -- probe/usage_early.c: where uops are bound to ports early ------------------------------------------- */
 
@@ -405,11 +417,15 @@ void probe_usage_systems_ask(const struct isa_form *form, struct probe_usage *re
  * counts only within that. Infinite where neither is known. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
                                unsigned width);
-/* So much a form may be confined to ports of loads: its loads, by its operands, or by its throughput where
- * that leaves one or none, and what was found on some of these ports. Beside other loads a kernel may run in
- * a slower rhythm, which looks as if it had another. Infinite where nothing says it, and of other ports. */
+/* So much a form may be confined to the ports of an experiment. To those of loads: its loads, by its
+ * operands, or by its throughput where that leaves one or none, and what was found on some of these ports.
+ * Beside other loads a kernel may run in a slower rhythm, which looks as if it had another. To ports beside
+ * which others wait: what its throughput leaves time for. (PDEP and CRC32 of a Zen 5, three of which run in a
+ * cycle on three ports, take the time of two of the shifts beside them.) Infinite where nothing says it, and
+ * of other ports. */
 double probe_usage_confined_most(const struct probe_usage_subject *subject, const struct probe_usage *result,
-                                 const struct probe_portmap *map, uint32_t ports);
+                                 const struct probe_portmap *map,
+                                 const struct probe_usage_experiment *experiment);
 /* Does a value go from one register file to another? It may keep ports busy for which there is no issue slot:
  * a `movq r64, xmm` of Zen 4 all four that compute on general registers. */
 bool probe_usage_crosses(const struct isa_form *form);

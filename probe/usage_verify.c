@@ -42,7 +42,7 @@ static double predicted(const struct probe_usage *result, const struct probe_por
 /* What an early binding adds is no contradiction. */
 static void residual_take(const struct probe_usage_subject *subject, struct probe_usage *result,
                           const struct probe_portmap *map, const struct probe_usage_experiment *experiment) {
-    bool bounded = experiment->confined > probe_usage_confined_most(subject, result, map, experiment->target);
+    bool bounded = experiment->confined > probe_usage_confined_most(subject, result, map, experiment);
     bool plain = !experiment->store && !bounded && !probe_usage_is_widest(map, experiment) &&
                  !probe_usage_shares_the_way(subject, experiment, map);
     if (isfinite(experiment->cycles) && plain) {

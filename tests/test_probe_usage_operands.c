@@ -357,8 +357,105 @@ static void test_the_widest_is_held_within_slots_that_are_not_told(void **state)
     }
 }
 
+/* µops of the ALUs that a form is given which takes a third of a cycle and reads so beside their blockers. */
+static double counted_in_time(bool delays, const double readings[4], struct probe_usage *usage) {
+    enum { THREE = 0x7 };
+    struct isa_form form = form_of("crc32 r64, r64");
+    const struct probe_portmap map = {.issue_width = 8};
+    struct probe_usage_subject subject = {.form = &form, .count = 1, .delays = delays};
+    subject.experiments[0] = (struct probe_usage_experiment){
+        .target = THREE, .bounds = true, .delays = delays, .copies = 8, .parts = 1};
+    for (unsigned r = 0; r < 4; r++) {
+        probe_usage_reading_add(&subject.experiments[0], readings[r], ports_in(THREE));
+    }
+    *usage = (struct probe_usage){.slots = NAN, .cycles = 0.334};
+    probe_usage_infer(&subject, usage, &map);
+    subject.result = usage;
+    probe_usage_verify(&subject, usage, &map);
+    return probe_usage_terms_uops(usage->terms, usage->term_count);
+}
+
+/* Where others wait, a form may take twice the time of its µop. It has no more than it has time for. */
+static void test_counts_within_the_throughput(void **state) {
+    (void)state;
+    static const double twice[4] = {1.90, 1.96, 2.00, 2.02};
+    struct probe_usage usage;
+    assert_true(counted_in_time(true, twice, &usage) == 1);
+    assert_int_equal(usage.verdict, PROBE_USAGE_OK);
+    assert_true(usage.residual < 0.1);
+    assert_true(counted_in_time(false, twice, &usage) == 2);
+    assert_string_equal(usage.why, "it runs faster than these ports allow");
+}
+
+/* A form's stores that are told nothing of beside stores to lines of their own are counted at one place; not
+ * those that read it, which would wait for each other there. */
+static void test_stores_are_gathered(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        double reading, cycles;
+        bool gathered;
+    } cases[] = {{"vmovaps m512, zmm", -1.5, 1.0, true}, {"vmovaps m512, zmm", 2.0, 1.0, false},
+                 {"movntdq m128, xmm", 2.4, 0.5, true},  {"movups m128, xmm", 1.1, 0.5, false},
+                 {"movnti m64, r64", 2.4, 0.5, false}, /* its operand says how many */
+                 {"movnti m64, r64", 0.1, 0.5, true},    {"add m64, r64", -1.5, 1.0, false}};
+    struct core core;
+    core_make(&core);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form = form_of(cases[i].form);
+        struct probe_usage usage = {.cycles = cases[i].cycles};
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.result = &usage;
+        subject.alone = cases[i].cycles;
+        subject.slots = 2;
+        subject.legacy = false;
+        probe_usage_experiments_plan(&subject, &core.map);
+        struct probe_usage_experiment *stores = of_set(&subject, STORES);
+        assert_non_null(stores);
+        assert_false(probe_usage_stores_gather(&subject)); /* nothing was read */
+        stores->copies = 8;
+        probe_usage_reading_add(stores, cases[i].reading, 1);
+        assert_int_equal(probe_usage_stores_gather(&subject), cases[i].gathered);
+        assert_int_equal(stores->one_place, cases[i].gathered);
+        assert_int_equal(stores->reading_count, !cases[i].gathered);
+        assert_false(probe_usage_stores_gather(&subject)); /* once */
+        /* The next look begins there. */
+        subject.count = 0;
+        probe_usage_experiments_plan(&subject, &core.map);
+        assert_int_equal(of_set(&subject, STORES)->one_place, cases[i].gathered);
+    }
+}
+
+/* What needs both ports of stores at once loses half a cycle where an odd number of others stands between. */
+static void test_whole_cycles_stand_between_stores(void **state) {
+    (void)state;
+    struct core core;
+    core_make(&core);
+    struct isa_form form = form_of("vmovaps m512, zmm");
+    for (unsigned one_place = 0; one_place < 2; one_place++) {
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.alone = 1;
+        subject.slots = 2;
+        subject.one_place = one_place != 0;
+        probe_usage_experiments_plan(&subject, &core.map);
+        struct probe_usage_experiment *stores = of_set(&subject, STORES);
+        unsigned odd = 0;
+        for (unsigned number = 0; number < 8; number++) {
+            probe_usage_experiment_size(stores, &subject, &core.map, PROBE_USAGE_GLANCED, number);
+            assert_true(stores->copies > 0);
+            odd += fmod(stores->blocked[0].uops / stores->copies, ports_in(STORES)) != 0;
+        }
+        assert_int_equal(odd == 0, one_place);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_within_the_throughput),
+        cmocka_unit_test(test_stores_are_gathered),
+        cmocka_unit_test(test_whole_cycles_stand_between_stores),
         cmocka_unit_test(test_who_may_store),
         cmocka_unit_test(test_the_widest_is_held_within_slots_that_are_not_told),
         cmocka_unit_test(test_who_may_compute_on_alus),
