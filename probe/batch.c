@@ -235,15 +235,27 @@ static bool looks_agree(const double *sorted, unsigned count, struct hx_stat *st
     return false;
 }
 
+/* How often looks at kernels were undisturbed that were so once. */
+struct calm {
+    size_t ok, disturbed;
+};
+
+/* Is the machine calm, so that what was disturbed in so many looks always is? */
+static bool is_in_vain(const struct calm *calm, unsigned looks) {
+    enum { CALM_TIMES = 10 };
+    return looks >= LOOKS_IN_VAIN && calm->ok > CALM_TIMES * calm->disturbed;
+}
+
 /* Looks until three agree, `looks` of undisturbed ones at most, and twice as many in all. What none of the
- * first few finds undisturbed is let be: stores past the caches are never calm, and 18 kernels of them
- * took 1.7 s. */
+ * first few finds undisturbed in a calm time is let be: stores past the caches never are, and 18 kernels of
+ * them took 1.7 s. */
 static enum ip_status looks_take(const struct gen_kernel **pointers, size_t count, struct hx_stat *stats,
                                  unsigned looks, const struct hx_meter *meter, struct ip_error *err) {
     const struct gen_kernel **open = calloc(count, sizeof(const struct gen_kernel *));
     double *cycles = calloc(count * looks, sizeof *cycles);
     unsigned *good = calloc(count, sizeof *good);
     struct hx_stat *fresh = calloc(count, sizeof *fresh);
+    struct calm calm = {0};
     enum ip_status status = open == NULL || cycles == NULL || good == NULL || fresh == NULL
                                 ? ip_fail(err, IP_NO_MEMORY, "no memory for %zu experiments", count)
                                 : IP_OK;
@@ -253,6 +265,7 @@ static enum ip_status looks_take(const struct gen_kernel **pointers, size_t coun
     }
     for (unsigned look = 0; look < 2 * looks && left > 0 && status == IP_OK; look++) {
         status = hx_screen(meter, open, count, fresh, err);
+        const bool in_vain = is_in_vain(&calm, look + 1);
         left = 0;
         for (size_t i = 0; i < count && status == IP_OK; i++) {
             if (open[i] == NULL) {
@@ -264,13 +277,15 @@ static enum ip_status looks_take(const struct gen_kernel **pointers, size_t coun
                 *stat = fresh[i];
             }
             if (ok) {
+                calm.disturbed += good[i] == 0 ? look : 0;
                 cycles[i * looks + good[i]++] = fresh[i].cycles;
                 hx_sort(cycles + i * looks, good[i]);
                 stat->cycles = hx_quantile(cycles + i * looks, good[i], 0.25);
             }
-            bool in_vain = good[i] == 0 && look + 1 >= LOOKS_IN_VAIN;
+            calm.ok += ok;
+            calm.disturbed += !ok && good[i] > 0;
             bool done = stat->verdict == HX_VERDICT_FAULT || looks_agree(cycles + i * looks, good[i], stat) ||
-                        good[i] == looks || in_vain;
+                        good[i] == looks || (in_vain && good[i] == 0);
             open[i] = done ? NULL : open[i];
             left += !done;
         }
