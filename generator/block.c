@@ -106,6 +106,7 @@ static void instruction_scan(struct scan *scan, const struct isa_form *form,
     if (strncmp(form->isa_set, "AMX", 3) == 0) { /* LDTILECFG and TILERELEASE name no tile */
         scan->uses |= GEN_USES_TILES;
     }
+    scan->uses |= gen_form_leaves_stores(form) ? (unsigned)GEN_USES_LATE_STORES : 0u;
     for (unsigned o = 0; o < form->operand_count; o++) {
         const struct isa_operand *operand = &form->operands[o];
         unsigned number = operand->reg >= 0 ? (unsigned)operand->reg : binding->reg[o];

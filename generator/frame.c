@@ -144,6 +144,9 @@ void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call,
      * predicted, and after it if not: two modes that last for many runs and shift short kernels by 3 %
      * (docs/method.md, "Overhead"). */
     put(&sink, "nor when it ends", "lfence");
+    if ((program->uses & GEN_USES_LATE_STORES) != 0) {
+        put(&sink, "that they arrive is a part of the run: else they hold up the next", "mfence");
+    }
     const char *comment = "restore and return";
     /* Only kernels that move RSP on purpose restore it: from the others a wrecked stack shall be seen. */
     if ((program->uses & (GEN_USES_STACK | GEN_USES_ALL_GPR)) != 0) {

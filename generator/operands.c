@@ -76,6 +76,13 @@ bool gen_form_stores_past_caches(const struct isa_form *form) {
     return o >= 0 && form->operands[o].write && strncmp(name, "movnt", 5) == 0;
 }
 
+bool gen_form_leaves_stores(const struct isa_form *form) {
+    static const char *const list[] = {"maskmovq",   "maskmovdqu", "vmaskmovdqu", "clflush",
+                                       "clflushopt", "clwb",       "clzero",      "cldemote",
+                                       "movdiri",    "movdir64b",  NULL};
+    return gen_form_stores_past_caches(form) || gen_mnemonic_is_one_of(form->mnemonic, list);
+}
+
 bool gen_form_is_string(const struct isa_form *form) {
     static const char *const list[] = {
         "movsb", "movsw", "movsd",    "movsq",      "stosb",       "stosw", "stosd", "stosq", "lodsb",

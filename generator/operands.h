@@ -43,6 +43,9 @@ bool gen_form_modifies_memory(const struct isa_form *form);
  * memory when it is full or another one is wanted: a kernel has all in one place, or it would take memory's
  * time. */
 bool gen_form_stores_past_caches(const struct isa_form *form);
+/* True when what the form stores, or writes back, leaves the caches and is on its way for longer than the
+ * form runs: such stores, CLFLUSH, CLWB, CLZERO, MOVDIRI, MOVDIR64B. */
+bool gen_form_leaves_stores(const struct isa_form *form);
 /* True when the form pushes or pops: RSP is an implicit operand that it writes. */
 bool gen_form_is_stack(const struct isa_form *form);
 /* Sets RSP to where it is when the loop begins: pushes and pops do not balance. */

@@ -60,9 +60,10 @@ struct survey {
     unsigned sources[GEN_FILES]; /* most constants that one form needs */
     bool used[GEN_FILES];
     bool no_rex, all_evex, any_zmm, any_wide, any_evex, any_vex, any_legacy, byte_masks;
-    bool any_tiles;  /* a form of AMX, with or without a tile among its operands */
-    bool mask_pairs; /* a form writes two masks and names one */
-    bool any_upper;  /* a VEX or EVEX instruction that may write the upper halves */
+    bool any_tiles;   /* a form of AMX, with or without a tile among its operands */
+    bool late_stores; /* on their way to memory when the loop ends */
+    bool mask_pairs;  /* a form writes two masks and names one */
+    bool any_upper;   /* a VEX or EVEX instruction that may write the upper halves */
 };
 
 enum { STACK_POINTER = 4 };
@@ -163,6 +164,7 @@ static void survey_form(struct survey *survey, const struct isa_form *form) {
         survey->fixed[GEN_FILE_GPR] |= (gen_fixed_is_pointer(form, gpr) ? 1u : 0u) << gpr;
     }
     survey->mask_pairs = survey->mask_pairs || isa_form_beside_operand(form) >= 0;
+    survey->late_stores = survey->late_stores || gen_form_leaves_stores(form);
     survey->any_tiles = survey->any_tiles || strncmp(form->isa_set, "AMX_", 4) == 0;
     /* vpmovm2b and the like: 64 bits of mask; without AVX512BW only 16 exist. */
     survey->byte_masks = survey->byte_masks || (masks && strstr(form->isa_set, "BW") != NULL);
@@ -236,6 +238,7 @@ static unsigned survey_uses(const struct survey *survey) {
         uses |= GEN_USES_MASK | (survey->byte_masks ? (unsigned)GEN_USES_MASK_64 : 0u);
     }
     uses |= survey->used[GEN_FILE_MMX] ? (unsigned)GEN_USES_MMX : 0u;
+    uses |= survey->late_stores ? (unsigned)GEN_USES_LATE_STORES : 0u;
     uses |= survey->any_tiles ? (unsigned)GEN_USES_TILES : 0u;
     uses |= survey->used[GEN_FILE_X87] ? (unsigned)GEN_USES_X87 : 0u;
     return uses;

@@ -30,7 +30,8 @@ enum gen_uses {
     /* With GEN_USES_YMM or GEN_USES_EVEX: no vector is wider than 128 bits, and the registers are filled so.
      * A 128-bit instruction whose other source was last written with more waits a cycle longer for a load. */
     GEN_USES_VEX_128 = 2048,
-    GEN_USES_TILES = 1024, /* tmm0-7 of 16 rows of 64 bytes, zeros unless init lines load them */
+    GEN_USES_LATE_STORES = 4096, /* what it stores is on its way to memory when the loop ends: waited for */
+    GEN_USES_TILES = 1024,       /* tmm0-7 of 16 rows of 64 bytes, zeros unless init lines load them */
 };
 
 /* Cores learn which load of a loop meets which store, and pass the value on sooner: 32 such pairs a Zen 5, 24

@@ -460,6 +460,32 @@ static void resources(void **state) {
     }
 }
 
+/* Kernels wait in the end for what leaves the caches, and for nothing else that is stored. */
+static void late_stores(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        bool late;
+    } cases[] = {{"movntdq m128, xmm", true},          {"{evex} vmovntdq m256, ymm", true},
+                 {"maskmovdqu xmm, xmm", true},        {"clflush m512", true},
+                 {"movdiri m64, r64", true},           {"movdqu m128, xmm", false},
+                 {"vmaskmovps m128, xmm, xmm", false}, {"prefetchnta m8", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form = form_of(cases[i].form);
+        const struct gen_independence how = {0};
+        struct gen_program program;
+        struct ip_error err = {0};
+        if (gen_throughput_program(&program, &form, &how, 4, &err) != IP_OK) {
+            fail_msg("%s: %s", cases[i].form, err.text);
+        }
+        struct ip_text text = {0};
+        assert_int_equal(gen_program_print(&program, 2, &text, &err), IP_OK);
+        assert_int_equal(strstr(ip_text_string(&text), "mfence") != NULL, cases[i].late);
+        ip_text_fini(&text);
+        gen_program_fini(&program);
+    }
+}
+
 static bool has_extended_state(const struct isa_form *form) {
     bool has = false;
     for (unsigned o = 0; o < form->operand_count; o++) {
@@ -589,6 +615,7 @@ int main(void) {
         cmocka_unit_test(builtin_sample),
         cmocka_unit_test(one_loop),
         cmocka_unit_test(resources),
+        cmocka_unit_test(late_stores),
         cmocka_unit_test(data_reached),
         cmocka_unit_test(immediates),
         cmocka_unit_test(fillers),
