@@ -84,15 +84,13 @@ static void slots_issue(struct core *c, unsigned slots) {
 }
 
 static void slots_retire(struct core *c, unsigned slots, int64_t complete) {
-    unsigned at = c->rob.at;
-    for (unsigned i = 0; i < slots; i++) { /* back to the form's first slot */
-        at = (at > 0 ? at : c->rob.size) - 1;
+    unsigned back = slots < c->rob.size ? slots : slots % c->rob.size; /* to the form's first slot */
+    unsigned at = c->rob.at >= back ? c->rob.at - back : c->rob.at + c->rob.size - back;
+    if (slots > 0 && complete > c->retire_cycle) {
+        c->retire_cycle = complete;
+        c->retired = 0;
     }
     for (unsigned i = 0; i < slots; i++) {
-        if (complete > c->retire_cycle) {
-            c->retire_cycle = complete;
-            c->retired = 0;
-        }
         if (c->retired == c->widths.retire) {
             c->retire_cycle++;
             c->retired = 0;
@@ -253,7 +251,7 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
     }
     int64_t results[HX_SIM_RESULTS_MAX];
     for (unsigned r = 0; r < op->results_count; r++) {
-        results[r] = result_ready(c, op, &at, r);
+        results[r] = r > 0 && op->alike ? results[0] : result_ready(c, op, &at, r);
     }
     for (unsigned r = 0; r < op->results_count; r++) {
         if (op->results[r] != HX_SIM_FILE_MEMORY) {

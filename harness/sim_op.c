@@ -295,6 +295,17 @@ static void flow_fill(struct hx_sim_op *op, const struct isa_form *form, const u
     }
 }
 
+static bool latencies_alike(const struct hx_sim_op *op) {
+    for (unsigned s = 0; s < op->sources_count; s++) {
+        for (unsigned r = 1; r < op->results_count; r++) {
+            if (op->latency[s][r] != op->latency[s][0]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 void hx_sim_op_make(struct hx_sim_op *op, const struct hx_sim_description *description,
                     const struct hx_sim_row *row, const struct isa_form *form,
                     const struct isa_binding *binding, const uint8_t *code, size_t length) {
@@ -346,4 +357,5 @@ void hx_sim_op_make(struct hx_sim_op *op, const struct hx_sim_description *descr
     if (op->eliminated) {
         memset(op->latency, 0, sizeof op->latency);
     }
+    op->alike = latencies_alike(op);
 }

@@ -50,6 +50,7 @@ struct hx_sim_op {
     struct hx_sim_source sources[HX_SIM_SOURCES_MAX];
     uint8_t results[HX_SIM_RESULTS_MAX];
     uint16_t latency[HX_SIM_SOURCES_MAX][HX_SIM_RESULTS_MAX];
+    bool alike;             /* no result has latencies of its own */
     uint16_t plain_latency; /* of a result without sources */
     struct hx_sim_uop uops[HX_SIM_UOPS_MAX];
     uint8_t sources_count, results_count, uops_count;

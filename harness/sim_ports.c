@@ -15,16 +15,18 @@ void hx_sim_ports_fini(struct hx_sim_ports *ports) {
     for (unsigned i = 0; i < HX_SIM_PORTS_MAX; i++) {
         free(ports->port[i].busy);
     }
+    free(ports->any.busy);
+    free(ports->starts);
     memset(ports, 0, sizeof *ports);
 }
 
 /* First cycle >= from in which nothing starts on the port; behind the last that is busy all are free. */
 static int64_t first_free(const struct hx_sim_port *port, int64_t from) {
-    size_t word = (size_t)(from / 64);
+    size_t word = (uint64_t)from / 64;
     if (word >= port->used) {
         return from;
     }
-    uint64_t vacant = ~port->busy[word] & (~UINT64_C(0) << (from % 64));
+    uint64_t vacant = ~port->busy[word] & (~UINT64_C(0) << ((uint64_t)from % 64));
     while (vacant == 0) {
         if (++word == port->used) {
             return (int64_t)word * 64;
@@ -34,21 +36,33 @@ static int64_t first_free(const struct hx_sim_port *port, int64_t from) {
     return (int64_t)word * 64 + __builtin_ctzll(vacant);
 }
 
-/* The port's µops that start in a cycle from `from` to `to`. */
-static unsigned starting(const struct hx_sim_port *port, int64_t from, int64_t to) {
-    size_t first = (size_t)(from / 64), last = (size_t)(to / 64);
+/* First cycle >= from in which something starts on the port; INT64_MAX: none. */
+static int64_t first_busy(const struct hx_sim_port *port, int64_t from) {
+    uint64_t mask = ~UINT64_C(0) << ((uint64_t)from % 64);
+    for (size_t word = (uint64_t)from / 64; word < port->used; word++) {
+        uint64_t bits = port->busy[word] & mask;
+        if (bits != 0) {
+            return (int64_t)word * 64 + __builtin_ctzll(bits);
+        }
+        mask = ~UINT64_C(0);
+    }
+    return INT64_MAX;
+}
+
+/* The port's µops that start in a cycle from `from` on. */
+static unsigned waiting(const struct hx_sim_port *port, int64_t from) {
+    size_t first = (uint64_t)from / 64;
     unsigned count = 0;
-    for (size_t w = first; w <= last && w < port->used; w++) {
+    for (size_t w = first; w < port->used; w++) {
         uint64_t bits = port->busy[w];
-        bits &= w == first ? ~UINT64_C(0) << (from % 64) : ~UINT64_C(0);
-        bits &= w == last ? ~UINT64_C(0) >> (63 - to % 64) : ~UINT64_C(0);
+        bits &= w == first ? ~UINT64_C(0) << ((uint64_t)from % 64) : ~UINT64_C(0);
         count += bits != 0 ? (unsigned)__builtin_popcountll(bits) : 0;
     }
     return count;
 }
 
 static bool mark(struct hx_sim_port *port, int64_t cycle) {
-    size_t word = (size_t)(cycle / 64);
+    size_t word = (uint64_t)cycle / 64;
     if (word >= port->words) {
         size_t words = port->words * 2 > word + 1 ? port->words * 2 : word + 64;
         uint64_t *busy = realloc(port->busy, words * sizeof *busy);
@@ -59,8 +73,26 @@ static bool mark(struct hx_sim_port *port, int64_t cycle) {
         port->busy = busy;
         port->words = words;
     }
-    port->busy[word] |= UINT64_C(1) << (cycle % 64);
+    port->busy[word] |= UINT64_C(1) << ((uint64_t)cycle % 64);
     port->used = word >= port->used ? word + 1 : port->used;
+    return true;
+}
+
+/* One µop more starts in that cycle. */
+static bool start_count(struct hx_sim_ports *ports, int64_t cycle) {
+    size_t words = ports->any.words;
+    if (!mark(&ports->any, cycle)) {
+        return false;
+    }
+    if (ports->any.words > words) {
+        uint8_t *starts = realloc(ports->starts, ports->any.words * 64);
+        if (starts == NULL) {
+            return false;
+        }
+        memset(starts + words * 64, 0, (ports->any.words - words) * 64);
+        ports->starts = starts;
+    }
+    ports->starts[cycle]++;
     return true;
 }
 
@@ -81,13 +113,16 @@ static unsigned port_choose(struct hx_sim_ports *ports, uint32_t set, int64_t no
     if (ports->uneven > 0 && ip_random_unit(&ports->random) < ports->uneven) {
         return random_port(ports, set);
     }
+    if ((set & (set - 1)) == 0) { /* no choice */
+        return (unsigned)__builtin_ctz(set);
+    }
     unsigned best = HX_SIM_PORTS_MAX;
     int64_t best_key = 0;
     for (uint32_t rest = set; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         const struct hx_sim_port *port = &ports->port[i];
-        int64_t key = ports->policy == HX_SIM_POLICY_COUNTERS ? (int64_t)starting(port, now, INT64_MAX)
-                                                              : first_free(port, ready);
+        int64_t key =
+            ports->policy == HX_SIM_POLICY_COUNTERS ? (int64_t)waiting(port, now) : first_free(port, ready);
         if (best == HX_SIM_PORTS_MAX || key < best_key ||
             (key == best_key && load(ports, port) < load(ports, &ports->port[best]))) {
             best = i;
@@ -104,7 +139,7 @@ int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now,
     }
     struct hx_sim_port *port = &ports->port[port_choose(ports, set, now, ready)];
     int64_t cycle = first_free(port, ready);
-    if (!mark(port, cycle)) {
+    if (!mark(port, cycle) || !start_count(ports, cycle)) {
         ports->failed = true;
     }
     port->taken++;
@@ -115,30 +150,16 @@ int64_t hx_sim_ports_take(struct hx_sim_ports *ports, uint32_t set, int64_t now,
 
 unsigned hx_sim_ports_starting(const struct hx_sim_ports *ports, int64_t from, int64_t to) {
     unsigned count = 0;
-    for (unsigned i = 0; i < ports->count; i++) {
-        count += starting(&ports->port[i], from, to);
+    int64_t at = ports->failed ? INT64_MAX : first_busy(&ports->any, from);
+    for (; at <= to; at = first_busy(&ports->any, at + 1)) {
+        count += ports->starts[at];
     }
     return count;
 }
 
 int64_t hx_sim_ports_next(const struct hx_sim_ports *ports, int64_t from) {
-    size_t words = 0;
-    for (unsigned i = 0; i < ports->count; i++) {
-        words = ports->port[i].used > words ? ports->port[i].used : words;
-    }
-    uint64_t mask = ~UINT64_C(0) << (from % 64);
-    for (size_t w = (size_t)(from / 64); w < words; w++) {
-        uint64_t bits = 0;
-        for (unsigned i = 0; i < ports->count; i++) {
-            bits |= w < ports->port[i].used ? ports->port[i].busy[w] : 0;
-        }
-        bits &= mask;
-        if (bits != 0) {
-            return (int64_t)w * 64 + __builtin_ctzll(bits);
-        }
-        mask = ~UINT64_C(0);
-    }
-    return from;
+    int64_t next = first_busy(&ports->any, from);
+    return next < INT64_MAX ? next : from;
 }
 
 uint64_t hx_sim_ports_signature(const struct hx_sim_ports *ports, int64_t now) {

@@ -15,6 +15,8 @@ struct hx_sim_port {
 
 struct hx_sim_ports {
     struct hx_sim_port port[HX_SIM_PORTS_MAX];
+    struct hx_sim_port any; /* busy where one of them is */
+    uint8_t *starts;        /* owned; for each cycle of any.words: µops that start in it, on all ports */
     unsigned count;
     enum hx_sim_policy policy;
     double uneven;
