@@ -7,9 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 root=${CHECK_BUILD:-build}
 jobs=$(nproc)
-summary=()
-passed=0
-failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+: >"$work/summary"
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES
 
 # make_with CC MODE TARGET: in that configuration's own directory.
@@ -32,15 +32,9 @@ gate() {
     wanted "$name" || return 0
     echo "=== $name"
     "$@" || status=$?
-    local line
-    printf -v line '%-14s %4d s' "$name" $((SECONDS - begin))
-    if ((status == 0)); then
-        summary+=("ok      $line")
-        passed=$((passed + 1))
-    else
-        summary+=("FAILED  $line")
-        failed=1
-    fi
+    local verdict=FAILED
+    ((status != 0)) || verdict=ok
+    printf '%-7s %-14s %4d s\n' "$verdict" "$name" $((SECONDS - begin)) >>"$work/summary"
 }
 
 # gate_of TOOL GATE...: as Debian 12 has it; other versions of clang's tools lay out, and find, other things.
@@ -49,29 +43,35 @@ gate_of() {
         gate "${@:2}"
     elif wanted "$2"; then
         echo "=== $2: skipped, $1 14 is not installed"
-        summary+=("skipped $2")
+        echo "skipped $2" >>"$work/summary"
     fi
 }
 
 gate_of clang-format format make_with gcc release format
 gate shell make_with gcc release shell
 gate unit-gcc unit_with gcc release
-gate layers make_with gcc release layers
+# One thing after the other, on one CPU: beside what is built elsewhere. Shown when all of it is done.
+{
+    gate layers make_with gcc release layers
+    gate clients make_with gcc release client-tests
+    gate docs make_with gcc release doc-tests
+    gate install make_with gcc release install-test
+} >"$work/beside" 2>&1 &
+beside=$!
 gate unit-clang unit_with clang release
 gate unit-asan unit_with gcc asan
+gate cli-asan make_with gcc asan cli-tests
+wait "$beside" || echo "FAILED  what runs beside" >>"$work/summary"
+cat "$work/beside"
 gate valgrind make_with gcc release unit-valgrind
 gate cli make_with gcc release cli-tests
-gate cli-asan make_with gcc asan cli-tests
-gate clients make_with gcc release client-tests
-gate docs make_with gcc release doc-tests
-gate install make_with gcc release install-test
 gate_of clang-tidy tidy make_with gcc release -k tidy
 gate fuzz make --no-print-directory -s -j"$jobs" FUZZ_BUILD="$root/clang-fuzz" FUZZ_SECONDS="${FUZZ_SECONDS:-30}" fuzz
 
 echo "=== summary, $SECONDS s"
-printf '%s\n' "${summary[@]}"
-if ((failed)); then
+cat "$work/summary"
+if grep -q '^FAILED' "$work/summary"; then
     echo "make check: FAILED"
     exit 1
 fi
-echo "make check: all $passed gates passed"
+echo "make check: all $(grep -c '^ok' "$work/summary") gates passed"

@@ -29,6 +29,7 @@ static void parameters(void **state) {
 
 static void other_parameters(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const char *const others[] = {
         "issue-width 5",  "issue-width 4",  "retire-width 5",    "retire-width 4",    "rob 150",
         "rob 233",        "scheduler 60",   "scheduler 41",      "load-latency 4",    "load-latency 7",
@@ -115,6 +116,7 @@ static void branch_ports(void **state) {
  */
 static void branch_of_many_ports(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const char branches[] =
         "form \"nop\" ports none\nform \"shl *\" ports 1*p06AB latency 1\nform \"movsx *\" ports 1*p06ABC "
         "latency 1\nform \"bswap *\" ports 1*p15AB latency 1";

@@ -106,6 +106,7 @@ static void known_pairs(const char *core) {
 
 static void test_known_pairs(void **state) {
     (void)state;
+    skip_under_memcheck();
     known_pairs(FIVE);
 }
 

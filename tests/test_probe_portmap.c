@@ -210,6 +210,7 @@ static void test_noise_and_uneven_binding(void **state) {
 /* Integers on four ports, vectors on four others. */
 static void test_two_clusters(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {{"popcnt r64, r64", "1"},
                                        {"andn r64, r64, r64", "0123"},
                                        {"shlx r64, r64, r64", "12"},
@@ -254,6 +255,7 @@ static void test_without_avx(void **state) {
 
 static void test_nested(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {{"popcnt r64, r64", "0"},
                                        {"shlx r64, r64, r64", "01"},
                                        {"andn r64, r64, r64", "012"},
@@ -265,6 +267,7 @@ static void test_nested(void **state) {
 /* Three sets of two: a triangle and a star differ only when all three run together. No set has one port. */
 static void test_equal_widths(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast triangle[] = {
         {"shlx r64, r64, r64", "01"}, {"andn r64, r64, r64", "12"}, {"movsxd r64, r32", "02"}, {"", ""}};
     static const struct cast star[] = {
@@ -275,6 +278,7 @@ static void test_equal_widths(void **state) {
 
 static void test_lonely_port(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {{"popcnt r64, r64", "7"},      {"shlx r64, r64, r64", "01"},
                                        {"andn r64, r64, r64", "012"}, {"movsxd r64, r32", "0127"},
                                        {"vpermd ymm, ymm, ymm", "5"}, {"", ""}};
@@ -548,6 +552,7 @@ static void test_removed_moves(void **state) {
  * uses two others besides, in one slot, and has fewer fellows than those that it contradicts. */
 static void test_two_ports_at_once(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {{"movsxd r64, r32", "0156"},
                                        {"shlx r64, r64, r64", "01"},
                                        {"sarx r64, r64, r64", "01"},
@@ -637,6 +642,7 @@ static void test_memory_without_ports(void **state) {
 /* Loads alone are looked for as long, and then all else is told. */
 static void test_loads_without_ports(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const char *const loads[] = {"1*p89", "3*p89"};
     size_t kernels[2];
     for (unsigned i = 0; i < 2; i++) {

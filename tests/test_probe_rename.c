@@ -12,6 +12,7 @@
 #include "isa/decode.h"
 #include "probe/fusion.h"
 #include "probe/rename.h"
+#include "tests/brief.h"
 #include "tests/port_machine.h"
 
 enum { CLASSES_COUNT = 8 };
@@ -94,6 +95,7 @@ static void recovers(const char *core) {
 
 static void test_rename(void **state) {
     (void)state;
+    skip_under_memcheck();
     recovers(CORE("6", "0156"));
 }
 

@@ -12,6 +12,7 @@
 #include "generator/shapes.h"
 #include "isa/decode.h"
 #include "probe/slots.h"
+#include "tests/brief.h"
 #include "tests/near.h"
 #include "tests/port_machine.h"
 
@@ -162,6 +163,7 @@ static const struct cast MICROCODE[] = {{"crc32 r32, r8", "3*p1+1*p015 microcode
  * each. */
 static void microcode_is_hidden(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const double known[] = {4, 4, 6, 8, 1};
     static const char *const noises[] = {"", "noise 0.001\nseed 3\n"};
     for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++) {
@@ -216,6 +218,7 @@ static void microcode_is_hidden_on_a_bad_day(void **state) {
  * of its own; with more in flight the same forms have theirs. */
 static void what_holds_retirement_has_no_slots(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {{"div r64", "2*p1 latency 46 blocking 45 div"},
                                        {"vsqrtpd ymm, ymm", "8*p0156 latency 46 blocking 45 div"},
                                        {"vdivpd ymm, ymm, ymm", "8*p0156 latency 28 blocking 28 div"},

@@ -177,6 +177,7 @@ static void test_microcode_among_noise(void **state) {
 /* An unpipelined unit: the ports are found, and that they are not all. */
 static void test_unit(void **state) {
     (void)state;
+    skip_under_memcheck();
     static const struct cast cast[] = {
         CLASSES, {"vsqrtpd xmm, xmm", "1*p0 latency 12 blocking 4 divider"}, {"", ""}};
     struct machine machine;
@@ -321,6 +322,7 @@ static void test_confirmed(void **state) {
 /* What contradicts itself each time in the same way is not looked at again and again. */
 static void test_contradictions_end(void **state) {
     (void)state;
+    skip_under_memcheck();
     enum { FIRST = 8 };
     static const struct cast cast[] = {CLASSES, {"vhaddpd ymm, ymm, ymm", "2*p5+1*p01 slots 1"}, {"", ""}};
     struct machine machine;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs unit tests, as many at a time as there are CPUs, and shows cmocka's closing lines of each; the whole output of
-# one that fails.
+# Runs unit tests, one more at a time than there are CPUs (some wait), and shows cmocka's closing lines of each; the
+# whole output of one that fails.
 #   tests/unit.sh [--valgrind SKIPFILE] TEST...
 # With --valgrind each runs under memcheck, apart from those that SKIPFILE names ("name  reason").
 set -euo pipefail
@@ -33,9 +33,23 @@ if [[ -n $skip_file ]]; then
     checker=(valgrind -q --error-exitcode=99 --leak-check=full --suppressions=tests/valgrind.supp)
     export ISAPROBE_TEST_BRIEF=1 # tests/brief.h
 fi
+# The longest first: none of them is to run alone at the end.
+long=(test_probe_core test_probe_core_noise test_results_export test_probe_proof test_isa_assemble test_probe_portmap
+    test_probe_usage test_probe_pair test_probe_adversaries test_probe_slots test_harness_worker)
+ordered() {
+    local test name
+    for name in "${long[@]}"; do
+        for test in "${tests[@]}"; do
+            [[ ${test##*/} != "$name" ]] || printf '%s\0' "$test"
+        done
+    done
+    for test in "${tests[@]}"; do
+        [[ " ${long[*]} " == *" ${test##*/} "* ]] || printf '%s\0' "$test"
+    done
+}
 # The status is kept in a file: xargs tells only whether any failed.
 # shellcheck disable=SC2016
-printf '%s\0' "${tests[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '
+ordered | xargs -0 -P $(($(nproc) + 1)) -I{} bash -c '
     status=0
     timeout 300 "${@:2}" "$1" >"$1.log" 2>&1 </dev/null || status=$?
     echo "$status" >"$1.status"' unit {} "${checker[@]}"
