@@ -233,10 +233,18 @@ struct instruction {
     unsigned count;
 };
 
+/* Where `tag`, "<...", stands next; NULL: nowhere. (Under a sanitizer strstr looks at all that follows.) */
+static const char *tag_find(const char *at, const char *tag) {
+    for (at = strchr(at, '<'); at != NULL && strncmp(at, tag, strlen(tag)) != 0;) {
+        at = strchr(at + 1, '<');
+    }
+    return at;
+}
+
 /* Reads the next instruction; false at the end. */
 static bool instruction_next(const char **at, struct instruction *instruction) {
     static const char begin[] = "<MCInst #", operand[] = "<MCOperand ";
-    const char *start = strstr(*at, begin);
+    const char *start = tag_find(*at, begin);
     memset(instruction, 0, sizeof *instruction);
     if (start == NULL) {
         return false;
@@ -245,8 +253,8 @@ static bool instruction_next(const char **at, struct instruction *instruction) {
     start += strspn(start, "0123456789 ");
     (void)snprintf(instruction->opcode, sizeof instruction->opcode, "%.*s", (int)strcspn(start, ">\n "),
                    start);
-    const char *next = strstr(start, begin), *found = start;
-    while ((found = strstr(found, operand)) != NULL && (next == NULL || found < next) &&
+    const char *next = tag_find(start, begin), *found = start;
+    while ((found = tag_find(found, operand)) != NULL && (next == NULL || found < next) &&
            instruction->count < 16) {
         found += sizeof operand - 1;
         bool is_register = strncmp(found, "Reg:", 4) == 0;

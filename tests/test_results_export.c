@@ -540,10 +540,15 @@ static void test_deep_nesting(void **state) {
 static void attribute_drop(struct ip_text *text, const char *name) {
     char begin[32];
     (void)snprintf(begin, sizeof begin, " %s=\"", name);
-    for (char *at = text->data; (at = strstr(at, begin)) != NULL;) {
-        const char *end = strchr(at + strlen(begin), '"') + 1;
-        memmove(at, end, strlen(end) + 1);
+    char *to = text->data;
+    for (const char *at = text->data; *at != '\0';) {
+        if (*at == ' ' && strncmp(at, begin, strlen(begin)) == 0) {
+            at = strchr(at + strlen(begin), '"') + 1;
+        } else {
+            *to++ = *at++;
+        }
     }
+    *to = '\0';
 }
 
 /* Without our own attributes the ends of latencies have the names that isaprobe gives, of the operands. */

@@ -76,7 +76,7 @@ if (($# > 0)); then
     cases=("$@")
 else
     # The longest first: none of them is to run alone at the end.
-    cases=(scan_killed man_examples power_calibrate measure_endless)
+    cases=(scan_killed man_examples predict_wide power_calibrate scan_wavering core measure_endless predict portmap_unconfirmed)
     for path in "$here"/*.sh; do
         name=${path##*/}
         name=${name%.sh}
