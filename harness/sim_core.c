@@ -84,8 +84,10 @@ static void slots_issue(struct core *c, unsigned slots) {
 }
 
 static void slots_retire(struct core *c, unsigned slots, int64_t complete) {
-    unsigned back = slots < c->rob.size ? slots : slots % c->rob.size; /* to the form's first slot */
-    unsigned at = c->rob.at >= back ? c->rob.at - back : c->rob.at + c->rob.size - back;
+    unsigned at = c->rob.at;
+    for (unsigned i = 0; i < slots; i++) { /* back to the form's first slot */
+        at = (at > 0 ? at : c->rob.size) - 1;
+    }
     if (slots > 0 && complete > c->retire_cycle) {
         c->retire_cycle = complete;
         c->retired = 0;
