@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "isa/decode.h"
 #include "oncore/cost_steps.h"
 #include "oncore/latencies.h"
@@ -103,8 +104,10 @@ static unsigned operand_number(const struct core_instruction *instruction, unsig
 static void address_read(struct core_reading *reading, int operand) {
     const struct isa_operand *op = &reading->to->cost->form.operands[operand];
     const struct isa_address *address = &reading->to->binding.address;
-    if (op->implicit) {
-        return; /* its address register is an implicit operand */
+    if (op->implicit) { /* its address register is an implicit operand, or goes without saying */
+        const int pointer = gen_string_pointer(&reading->to->cost->form, (unsigned)operand);
+        source_add(reading, pointer < 0 ? pointer : CORE_RESOURCE_GPR + pointer, operand, false, false);
+        return;
     }
     if (address->base >= 0) {
         source_add(reading, CORE_RESOURCE_GPR + address->base, operand, false, false);

@@ -14,6 +14,11 @@
 #define MOVSB     "\xa4"
 #define SCASB     "\xae"
 #define REP_STOSB "\xf3\xaa"
+#define XLATB     "\xd7"
+#define MOV_A     "\xb8\x04\0\0\0"     /* mov eax, 4 */
+#define MOV_B     "\xbb\x04\0\0\0"     /* mov ebx, 4 */
+#define IMUL_B_A  "\x6b\xd8\x01"       /* imul ebx, eax, 1 */
+#define MASKMOV   "\x66\x0f\xf7\xc1"   /* maskmovdqu xmm0, xmm1 */
 #define MOV_C     "\xb9\x04\0\0\0" /* mov ecx, 4 */
 #define IMUL_A_SI "\x6b\xc6\x01"   /* imul eax, esi, 1 */
 #define IMUL_A_DI "\x6b\xc7\x01"   /* imul eax, edi, 1 */
@@ -76,11 +81,32 @@ static void test_pointers_move_alone(void **state) {
     core_costs_fini(&costs);
 }
 
+/* XLAT loads from RBX, and MASKMOVDQU stores to RDI, which are no operands of theirs. */
+static void test_pointers_unnamed(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(IMUL_A_SI), "1*p1", 1, 3);
+    form_add(&costs, BYTES(XLATB), "1*p23+1*p015", 2, 1);
+    form_add(&costs, BYTES(MASKMOV), "1*p4+1*p7", 1, NAN);
+    form_add(&costs, BYTES(MOV_A), "1*p015", 1, 1);
+    assert_near(bound(&costs, BYTES(MOV_A XLATB IMUL_B_A), CORE_BOUND_CHAIN), 9.0);
+    assert_about(bound(&costs, BYTES(MOV_A XLATB IMUL_B_A), CORE_BOUND_SIMULATION), 9.0);
+    assert_near(bound(&costs, BYTES(MOV_A XLATB IMUL_B_A MOV_B), CORE_BOUND_CHAIN), 0.0);
+    struct core_prediction prediction = predict(&costs, BYTES(MASKMOV), false);
+    const struct core_instruction *store = &prediction.block.items[0];
+    assert_int_equal(store->address_count, 1);
+    assert_int_equal(store->sources[0], CORE_RESOURCE_GPR + 7);
+    core_prediction_fini(&prediction);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_cleared),
         cmocka_unit_test(test_consumed_mask),
         cmocka_unit_test(test_pointers_move_alone),
+        cmocka_unit_test(test_pointers_unnamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
