@@ -11,6 +11,9 @@ enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has
 /* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
 static const uint64_t MIDDLE = UINT64_C(1) << 46;
 
+/* So many cycles are no noise. */
+static const double CLEARLY = 0.5;
+
 static struct core_word unknown(struct core_values *values) {
     return (struct core_word){.symbol = ++values->symbols, .number = MIDDLE};
 }
@@ -392,6 +395,9 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     forwarding->added = isnan(added) ? forwarding->other : added;
     forwarding->written = fmax(forwarding->other, isnan(written) ? 0.0 : written);
     forwarding->changed = probe_core_get(core, PROBE_CORE_STORE_FORWARD_CHANGED);
+    forwarding->buffered = !isnan(forwarding->changed) ? forwarding->changed
+                           : isnan(far)                ? INFINITY
+                                                       : far + 1.0;
     forwarding->far = isnan(far) ? fmax(load, forwarding->renamed) : far;
     forwarding->vector = isnan(vector) ? forwarding->far : vector;
     forwarding->blocked = isnan(blocked) ? 2.0 * load : blocked;
@@ -418,7 +424,10 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     bool alone = load->bytes >= RENAMED_BYTES &&
                  (form->explicit_count == 1 ||
                   (form->explicit_count == 2 && form->operands[1].kind == ISA_OPERAND_IMM));
-    if (modify && !alone && !isnan(load->cost->modifies) && !indexed) {
+    /* ... but what takes longer alone than an operation and the store buffer is not done so fast elsewhere.
+     */
+    const bool slow = load->cost->modifies > forwarding->buffered + CLEARLY;
+    if (modify && (!alone || slow) && !isnan(load->cost->modifies) && !indexed) {
         return fmax(0.0, load->cost->modifies - (double)load->to_store);
     }
     /* What takes as long as a load came through the store buffer, whatever names the place. */

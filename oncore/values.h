@@ -77,11 +77,13 @@ struct core_forwarding {
     double renamed; /* through the register file: general registers, a plain address on both sides */
     double other; /* ... at least, where another register names the place, or the same one with a new value */
     double added; /* ... at least, where both name it by RSP, and numbers were added to that between */
-    double written; /* ... at least, where both name it by RSP, which was written in another way between */
-    double part;    /* ... at least, where the load begins behind the store */
-    double changed; /* ... at most, with the operation, where the load is of an instruction that stores its
-                       result there; NaN: not known */
-    double far;     /* through the store buffer */
+    double written;  /* ... at least, where both name it by RSP, which was written in another way between */
+    double part;     /* ... at least, where the load begins behind the store */
+    double changed;  /* ... at most, with the operation, where the load is of an instruction that stores its
+                        result there; NaN: not known */
+    double buffered; /* what an operation on memory takes through the store buffer, itself included; infinite
+                        where that is not known */
+    double far;      /* through the store buffer */
     double vector;
     double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */
     double load; /* from the address; what takes less did not wait for the address: the store was foretold */

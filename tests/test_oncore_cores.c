@@ -420,6 +420,12 @@ static void test_bytes_changed(void **state) {
     cost_of(&costs, BYTES(OR_8_3))->modifies = cost_of(&costs, BYTES(ADD_M_1))->modifies = 6.0;
     assert_near(bound(&costs, BYTES(OR_8_3), CORE_BOUND_CHAIN), 6.0);
     assert_near(bound(&costs, BYTES(ADD_M_1), CORE_BOUND_CHAIN), 1.0);
+    /* Not what takes longer than the store buffer: BTS of a Zen 5. */
+    cost_of(&costs, BYTES(ADD_M_1))->modifies = 9.0;
+    parameter(&costs, "store_forward_far", 7);
+    assert_near(bound(&costs, BYTES(ADD_M_1), CORE_BOUND_CHAIN), 9.0);
+    parameter(&costs, "store_forward_changed", 9);
+    assert_near(bound(&costs, BYTES(ADD_M_1), CORE_BOUND_CHAIN), 1.0);
     core_costs_fini(&costs);
 }
 

@@ -15,15 +15,15 @@
 #define SCASB     "\xae"
 #define REP_STOSB "\xf3\xaa"
 #define XLATB     "\xd7"
-#define MOV_A     "\xb8\x04\0\0\0"     /* mov eax, 4 */
-#define MOV_B     "\xbb\x04\0\0\0"     /* mov ebx, 4 */
-#define IMUL_B_A  "\x6b\xd8\x01"       /* imul ebx, eax, 1 */
-#define MASKMOV   "\x66\x0f\xf7\xc1"   /* maskmovdqu xmm0, xmm1 */
-#define MOV_C     "\xb9\x04\0\0\0" /* mov ecx, 4 */
-#define IMUL_A_SI "\x6b\xc6\x01"   /* imul eax, esi, 1 */
-#define IMUL_A_DI "\x6b\xc7\x01"   /* imul eax, edi, 1 */
-#define IMUL_S_DI "\x6b\xf7\x01"   /* imul esi, edi, 1 */
-#define IMUL_C_DI "\x6b\xcf\x01"   /* imul ecx, edi, 1 */
+#define MOV_A     "\xb8\x04\0\0\0"   /* mov eax, 4 */
+#define MOV_B     "\xbb\x04\0\0\0"   /* mov ebx, 4 */
+#define IMUL_B_A  "\x6b\xd8\x01"     /* imul ebx, eax, 1 */
+#define MASKMOV   "\x66\x0f\xf7\xc1" /* maskmovdqu xmm0, xmm1 */
+#define MOV_C     "\xb9\x04\0\0\0"   /* mov ecx, 4 */
+#define IMUL_A_SI "\x6b\xc6\x01"     /* imul eax, esi, 1 */
+#define IMUL_A_DI "\x6b\xc7\x01"     /* imul eax, edi, 1 */
+#define IMUL_S_DI "\x6b\xf7\x01"     /* imul esi, edi, 1 */
+#define IMUL_C_DI "\x6b\xcf\x01"     /* imul ecx, edi, 1 */
 
 /* VZEROALL writes the first 16 vector registers, which are no operands of it. */
 static void test_all_cleared(void **state) {
