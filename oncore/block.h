@@ -42,8 +42,8 @@ struct core_instruction {
     uint8_t targets[CORE_TARGETS_MAX], target_count;
     float latency[CORE_TARGETS_MAX][CORE_SOURCES_MAX];
     float through_load[CORE_TARGETS_MAX]; /* from the address to the target */
-    float to_store;                       /* from its slowest source to what it stores */
-    float index_more;                     /* cycles that its load takes longer for the index of its address */
+    float to_store; /* from its slowest source, which may be a load, to what it stores; of a plain store 0 */
+    float index_more; /* cycles that its load takes longer for the index of its address */
 
     int8_t memory;      /* position of its memory operand; -1: none */
     bool clears;        /* it writes vector registers 0 to 15, which are none of its targets */

@@ -11,10 +11,6 @@
 
 /* A link of a chain that takes less than this is not executed: it is done at rename. */
 static const double RENAMED = 0.5;
-/* What a store and a load pass on in less than two cycles, they do at rename. */
-static const double PASSED_ON = 1.5;
-/* So little is noise. */
-static const double NOISE = 0.1;
 /* Throughputs of one operation in two widths, relative. */
 static const double NEARLY = 0.1;
 /* A form is slower than its ports when it takes so much longer: noise is below. */
@@ -100,7 +96,7 @@ enum ip_status core_width_find(struct core_costs *costs, struct ip_error *err) {
     return status;
 }
 
-static int operand_by_name(const struct isa_form *form, const char *name) {
+int core_operand_find(const struct isa_form *form, const char *name) {
     char buffer[16];
     for (unsigned i = 0; i < form->operand_count; i++) {
         if (strcmp(isa_operand_name(form, i, buffer), name) == 0) {
@@ -108,30 +104,6 @@ static int operand_by_name(const struct isa_form *form, const char *name) {
         }
     }
     return -1;
-}
-
-/* The way of stored data through the load, without the operation behind it, which the way from the address
- * tells. The store measures each half of a round as if the other took a cycle, but where a value is passed on
- * at rename (docs/latency.md, "Memory"): in a round, which is what a chain in a block is, that cycle counts.
- */
-static void forwarded_fill(struct core_cost *cost, const struct res_form *known, double load_cycles) {
-    for (size_t i = 0; i < known->pair_count; i++) {
-        const struct res_pair *through = &known->pairs[i];
-        int src = operand_by_name(&cost->form, through->src),
-            dst = operand_by_name(&cost->form, through->dst);
-        if (strcmp(through->path, "content") != 0 || src == dst || isnan(through->value.cycles)) {
-            continue;
-        }
-        double content = through->value.cycles + (through->value.cycles > PASSED_ON ? 1.0 : 0.0);
-        for (unsigned k = 0; k < cost->latency_count; k++) {
-            const struct core_latency *address = &cost->latencies[k];
-            if (address->address && address->src == src && address->dst == dst) {
-                double cycles = content - ((double)address->cycles - load_cycles);
-                cycles = cycles < NOISE ? 0.0 : cycles;
-                cost->forwarded = isnan(cost->forwarded) ? cycles : fmin(cost->forwarded, cycles);
-            }
-        }
-    }
 }
 
 /* Between registers, from an instance to the next rather than through other forms. */
@@ -199,7 +171,7 @@ static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *c
     }
     for (size_t i = 0; i < known->pair_count; i++) {
         const struct res_pair *pair = &known->pairs[i];
-        int src = operand_by_name(&cost->form, pair->src), dst = operand_by_name(&cost->form, pair->dst);
+        int src = core_operand_find(&cost->form, pair->src), dst = core_operand_find(&cost->form, pair->dst);
         bool content = strcmp(pair->path, "content") == 0;
         if (content && src >= 0 && src == dst && !isnan(pair->value.cycles)) {
             cost->modifies = pair->value.cycles;
@@ -594,7 +566,8 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (there) {
         cost->cycles = known.throughput.cycles;
         status = status == IP_OK ? latency_fill(costs, cost, &known, err) : status;
-        forwarded_fill(cost, &known, costs->load_cycles);
+        core_forwarded_fill(cost, &known, costs->load_cycles);
+        status = status == IP_OK ? core_stored_fill(costs, cost, &known, err) : status;
     } else {
         known.throughput.cycles = known.slots.cycles = NAN;
         known.ports =

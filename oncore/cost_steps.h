@@ -30,6 +30,16 @@ IP_CHECK enum ip_status core_terms_find(struct core_costs *costs, const char *sy
                                         struct core_term terms[CORE_TERMS_MAX], unsigned *count,
                                         struct ip_error *err);
 
+/* The operand that the store names so; -1: none. */
+int core_operand_find(const struct isa_form *form, const char *name);
+
+/* oncore/content.c: from a store's data to a load's result, into `forwarded`; `load_cycles`: of a plain load,
+ * from its address. */
+void core_forwarded_fill(struct core_cost *cost, const struct res_form *known, double load_cycles);
+/* What a store does to its data before they can be loaded, into `stored`. */
+IP_CHECK enum ip_status core_stored_fill(struct core_costs *costs, struct core_cost *cost,
+                                         const struct res_form *known, struct ip_error *err);
+
 /* oncore/cost_unit.c: reads the names of the units of the store. */
 IP_CHECK enum ip_status core_units_open(struct core_costs *costs, struct ip_error *err);
 /* The unit for which a form waits whose ports are filled in: by the name that a scan gave it (""), by the

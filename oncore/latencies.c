@@ -88,7 +88,7 @@ void core_latencies_fill(const struct core_costs *costs, const struct core_block
     struct core_instruction *to = reading->to;
     const struct core_cost *cost = to->cost;
     float load = load_cycles(block);
-    to->to_store = 0.0f;
+    to->to_store = (float)cost->stored;
     to->index_more = index_more(costs, to);
     for (unsigned t = 0; t < to->target_count; t++) {
         int d = reading->target_operand[t];

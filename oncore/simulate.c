@@ -337,9 +337,8 @@ static double targets_run(struct sim *sim, struct flight *flight) {
 
 static double store_run(struct sim *sim, struct flight *flight, struct plan *plan) {
     const struct core_instruction *instruction = flight->instruction;
-    double data = instruction->loads
-                      ? core_later(flight->loaded, flight->operands) + flight->delay + instruction->to_store
-                      : flight->operands + flight->delay;
+    double data = instruction->loads ? core_later(flight->loaded, flight->operands) : flight->operands;
+    data += flight->delay + instruction->to_store;
     double last = data;
     for (unsigned i = 0; i < plan->store_count; i++) {
         unsigned t = plan->stores[i];

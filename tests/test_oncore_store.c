@@ -289,7 +289,12 @@ static void test_forwarded(void **state) {
         double cycles;
     } cases[] = {{"UPDATE latency SET cycles = 5 WHERE path = 'content'", 6.0},
                  {"UPDATE latency SET cycles = 0.5 WHERE path = 'content'", 0.5},
-                 {"UPDATE latency SET cycles = 0.07 WHERE path = 'content'", 0.0}};
+                 {"UPDATE latency SET cycles = 0.07 WHERE path = 'content'", 0.0},
+                 /* behind the load an operation of three cycles, which are none of the way */
+                 {"UPDATE latency SET cycles = 7 WHERE path = 'address';"
+                  "UPDATE latency SET cycles = 3.04 WHERE path = 'content'",
+                  0.0},
+                 {"UPDATE latency SET cycles = 8 WHERE path = 'content'", 6.0}};
     sample_store_make(place->path, &machine, 1);
     sql(place->path, CORE_TABLE("load_base") ";"
                                              "UPDATE core SET value = 4;"
@@ -305,6 +310,46 @@ static void test_forwarded(void **state) {
         struct opened opened;
         block_open(&opened, place, cases[i].sql, load, sizeof load);
         assert_float_equal(opened.block.items[0].cost->forwarded, cases[i].cycles, 1e-6);
+        costs_close(&opened);
+    }
+}
+
+/* What MOVHPS takes to bring its data down comes on top of what a plain store takes, which is known of the
+ * load that it was measured through; not where only one of the two passes its data on at rename. */
+static void test_stored_later(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const uint8_t round[] = {0x0f, 0x17, 0x06, 0xf3, 0x0f, 0x7e, 0x06}; /* movhps [rsi], xmm0; movq */
+    static const struct {
+        const char *sql;
+        float cycles;
+    } cases[] = {
+        {"", 2.0f},
+        {"UPDATE latency SET via = 'movq xmm, m64 + vptestmd k{k}, xmm, xmm' WHERE via != ''", 2.0f},
+        {"UPDATE latency SET via = 'movq mm, m64' WHERE via != ''", 0.0f},
+        {"UPDATE latency SET via = 'movq xmm, m64' WHERE via != '';"
+         "UPDATE latency SET cycles = 8.2 WHERE via != ''",
+         0.0f},
+        {"UPDATE latency SET cycles = 9 WHERE via != '';"
+         "UPDATE latency SET cycles = 0 WHERE via = ''",
+         0.0f},
+        {"UPDATE latency SET cycles = 0.99 WHERE via != ''", 1.0f},
+    };
+    sample_store_make(place->path, &machine, 2);
+    sql(place->path,
+        "UPDATE forms SET syntax = 'movhps m64, xmm', mnemonic = 'movhps' WHERE id = (SELECT min(id) FROM "
+        "forms);"
+        "UPDATE forms SET syntax = 'movq xmm, m64', mnemonic = 'movq' WHERE id = (SELECT max(id) FROM forms);"
+        "DELETE FROM latency;"
+        "INSERT INTO latency SELECT min(id), 0, 'op2', 'op1', 'content', 9.97, 'upper', 0, 'ok', 'movq xmm, "
+        "m64', NULL, NULL, NULL, '', NULL, run_id FROM forms;"
+        "INSERT INTO latency SELECT max(id), 0, 'op2', 'op1', 'content', 8.0, 'upper', 0, 'ok', '', NULL, "
+        "NULL, NULL, '', NULL, run_id FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        block_open(&opened, place, cases[i].sql, round, sizeof round);
+        assert_float_equal(opened.block.items[0].to_store, cases[i].cycles, 1e-6);
+        assert_float_equal(opened.block.items[1].to_store, 0, 1e-6);
         costs_close(&opened);
     }
 }
@@ -489,6 +534,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_forwarded, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_stored_later, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_rest_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close),
