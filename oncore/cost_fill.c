@@ -24,19 +24,13 @@ static const double FASTER = 0.92;
 static const double UOPS_OF_A_SLOT = 2.0;
 
 /* Flags without a defined value are not written: BT leaves OF to an ADOX, IMUL leaves ZF to a CMOVZ. But
- * shifts and rotations by a number write OF whatever the number is (it is defined of 1), and some write all
- * flags. Seen on a Zen 4 (docs/oncore.md, "From bytes to costs"). */
+ * shifts and rotations write OF whatever the number is (it is defined of 1), and some write all flags. Seen
+ * on a Zen 4 and a Zen 5 (docs/oncore.md, "From bytes to costs"). */
 static uint32_t flags_changed(const struct isa_form *form) {
-    static const struct {
-        const char *mnemonic;
-        bool by_number; /* only so */
-    } all[] = {{"shl", true},  {"shr", true},  {"sar", true},  {"rol", true},
-               {"ror", true},  {"rcl", true},  {"rcr", true},  {"shld", true},
-               {"shrd", true}, {"bsf", false}, {"bsr", false}, {"bextr", false}};
-    bool number =
-        form->explicit_count > 0 && form->operands[form->explicit_count - 1].kind == ISA_OPERAND_IMM;
+    static const char *const all[] = {"shl", "shr",  "sar",  "rol", "ror", "rcl",
+                                      "rcr", "shld", "shrd", "bsf", "bsr", "bextr"};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (strcmp(form->mnemonic, all[i].mnemonic) == 0 && (number || !all[i].by_number)) {
+        if (strcmp(form->mnemonic, all[i]) == 0) {
             return form->flags_written;
         }
     }

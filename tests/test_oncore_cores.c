@@ -52,6 +52,7 @@
 #define CMOVO_SI_CX  "\x48\x0f\x40\xf1"         /* cmovo rsi, rcx */
 #define CMOVZ_SI_CX  "\x48\x0f\x44\xf1"         /* cmovz rsi, rcx */
 #define SAR_DI_3     "\x48\xc1\xff\x03"         /* sar rdi, 3 */
+#define SAR_DX_CL    "\x48\xd3\xfa"             /* sar rdx, cl */
 #define SAR_DI_1     "\x48\xd1\xff"             /* sar rdi, 1 */
 #define BT_DI_3      "\x48\x0f\xba\xe7\x03"     /* bt rdi, 3 */
 #define BSF_DI_CX    "\x48\x0f\xbc\xf9"         /* bsf rdi, rcx */
@@ -455,8 +456,8 @@ static void test_turns(void **state) {
     core_costs_fini(&costs);
 }
 
-/* A flag that an instruction leaves without a defined value is the one before it, but for shifts by a number
- * and some others. */
+/* A flag that an instruction leaves without a defined value is the one before it, but for shifts and some
+ * others. */
 static void test_undefined_flags(void **state) {
     (void)state;
     struct core_costs costs;
@@ -466,6 +467,7 @@ static void test_undefined_flags(void **state) {
     form_add(&costs, BYTES(CMOVZ_SI_CX), "1*p12", 1, 1);
     form_add(&costs, BYTES(SAR_DI_3), "1*p03", 1, 1);
     form_add(&costs, BYTES(SAR_DI_1), "1*p03", 1, 1);
+    form_add(&costs, BYTES(SAR_DX_CL), "1*p03", 1, 1);
     form_add(&costs, BYTES(BT_DI_3), "1*p03", 1, 1);
     form_add(&costs, BYTES(BSF_DI_CX), "1*p0", 1, 1);
     form_add(&costs, BYTES(TEST_DX_DX), "1*p0123", 1, 1);
@@ -473,6 +475,7 @@ static void test_undefined_flags(void **state) {
     assert_near(bound(&costs, BYTES(IMUL_DX_SI BT_DI_3 CMOVO_SI_CX), CORE_BOUND_CHAIN), 4.0);
     assert_near(bound(&costs, BYTES(IMUL_DX_SI SAR_DI_3 CMOVO_SI_CX), CORE_BOUND_CHAIN), 1.0);
     assert_near(bound(&costs, BYTES(IMUL_DX_SI SAR_DI_1 CMOVO_SI_CX), CORE_BOUND_CHAIN), 1.0);
+    assert_near(bound(&costs, BYTES(IMUL_DX_SI SAR_DX_CL CMOVO_SI_CX), CORE_BOUND_CHAIN), 5.0);
     assert_near(bound(&costs, BYTES(IMUL_DX_SI BSF_DI_CX CMOVO_SI_CX), CORE_BOUND_CHAIN), 1.0);
     assert_near(bound(&costs, BYTES(IMUL_DX_SI TEST_DX_DX IMUL_DI_CX CMOVZ_SI_CX), CORE_BOUND_CHAIN), 5.0);
     core_costs_fini(&costs);
