@@ -224,6 +224,17 @@ static struct core_word load_value(struct core_values *values, const struct core
     return constant(number);
 }
 
+/* Is its data a general register's, or an immediate? Not a vector's, a mask's, or the x87 stack's. */
+static bool of_general(const struct isa_form *form) {
+    bool other = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        other = other || (op->kind == ISA_OPERAND_REG && op->reg_class != ISA_REG_OTHER &&
+                          !isa_reg_is_gpr(op->reg_class));
+    }
+    return !other;
+}
+
 struct core_store *core_values_store(struct core_values *values, const struct core_instruction *instruction,
                                      struct core_word address) {
     struct core_word value = unknown(values);
@@ -242,7 +253,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
         (struct core_store){.address = address, .bytes = instruction->bytes, .serial = values->store_count};
     store->value = value;
     store->name = name_of(values, instruction, true);
-    store->general = isa_form_vector_bits(form) == 0;
+    store->general = of_general(form);
     store->indexed = !core_through_rsp(instruction, true) && from->index >= 0;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
@@ -301,6 +312,15 @@ static int64_t sign_extend(uint64_t number, unsigned bits) {
     return (int64_t)(number << shift) >> shift;
 }
 
+/* A register less itself, whatever it holds, and whether the core knows that idiom or not. */
+static bool is_zero(const struct core_instruction *instruction) {
+    const struct isa_operand *ops = instruction->cost->form.operands;
+    const enum core_action action = instruction->cost->action;
+    return (action == CORE_ACTION_XOR || action == CORE_ACTION_SUBTRACT) && ops[0].kind == ISA_OPERAND_REG &&
+           ops[1].kind == ISA_OPERAND_REG && ops[0].reg_class == ops[1].reg_class &&
+           instruction->binding.reg[0] == instruction->binding.reg[1];
+}
+
 /* The value that the first operand gets. */
 static struct core_word result(struct core_values *values, const struct core_instruction *instruction,
                                const struct core_store *forwarded) {
@@ -311,6 +331,9 @@ static struct core_word result(struct core_values *values, const struct core_ins
     }
     if (action == CORE_ACTION_OPAQUE || form->explicit_count == 0) {
         return unknown(values);
+    }
+    if (is_zero(instruction)) {
+        return constant(0);
     }
     unsigned last = form->explicit_count - 1u;
     struct core_word second = instruction->loads && !instruction->stores
@@ -416,7 +439,7 @@ static bool modifies(const struct core_instruction *instruction) {
 static double plain_cycles(const struct core_forwarding *forwarding, const struct core_instruction *load,
                            const struct core_store *store) {
     const struct isa_form *form = &load->cost->form;
-    bool general = isa_form_vector_bits(form) == 0;
+    bool general = of_general(form);
     bool indexed = store->indexed || (!core_through_rsp(load, false) && load->binding.address.index >= 0);
     bool modify = modifies(load);
     /* The form's own way through memory, where that was measured: with a plain address, and data of its kind.

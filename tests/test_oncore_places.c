@@ -20,6 +20,13 @@
 #define LOAD_DI        "\x48\x8b\x07"                     /* mov rax, [rdi] */
 #define LOAD_CX        "\x48\x8b\x0e"                     /* mov rcx, [rsi] */
 #define MOV_DX_DI      "\x48\x89\xfa"                     /* mov rdx, rdi */
+#define XOR_CX_CX      "\x31\xc9"                         /* xor ecx, ecx */
+#define STORE_K1       "\xc4\xe1\xf8\x91\x0e"             /* kmovq [rsi], k1 */
+#define MOV_K1_AX      "\xc4\xe1\xfb\x92\xc8"             /* kmovq k1, rax */
+#define LOAD_SI        "\x48\x8b\x06"                     /* mov rax, [rsi] */
+#define FSTP           "\xdd\x1e"                         /* fstp qword [rsi] */
+#define FILD_SI_8      "\xdf\x6e\x08"                     /* fild qword [rsi+8] */
+#define STORE_SI_8     "\x48\x89\x46\x08"                 /* mov [rsi+8], rax */
 #define ADD_DX_CX      "\x48\x01\xca"                     /* add rdx, rcx */
 
 enum { FORWARD = 4, LOAD = 5 /* cycles, as small_machine_make has them */ };
@@ -44,6 +51,7 @@ static void test_sums_of_registers(void **state) {
         {BYTES(LEA_DX_SUM LOAD_DX ADD_AX_BX STORE_SUM), LOAD + 1},
         {BYTES(MOV_DX_DI ADD_DX_CX LOAD_DX ADD_AX_BX STORE_CX_DI), LOAD + 1},
         {BYTES(LOAD_CX LOAD_SUM ADD_AX_BX STORE_SUM), 0},           /* another rcx in each pass */
+        {BYTES(STORE_SUM XOR_CX_CX LOAD_SUM ADD_AX_BX), LOAD + 1},  /* rcx is 0 from the second pass on */
         {BYTES(LOAD_DI ADD_AX_BX STORE_CX_DI ADD_DI_CX), LOAD + 1}, /* what the pass before moved on to */
     };
     struct core_costs costs;
@@ -74,10 +82,27 @@ static void test_way_with_an_index(void **state) {
     core_costs_fini(&costs);
 }
 
+/* What a mask or the x87 stack stored is none of the general registers, whose names rename compares. */
+static void test_stores_of_masks(void **state) {
+    (void)state;
+    enum { VECTOR = 9 };
+    struct core_costs costs;
+    small_machine_make(&costs);
+    parameter(&costs, "store_forward_vector", VECTOR);
+    form_add(&costs, BYTES(STORE_K1), "1*p4+1*p7", 1, NAN);
+    form_add(&costs, BYTES(MOV_K1_AX), "1*p015", 1, 1);
+    form_add(&costs, BYTES(FSTP), "1*p4+1*p7", 1, NAN);
+    form_add(&costs, BYTES(FILD_SI_8), "1*p23", 1, 0);
+    assert_near(chain(&costs, BYTES(STORE_K1 LOAD_SI MOV_K1_AX)), VECTOR + 1);
+    assert_near(chain(&costs, BYTES(FILD_SI_8 FSTP LOAD_SI STORE_SI_8)), 2 * VECTOR);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_of_registers),
         cmocka_unit_test(test_way_with_an_index),
+        cmocka_unit_test(test_stores_of_masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
