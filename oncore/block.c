@@ -101,6 +101,28 @@ static unsigned operand_number(const struct core_instruction *instruction, unsig
     return op->reg >= 0 ? (unsigned)op->reg : instruction->binding.reg[operand];
 }
 
+/* Which x87 register is ST0 behind the instruction: the stack grows downwards. */
+static uint8_t x87_top_behind(const struct core_instruction *instruction) {
+    const struct isa_form *form = &instruction->cost->form;
+    int pushes = form->x87_pushes;
+    pushes -= strcmp(form->mnemonic, "fincstp") == 0 ? 1 : 0;
+    pushes += strcmp(form->mnemonic, "fdecstp") == 0 ? 1 : 0;
+    return (uint8_t)((instruction->x87_top - pushes) & 7);
+}
+
+/* Operands of the x87 stack are told as they are before what pops, and behind what pushes, but for what that
+ * reads. */
+static int operand_resource(const struct core_instruction *instruction, unsigned operand, bool written) {
+    const struct isa_form *form = &instruction->cost->form;
+    const struct isa_operand *op = &form->operands[operand];
+    unsigned number = operand_number(instruction, operand);
+    if (op->reg_class == ISA_REG_X87) {
+        const bool behind = written && form->x87_pushes > 0;
+        number += behind ? x87_top_behind(instruction) : instruction->x87_top;
+    }
+    return resource_of(op->reg_class, number);
+}
+
 static void address_read(struct core_reading *reading, int operand) {
     const struct isa_operand *op = &reading->to->cost->form.operands[operand];
     const struct isa_address *address = &reading->to->binding.address;
@@ -185,15 +207,14 @@ static void operands_read(struct core_reading *reading) {
         if (op->kind != ISA_OPERAND_REG) {
             continue;
         }
-        int resource = resource_of(op->reg_class, operand_number(to, i));
         bool partial = op->write && !op->read &&
                        (op->reg_class == ISA_REG_GPR8 || op->reg_class == ISA_REG_GPR8H ||
                         op->reg_class == ISA_REG_GPR16);
         if (op->read || partial || to->cost->output == (int)i) {
-            source_add(reading, resource, (int)i, partial, false);
+            source_add(reading, operand_resource(to, i, false), (int)i, partial, false);
         }
         if (op->write) {
-            target_add(reading, resource, (int)i);
+            target_add(reading, operand_resource(to, i, true), (int)i);
         }
     }
     core_stack_read(to, hidden);
@@ -347,6 +368,7 @@ static enum ip_status instruction_read(struct core_block *block, struct core_cos
         return status;
     }
     to->executed = to->cost;
+    to->x87_top = block->count > 0 ? x87_top_behind(to - 1) : 0;
     to->offset = (uint32_t)offset;
     to->length = (uint8_t)length;
     struct core_reading reading = {.to = to};

@@ -45,6 +45,7 @@ struct core_instruction {
     float to_store; /* from its slowest source, which may be a load, to what it stores; of a plain store 0 */
     float index_more; /* cycles that its load takes longer for the index of its address */
 
+    uint8_t x87_top;    /* the register that is ST0 before it, counted from the block's first ST0 */
     int8_t memory;      /* position of its memory operand; -1: none */
     bool clears;        /* it writes vector registers 0 to 15, which are none of its targets */
     bool general;       /* it writes a general register */
