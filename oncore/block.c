@@ -11,6 +11,7 @@
 #include "oncore/cost_steps.h"
 #include "oncore/latencies.h"
 #include "oncore/move.h"
+#include "oncore/pointer.h"
 #include "oncore/stack.h"
 #include "oncore/wide.h"
 
@@ -218,6 +219,7 @@ static void operands_read(struct core_reading *reading) {
         }
     }
     core_stack_read(to, hidden);
+    to->copies = to->copies || (core_pointer(to, false) >= 0 && core_pointer(to, true) >= 0);
 }
 
 /* Which pairs fuse when no experiment says: a comparison, or an addition, before a conditional jump. */

@@ -53,7 +53,7 @@ struct core_instruction {
     bool loads, stores; /* explicit or implicit memory */
     bool stack;         /* through RSP, which it moves: PUSH, POP */
     bool loads_rsp;     /* ... and what it loads is RSP's new value: POP RSP */
-    bool copies;        /* ... and it loads from one place and stores to another: PUSH and POP of memory */
+    bool copies;        /* it loads from one place and stores to another: PUSH and POP of memory, MOVS */
     bool syncs;     /* names RSP after such an instruction moved it: RSP comes stack_sync later, to it and to
                        all that follow */
     uint16_t bytes; /* of the access */

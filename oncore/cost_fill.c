@@ -57,6 +57,10 @@ void core_cost_describe(struct core_cost *cost) {
         {"lea", CORE_ACTION_LEA},
         {"push", CORE_ACTION_PUSH},
         {"pop", CORE_ACTION_POP},
+        {"pushfq", CORE_ACTION_PUSH},
+        {"pushf", CORE_ACTION_PUSH},
+        {"popfq", CORE_ACTION_POP},
+        {"popf", CORE_ACTION_POP},
     };
     const struct isa_form *form = &cost->form;
     for (unsigned i = 0; i < form->operand_count; i++) {
@@ -308,8 +312,9 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
     if (memory < 0 || costs->load_term_count == 0 || (cost->stores && costs->store_term_count == 0)) {
         return IP_OK;
     }
-    bool plain = cost->action == CORE_ACTION_MOVE || cost->action == CORE_ACTION_PUSH ||
-                 cost->action == CORE_ACTION_POP || cost->action == CORE_ACTION_MOVE_SIGNED ||
+    const bool stack = cost->action == CORE_ACTION_PUSH || cost->action == CORE_ACTION_POP;
+    bool plain = cost->action == CORE_ACTION_MOVE || cost->action == CORE_ACTION_MOVE_SIGNED ||
+                 (stack && cost->form.explicit_count > 0) || /* not PUSHF */
                  strstr(cost->form.mnemonic, "mov") != NULL;
     enum ip_status status = IP_OK;
     if (!plain || (cost->loads && cost->stores)) {

@@ -65,8 +65,8 @@ static bool uses(const uint8_t *resources, unsigned count) {
 }
 
 static bool pushes_rsp(const struct core_instruction *of) {
-    return of->cost->action == CORE_ACTION_PUSH && of->cost->form.operands[0].kind == ISA_OPERAND_REG &&
-           of->binding.reg[0] == CORE_RESOURCE_RSP;
+    return of->cost->action == CORE_ACTION_PUSH && of->cost->form.explicit_count > 0 &&
+           of->cost->form.operands[0].kind == ISA_OPERAND_REG && of->binding.reg[0] == CORE_RESOURCE_RSP;
 }
 
 /* Does it need the sum? PUSH of RSP does, which stores it. Moves do not, and LEA without an index: seen on a

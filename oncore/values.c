@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "oncore/pointer.h"
 #include "oncore/stack.h"
 
 enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
@@ -74,8 +75,9 @@ static struct core_word address_sum(struct core_values *values, const struct cor
 static struct core_name name_of(const struct core_values *values, const struct core_instruction *instruction,
                                 bool store) {
     const struct isa_address *from = &instruction->binding.address;
-    struct core_name name = {.base = RSP, .index = -1};
-    if (!core_through_rsp(instruction, store)) {
+    const int pointer = core_pointer(instruction, store);
+    struct core_name name = {.base = pointer >= 0 ? (int8_t)pointer : RSP, .index = -1};
+    if (pointer < 0 && !core_through_rsp(instruction, store)) {
         name = (struct core_name){.base = from->base, .index = from->index, .scale = from->scale};
     }
     name.base_writes = name.base >= 0 ? values->writes[name.base & 15] : 0;
@@ -101,6 +103,11 @@ static bool place_find(struct core_values *values, const struct core_instruction
         *address = values->gprs[RSP];
         address->number -= action == CORE_ACTION_PUSH ? instruction->bytes : 0u;
         return action == CORE_ACTION_PUSH || action == CORE_ACTION_POP;
+    }
+    const int pointer = core_pointer(instruction, store);
+    if (pointer >= 0) {
+        *address = values->gprs[pointer];
+        return true;
     }
     if (form->operands[instruction->memory].implicit ||
         isa_reg_is_vector(form->operands[instruction->memory].reg_class)) {
@@ -224,6 +231,12 @@ static struct core_word load_value(struct core_values *values, const struct core
     return constant(number);
 }
 
+/* Does its text name no place? String instructions, and PUSHF and POPF: seen on a Zen 5, they pass nothing on
+ * at rename. */
+static bool is_unnamed(const struct core_instruction *instruction) {
+    return instruction->cost->form.explicit_count == 0;
+}
+
 /* Is its data a general register's, or an immediate? Not a vector's, a mask's, or the x87 stack's. */
 static bool of_general(const struct isa_form *form) {
     bool other = false;
@@ -255,6 +268,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     store->name = name_of(values, instruction, true);
     store->general = of_general(form);
     store->indexed = !core_through_rsp(instruction, true) && from->index >= 0;
+    store->unnamed = is_unnamed(instruction);
     for (unsigned i = 0; i < form->explicit_count; i++) {
         bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
                                                isa_reg_is_gpr(form->operands[i].reg_class));
@@ -378,7 +392,10 @@ void core_values_step(struct core_values *values, const struct core_instruction 
                 form->operands[1].kind == ISA_OPERAND_IMM && form->operands[0].bits == 64;
     for (unsigned t = 0; t < instruction->target_count; t++) {
         if (instruction->targets[t] < 16) {
-            values->gprs[instruction->targets[t]] = unknown(values);
+            const bool moves = core_moves_pointer(instruction, instruction->targets[t]);
+            struct core_word *gpr = &values->gprs[instruction->targets[t]];
+            *gpr =
+                moves ? (struct core_word){gpr->symbol, gpr->number + instruction->bytes} : unknown(values);
             bool stack_pointer = instruction->targets[t] == RSP;
             values->added += stack_pointer && adds ? 1 : 0;
             values->writes[instruction->targets[t]] +=
@@ -474,7 +491,7 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     if (cycles >= forwarding->load) {
         return cycles;
     }
-    if (where.number != store->address.number) {
+    if (where.number != store->address.number || store->unnamed || is_unnamed(load)) {
         return fmax(cycles, forwarding->part);
     }
     const struct core_name name = name_of(values, load, false);

@@ -38,6 +38,7 @@ struct core_store {
     uint16_t bytes;
     bool general; /* from a general register or an immediate */
     bool indexed;
+    bool unnamed; /* by an instruction without operands */
     uint64_t serial;
     double data, commit; /* cycles: when the data is there, when it is in the cache */
 };
@@ -78,7 +79,7 @@ struct core_forwarding {
     double other; /* ... at least, where another register names the place, or the same one with a new value */
     double added; /* ... at least, where both name it by RSP, and numbers were added to that between */
     double written;  /* ... at least, where both name it by RSP, which was written in another way between */
-    double part;     /* ... at least, where the load begins behind the store */
+    double part;     /* ... at least, where the load begins behind the store, or one of them names no place */
     double changed;  /* ... at most, with the operation, where the load is of an instruction that stores its
                         result there; NaN: not known */
     double buffered; /* what an operation on memory takes through the store buffer, itself included; infinite

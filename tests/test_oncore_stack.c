@@ -24,7 +24,11 @@
 #define POP_SP     "\x5c"                 /* pop rsp */
 #define ADD_SP_CX  "\x48\x01\xcc"         /* add rsp, rcx */
 #define STOSQ      "\x48\xab"
-#define FS         "\x64" /* before an instruction */
+#define PUSHFQ     "\x9c"
+#define POPFQ      "\x9d"
+#define CMP_A_B    "\x48\x39\xd8" /* cmp rax, rbx */
+#define ADC_AX_CX  "\x48\x11\xc8" /* adc rax, rcx */
+#define FS         "\x64"         /* before an instruction */
 #define GS         "\x65"
 #define ADD_SP_8   "\x48\x83\xc4\x08" /* add rsp, 8 */
 
@@ -121,12 +125,31 @@ static void test_segments(void **state) {
     core_costs_fini(&costs);
 }
 
+/* PUSHF and POPF store and load where RSP points, and move it by a number that is known. */
+static void test_flags(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    parameter(&costs, "store_forward_long", 7);
+    form_add(&costs, BYTES(PUSHFQ), "1*p4+1*p7", 1, NAN);
+    form_add(&costs, BYTES(POPFQ), "1*p23+1*p015", 2, 0);
+    form_add(&costs, BYTES(ADC_AX_CX), "1*p015", 1, 1);
+    assert_near(chain(&costs, BYTES(CMP_A_B PUSHFQ POP_AX)), 8.0);
+    assert_near(chain(&costs, BYTES(PUSH_AX POPFQ ADC_AX_CX)), 8.0);
+    /* What was stored before is found again above. */
+    assert_near(chain(&costs, BYTES(PUSH_AX PUSHFQ LOAD_SP_8 IMUL_AX_BX ADD_SP_8 ADD_SP_8)), 7.0);
+    /* Nor is RSP the data of PUSHF, which would need the sum. */
+    parameter(&costs, "stack_sync", 1);
+    struct core_prediction prediction = predict(&costs, BYTES(PUSHFQ POPFQ), false);
+    assert_false(prediction.block.items[0].syncs || prediction.block.items[1].syncs);
+    core_prediction_fini(&prediction);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_places),
-        cmocka_unit_test(test_writes),
-        cmocka_unit_test(test_rsp),
-        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_two_places), cmocka_unit_test(test_writes), cmocka_unit_test(test_rsp),
+        cmocka_unit_test(test_segments),   cmocka_unit_test(test_flags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
