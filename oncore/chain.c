@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "oncore/bounds.h"
+#include "oncore/pointer.h"
 #include "oncore/stack.h"
 #include "oncore/values.h"
 
@@ -177,8 +178,9 @@ static void ways_find(const struct chains *chains, int origin, double distance[N
             memory != NONE && core_forward_foretold(&chains->forwarding, chains->memory.cycles[i]);
         for (unsigned t = 0; t <= instruction->target_count; t++) {
             bool store = t == instruction->target_count;
-            /* PUSH and POP move RSP without looking at the data. */
-            bool pointer = !store && core_moves_rsp(instruction, t);
+            /* PUSH and POP move RSP without looking at the data, as strings move their pointers. */
+            bool pointer = !store && (core_moves_rsp(instruction, t) ||
+                                      core_moves_pointer(instruction, instruction->targets[t]));
             struct step best = {.instruction = NONE, .from = NONE};
             result[t] = -INFINITY;
             for (unsigned s = 0; s < instruction->source_count; s++) {

@@ -33,6 +33,7 @@
 #define SCASQ          "\x48\xaf"
 #define REP_STOSQ      "\xf3\x48\xab"
 #define LOAD_DI_BELOW  "\x48\x8b\x47\xf8" /* mov rax, [rdi-8] */
+#define ADD_SI_AX      "\x48\x01\x06"     /* add [rsi], rax */
 #define STORE_DI       "\x48\x89\x07"     /* mov [rdi], rax */
 #define SUB_SI_8       "\x48\x83\xee\x08" /* sub rsi, 8 */
 #define SUB_DI_8       "\x48\x83\xef\x08" /* sub rdi, 8 */
@@ -123,6 +124,7 @@ static void test_places_of_strings(void **state) {
         {BYTES(STORE_AX LODSQ ADD_AX_BX SUB_SI_8), BUFFERED + 1},
         {BYTES(STORE_AX MOVSQ LOAD_DI_BELOW ADD_AX_BX SUB_SI_8 SUB_DI_8), BUFFERED + BUFFERED + 1},
         {BYTES(STORE_DI SCASQ SBB_AX_AX SUB_DI_8), BUFFERED + 1},
+        {BYTES(ADD_SI_AX MOVSQ), 1},                            /* of either pointer, whatever is moved */
         {BYTES(REP_STOSQ LOAD_DI_BELOW ADD_AX_BX SUB_DI_8), 4}, /* rax, rcx, rdi: 8 in two passes */
     };
     struct core_costs costs;
@@ -131,6 +133,7 @@ static void test_places_of_strings(void **state) {
     form_add(&costs, BYTES(SUB_DI_8), "1*p015", 1, 1);
     form_add(&costs, BYTES(SBB_AX_AX), "1*p015", 1, 1);
     form_add(&costs, BYTES(STOSQ), "1*p4+1*p7", 1, 1);
+    form_add(&costs, BYTES(ADD_SI_AX), "1*p4+1*p7+1*p23+1*p015", 2, 1);
     form_add(&costs, BYTES(REP_STOSQ), "1*p4+1*p7", 1, 1);
     form_add(&costs, BYTES(LODSQ), "1*p23", 1, 0);
     form_add(&costs, BYTES(SCASQ), "1*p23", 1, 0);
@@ -138,6 +141,7 @@ static void test_places_of_strings(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_near(chain(&costs, cases[i].code), cases[i].cycles);
     }
+    assert_about(simulated(&costs, BYTES(ADD_SI_AX MOVSQ)), 2.0); /* two stores */
     core_costs_fini(&costs);
 }
 
