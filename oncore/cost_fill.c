@@ -313,9 +313,10 @@ static enum ip_status compose(struct core_costs *costs, struct core_cost *cost, 
         return IP_OK;
     }
     const bool stack = cost->action == CORE_ACTION_PUSH || cost->action == CORE_ACTION_POP;
-    bool plain = cost->action == CORE_ACTION_MOVE || cost->action == CORE_ACTION_MOVE_SIGNED ||
-                 (stack && cost->form.explicit_count > 0) || /* not PUSHF */
-                 strstr(cost->form.mnemonic, "mov") != NULL;
+    const bool moves = cost->action == CORE_ACTION_MOVE || cost->action == CORE_ACTION_MOVE_SIGNED ||
+                       strstr(cost->form.mnemonic, "mov") != NULL;
+    /* Not MASKMOVQ, which stores byte by byte, nor PUSHF. */
+    const bool plain = stack ? cost->form.explicit_count > 0 : moves && !cost->form.operands[memory].implicit;
     enum ip_status status = IP_OK;
     if (!plain || (cost->loads && cost->stores)) {
         if (!core_twin_syntax(&cost->form, syntax)) {

@@ -489,6 +489,32 @@ static void test_slow_without_ports(void **state) {
     }
 }
 
+/* MASKMOVQ stores byte by byte, and is no plain store, whose ports are known; where its own are not its
+ * throughput counts. */
+static void test_stored_by_bytes(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    struct ip_error err = {0};
+    struct opened opened;
+    struct core_prediction prediction = {0};
+    static const uint8_t maskmovq[] = {0x0f, 0xf7, 0xc1};
+    const struct core_options options = {.no_simulation = true};
+    sample_store_make(place->path, &machine, 3);
+    sql(place->path,
+        "UPDATE forms SET syntax = 'mov m64, r64' WHERE id = (SELECT min(id) FROM forms);"
+        "UPDATE forms SET syntax = 'mov r64, m64' WHERE id = (SELECT max(id) FROM forms);"
+        "UPDATE forms SET syntax = 'maskmovq mm, mm' WHERE syntax NOT LIKE 'mov %';"
+        "DELETE FROM latency;"
+        "UPDATE throughput SET cycles = 9;"
+        "INSERT INTO ports SELECT id, '1*p45', 1, 1, 1, 1, 0, 'ok', '', NULL, '', '', NULL, run_id "
+        "FROM forms WHERE syntax != 'maskmovq mm, mm'");
+    costs_open(&opened, place);
+    must(core_predict(&opened.costs, maskmovq, sizeof maskmovq, &options, &prediction, &err), &err);
+    assert_float_equal(prediction.bounds[CORE_BOUND_UNIT], 9, 1e-9);
+    core_prediction_fini(&prediction);
+    costs_close(&opened);
+}
+
 /* Whether an idiom needs a port is told of the same operation in another width or encoding, of vectors; the
  * least where they differ, and where nobody asked it needs none. */
 static void test_related_idioms(void **state) {
@@ -539,6 +565,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_part_of_a_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_renamed_in_part, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_slow_without_ports, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_stored_by_bytes, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_related_idioms, place_open, place_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
