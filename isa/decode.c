@@ -95,6 +95,8 @@ static void memory_read(struct isa_operand *to, const struct decoded *d, const Z
         unsigned base_number = isa_zydis_register_read(from->mem.base, &base);
         const bool based = base.reg_class == ISA_REG_GPR64 || base.reg_class == ISA_REG_GPR32; /* [eax] */
         binding->address.base = based ? (int8_t)base_number : -1;
+        binding->address.relative =
+            from->mem.base == ZYDIS_REGISTER_RIP || from->mem.base == ZYDIS_REGISTER_EIP;
         binding->address.index = from->mem.index == ZYDIS_REGISTER_NONE ? -1 : (int8_t)index_number;
         binding->address.scale = from->mem.scale == 0 ? 1 : from->mem.scale;
         binding->address.segment = to->kind == ISA_OPERAND_AGEN             ? ISA_SEGMENT_FLAT

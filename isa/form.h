@@ -126,6 +126,7 @@ struct isa_address {
     int8_t index; /* GPR number, or vector register number for VSIB; -1: none */
     uint8_t scale;
     uint8_t segment; /* enum isa_segment */
+    bool relative;   /* no base, no index: disp counts from the end of the instruction */
     int32_t disp;
 };
 

@@ -30,6 +30,7 @@ void core_values_init(struct core_values *values, bool filled, uint64_t fill) {
     for (unsigned i = 0; i < 16; i++) {
         values->gprs[i] = filled ? constant(fill) : unknown(values);
     }
+    values->code = unknown(values);
 }
 
 /* The symbol for the sum of two, the second times a scale: the same for the same. */
@@ -62,7 +63,10 @@ static struct core_word add_scaled(struct core_values *values, struct core_word 
 static struct core_word address_sum(struct core_values *values, const struct core_instruction *instruction) {
     const struct isa_address *from = &instruction->binding.address;
     struct core_word sum = constant(0);
-    if (from->base >= 0) {
+    if (from->relative) {
+        sum = values->code;
+        sum.number += instruction->offset + instruction->length;
+    } else if (from->base >= 0) {
         sum = values->gprs[from->base & 15];
     }
     if (from->index >= 0) {

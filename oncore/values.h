@@ -45,9 +45,10 @@ struct core_store {
 
 struct core_values {
     struct core_word gprs[16];
-    uint32_t writes[16]; /* of each register; PUSH and POP do not count, which decode follows ... */
-    uint32_t added;      /* ... nor do additions of numbers to RSP, which it may follow */
-    uint32_t symbols;    /* given out so far */
+    uint32_t writes[16];   /* of each register; PUSH and POP do not count, which decode follows ... */
+    uint32_t added;        /* ... nor do additions of numbers to RSP, which it may follow */
+    uint32_t symbols;      /* given out so far */
+    struct core_word code; /* where the block begins */
     struct core_sum sums[CORE_SUMS_KEPT]; /* a ring */
     uint32_t sum_count;
     bool filled; /* memory that nobody wrote holds `fill` in each quadword */

@@ -51,6 +51,7 @@ static void test_short_address(void **state) {
     assert_int_equal(binding.address.index, 2);
     assert_int_equal(isa_decode(relative, sizeof relative, &form, &binding, &length, &err), IP_OK);
     assert_int_equal(binding.address.base, -1); /* EIP is no register of anybody's */
+    assert_true(binding.address.relative);
 }
 
 /* FS and GS begin elsewhere: mov rax, [fs:r14], mov rax, [gs:r14], mov rax, [ss:r14]; LEA does not care. */

@@ -32,13 +32,17 @@
 #define MOVSQ          "\x48\xa5"
 #define SCASQ          "\x48\xaf"
 #define REP_STOSQ      "\xf3\x48\xab"
-#define LOAD_DI_BELOW  "\x48\x8b\x47\xf8" /* mov rax, [rdi-8] */
-#define ADD_SI_AX      "\x48\x01\x06"     /* add [rsi], rax */
-#define STORE_DI       "\x48\x89\x07"     /* mov [rdi], rax */
-#define SUB_SI_8       "\x48\x83\xee\x08" /* sub rsi, 8 */
-#define SUB_DI_8       "\x48\x83\xef\x08" /* sub rdi, 8 */
-#define SBB_AX_AX      "\x48\x19\xc0"     /* sbb rax, rax */
-#define ADD_DX_CX      "\x48\x01\xca"     /* add rdx, rcx */
+#define LOAD_DI_BELOW  "\x48\x8b\x47\xf8"             /* mov rax, [rdi-8] */
+#define ADD_SI_AX      "\x48\x01\x06"                 /* add [rsi], rax */
+#define STORE_DI       "\x48\x89\x07"                 /* mov [rdi], rax */
+#define SUB_SI_8       "\x48\x83\xee\x08"             /* sub rsi, 8 */
+#define SUB_DI_8       "\x48\x83\xef\x08"             /* sub rdi, 8 */
+#define SBB_AX_AX      "\x48\x19\xc0"                 /* sbb rax, rax */
+#define STORE_RIP_7    "\x48\x89\x05\x07\x01\x00\x00" /* mov [rip+0x107], rax; seven bytes */
+#define LOAD_RIP_0     "\x48\x8b\x05\x00\x01\x00\x00" /* mov rax, [rip+0x100] */
+#define LOAD_RIP_8     "\x48\x8b\x05\x08\x01\x00\x00" /* mov rax, [rip+0x108] */
+#define LEA_RIP_E      "\x48\x8d\x3d\x0e\x01\x00\x00" /* lea rdi, [rip+0x10e] */
+#define ADD_DX_CX      "\x48\x01\xca"                 /* add rdx, rcx */
 
 enum { FORWARD = 4, LOAD = 5 /* cycles, as small_machine_make has them */ };
 
@@ -73,6 +77,19 @@ static void test_sums_of_registers(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_near(chain(&costs, cases[i].code), cases[i].cycles);
     }
+    core_costs_fini(&costs);
+}
+
+/* A place that is named by the instruction pointer is as far from the block's start as its instruction's end
+ * and the number say. */
+static void test_places_of_code(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    assert_near(chain(&costs, BYTES(STORE_RIP_7 LOAD_RIP_0 ADD_AX_BX)), FORWARD + 1);
+    assert_near(chain(&costs, BYTES(STORE_RIP_7 LOAD_RIP_8 ADD_AX_BX)), 0);
+    assert_near(chain(&costs, BYTES(LEA_RIP_E STORE_RIP_7 LOAD_DI ADD_AX_BX)), FORWARD + 1);
+    assert_near(chain(&costs, BYTES(STORE_RIP_7 LEA_RIP_E LOAD_DI ADD_AX_BX)), 0);
     core_costs_fini(&costs);
 }
 
@@ -147,9 +164,8 @@ static void test_places_of_strings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums_of_registers),
-        cmocka_unit_test(test_way_with_an_index),
-        cmocka_unit_test(test_stores_of_masks),
+        cmocka_unit_test(test_sums_of_registers), cmocka_unit_test(test_places_of_code),
+        cmocka_unit_test(test_way_with_an_index), cmocka_unit_test(test_stores_of_masks),
         cmocka_unit_test(test_places_of_strings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
