@@ -55,6 +55,7 @@ void core_cost_describe(struct core_cost *cost) {
         {"inc", CORE_ACTION_INCREMENT},
         {"dec", CORE_ACTION_DECREMENT},
         {"lea", CORE_ACTION_LEA},
+        {"xchg", CORE_ACTION_EXCHANGE},
         {"push", CORE_ACTION_PUSH},
         {"pop", CORE_ACTION_POP},
         {"pushfq", CORE_ACTION_PUSH},

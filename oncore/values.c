@@ -372,6 +372,13 @@ static struct core_word result(struct core_values *values, const struct core_ins
     return form->explicit_count == 2 ? combine(values, action, first, second) : unknown(values);
 }
 
+/* XCHG of two whole registers; of anything else both are unknown. */
+static bool is_exchange(const struct core_instruction *instruction) {
+    const struct isa_operand *ops = instruction->cost->form.operands;
+    return instruction->cost->action == CORE_ACTION_EXCHANGE && ops[0].reg_class == ISA_REG_GPR64 &&
+           ops[1].reg_class == ISA_REG_GPR64;
+}
+
 void core_values_step(struct core_values *values, const struct core_instruction *instruction,
                       const struct core_store *forwarded) {
     if (!instruction->general) {
@@ -391,7 +398,9 @@ void core_values_step(struct core_values *values, const struct core_instruction 
             first = unknown(values);
         }
     }
-    struct core_word stack = values->gprs[RSP];
+    const struct core_word stack = values->gprs[RSP];
+    const uint8_t *regs = instruction->binding.reg;
+    const struct core_word pair[2] = {values->gprs[regs[0] & 15], values->gprs[regs[1] & 15]};
     bool adds = (action == CORE_ACTION_ADD || action == CORE_ACTION_SUBTRACT) && follows &&
                 form->operands[1].kind == ISA_OPERAND_IMM && form->operands[0].bits == 64;
     for (unsigned t = 0; t < instruction->target_count; t++) {
@@ -417,6 +426,10 @@ void core_values_step(struct core_values *values, const struct core_instruction 
         if (form->operands[0].reg_class != ISA_REG_GPR8H) {
             values->gprs[number & 15] = first;
         }
+    }
+    if (is_exchange(instruction)) {
+        values->gprs[regs[0] & 15] = pair[1];
+        values->gprs[regs[1] & 15] = pair[0];
     }
 }
 

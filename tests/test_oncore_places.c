@@ -42,6 +42,7 @@
 #define LOAD_RIP_0     "\x48\x8b\x05\x00\x01\x00\x00" /* mov rax, [rip+0x100] */
 #define LOAD_RIP_8     "\x48\x8b\x05\x08\x01\x00\x00" /* mov rax, [rip+0x108] */
 #define LEA_RIP_E      "\x48\x8d\x3d\x0e\x01\x00\x00" /* lea rdi, [rip+0x10e] */
+#define XCHG_SI_DI     "\x48\x87\xfe"                 /* xchg rsi, rdi */
 #define ADD_DX_CX      "\x48\x01\xca"                 /* add rdx, rcx */
 
 enum { FORWARD = 4, LOAD = 5 /* cycles, as small_machine_make has them */ };
@@ -65,8 +66,10 @@ static void test_sums_of_registers(void **state) {
         {BYTES(LOAD_SCALED ADD_AX_BX STORE_SCALED), LOAD + 1},
         {BYTES(LEA_DX_SUM LOAD_DX ADD_AX_BX STORE_SUM), LOAD + 1},
         {BYTES(MOV_DX_DI ADD_DX_CX LOAD_DX ADD_AX_BX STORE_CX_DI), LOAD + 1},
-        {BYTES(LOAD_CX LOAD_SUM ADD_AX_BX STORE_SUM), 0},           /* another rcx in each pass */
-        {BYTES(STORE_SUM XOR_CX_CX LOAD_SUM ADD_AX_BX), LOAD + 1},  /* rcx is 0 from the second pass on */
+        {BYTES(LOAD_CX LOAD_SUM ADD_AX_BX STORE_SUM), 0},          /* another rcx in each pass */
+        {BYTES(STORE_SUM XOR_CX_CX LOAD_SUM ADD_AX_BX), LOAD + 1}, /* rcx is 0 from the second pass on */
+        {BYTES(STORE_AX XCHG_SI_DI LOAD_DI ADD_AX_BX), FORWARD + 1},
+        {BYTES(STORE_AX XCHG_SI_DI LOAD_SI ADD_AX_BX XCHG_SI_DI), 0},
         {BYTES(LOAD_DI ADD_AX_BX STORE_CX_DI ADD_DI_CX), LOAD + 1}, /* what the pass before moved on to */
     };
     struct core_costs costs;
@@ -74,6 +77,7 @@ static void test_sums_of_registers(void **state) {
     form_add(&costs, BYTES(LEA_DX_SUM), "1*p015", 1, 1);
     form_add(&costs, BYTES(ADD_CX_1), "1*p015", 1, 1);
     form_add(&costs, BYTES(MOV_DX_DI), "1*p015", 1, 1);
+    form_add(&costs, BYTES(XCHG_SI_DI), "none", 1, 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_near(chain(&costs, cases[i].code), cases[i].cycles);
     }
