@@ -42,49 +42,65 @@ void core_forwarded_fill(struct core_cost *cost, const struct res_form *known, d
     }
 }
 
-/* From memory to the register that it loads, of the first form in a list of those that a pair was measured
- * through ("movq xmm, m64 + vptestmd k{k}, xmm, xmm"); NaN: not known. */
-static enum ip_status load_content(struct core_costs *costs, const char *via, double *cycles,
-                                   struct ip_error *err) {
-    const char *end = strstr(via, " + ");
-    const size_t length = end != NULL ? (size_t)(end - via) : strlen(via);
-    char syntax[ISA_SYNTAX_MAX] = "";
-    struct res_form load = {0};
-    bool there = false;
-    *cycles = NAN;
-    if (length >= sizeof syntax) {
-        return IP_OK;
+/* The plain store of as many bytes, of a vector or of a general register or flags; NULL: there is none, as
+ * for the x87 stack and masks. */
+static const char *plain_store(const struct isa_form *form, unsigned bits) {
+    static const struct {
+        unsigned bits;
+        bool vector;
+        const char *syntax;
+    } stores[] = {
+        {8, false, "mov m8, r8"},        {16, false, "mov m16, r16"},      {32, false, "mov m32, r32"},
+        {64, false, "mov m64, r64"},     {32, true, "movd m32, xmm"},      {64, true, "movq m64, xmm"},
+        {128, true, "movups m128, xmm"}, {256, true, "vmovups m256, ymm"}, {512, true, "vmovups m512, zmm"}};
+    const bool vector = isa_form_vector_bits(form) != 0;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const enum isa_reg_class reg_class = form->operands[i].reg_class;
+        if (reg_class == ISA_REG_X87 || (reg_class == ISA_REG_MASK && !vector)) {
+            return NULL;
+        }
     }
-    memcpy(syntax, via, length);
-    enum ip_status status = res_form_find(costs->store, syntax, &load, &there, err);
-    for (size_t i = 0; status == IP_OK && there && i < load.pair_count; i++) {
-        const struct res_pair *pair = &load.pairs[i];
-        *cycles = is_content(pair) && strcmp(pair->dst, "flags") != 0 && isnan(*cycles) ? pair->value.cycles
-                                                                                        : *cycles;
+    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
+        if (stores[i].bits == bits && stores[i].vector == vector) {
+            return stores[i].syntax;
+        }
     }
-    if (there) {
-        res_form_fini(&load);
-    }
-    return status;
+    return NULL;
 }
 
-/* A store and a plain one, each through the same load, differ by what the first does to its data. Of several
- * sources that of which that is least: masks, which are ready as a rule, take longer. */
+/* The least of what is known from a store's sources to its memory; NaN: nothing is. */
+static double least_content(const struct isa_form *form, const struct res_form *known) {
+    const int memory = isa_form_memory_operand(form);
+    double least = NAN;
+    for (size_t i = 0; i < known->pair_count; i++) {
+        const struct res_pair *pair = &known->pairs[i];
+        if (is_content(pair) && core_operand_find(form, pair->dst) == memory) {
+            least = fmin(least, pair->value.cycles);
+        }
+    }
+    return least;
+}
+
+/* A store and a plain one, each there and back, differ by what the first does to its data. Of several sources
+ * that of which that is least: masks, which are ready as a rule, take longer. */
 enum ip_status core_stored_fill(struct core_costs *costs, struct core_cost *cost,
                                 const struct res_form *known, struct ip_error *err) {
     const int memory = isa_form_memory_operand(&cost->form);
-    enum ip_status status = IP_OK;
-    double least = INFINITY;
-    for (size_t i = 0; i < known->pair_count && cost->stores && !cost->loads && status == IP_OK; i++) {
-        const struct res_pair *pair = &known->pairs[i];
-        if (is_content(pair) && core_operand_find(&cost->form, pair->dst) == memory) {
-            double plain = NAN;
-            status = load_content(costs, pair->via, &plain, err);
-            const double more = (double)core_cycles_round((float)(pair->value.cycles - plain));
-            const bool alike = (pair->value.cycles > PASSED_ON) == (plain > PASSED_ON);
-            least = alike && more > OPERATION ? fmin(least, more) : fmin(least, 0.0);
-        }
+    const bool only_stores = cost->stores && !cost->loads && memory >= 0;
+    const char *syntax = only_stores ? plain_store(&cost->form, cost->form.operands[memory].bits) : NULL;
+    const double own = syntax != NULL ? least_content(&cost->form, known) : NAN;
+    if (isnan(own) || strcmp(syntax, cost->form.syntax) == 0) {
+        return IP_OK;
     }
-    cost->stored = isfinite(least) ? least : 0.0;
+    struct res_form store = {0};
+    bool there = false;
+    const enum ip_status status = res_form_find(costs->store, syntax, &store, &there, err);
+    if (status == IP_OK && there) {
+        const double plain = least_content(&cost->form, &store); /* both have memory first */
+        const double more = (double)core_cycles_round((float)(own - plain));
+        const bool alike = (own > PASSED_ON) == (plain > PASSED_ON);
+        cost->stored = alike && more > OPERATION ? more : 0.0;
+        res_form_fini(&store);
+    }
     return status;
 }
