@@ -88,14 +88,14 @@ enum ip_status core_stored_fill(struct core_costs *costs, struct core_cost *cost
     const int memory = isa_form_memory_operand(&cost->form);
     const bool only_stores = cost->stores && !cost->loads && memory >= 0;
     const char *syntax = only_stores ? plain_store(&cost->form, cost->form.operands[memory].bits) : NULL;
-    const double own = syntax != NULL ? least_content(&cost->form, known) : NAN;
-    if (isnan(own) || strcmp(syntax, cost->form.syntax) == 0) {
+    if (syntax == NULL || strcmp(syntax, cost->form.syntax) == 0) {
         return IP_OK;
     }
+    const double own = least_content(&cost->form, known);
     struct res_form store = {0};
     bool there = false;
     const enum ip_status status = res_form_find(costs->store, syntax, &store, &there, err);
-    if (status == IP_OK && there) {
+    if (status == IP_OK && there) {                              /* NaN is no more than anything */
         const double plain = least_content(&cost->form, &store); /* both have memory first */
         const double more = (double)core_cycles_round((float)(own - plain));
         const bool alike = (own > PASSED_ON) == (plain > PASSED_ON);
