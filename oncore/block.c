@@ -447,8 +447,9 @@ static void neighbours_fill(struct core_block *block) {
         for (unsigned s = to->address_count; s < to->source_count; s++) {
             const struct core_instruction *writer = writer_find(block, i, to->sources[s]);
             float more = writer != NULL && adds_at_rename(writer) ? after : 0.0f;
-            if (writer != NULL && writer->cost->bypass > 0.0f && !writer->renamed && !writer->idiom &&
-                same_ports(writer->cost, to->cost)) {
+            const bool late = (to->late >> s & 1) != 0;
+            if (writer != NULL && writer->cost->bypass > 0.0f && !late && !writer->renamed &&
+                !writer->idiom && same_ports(writer->cost, to->cost)) {
                 more = -fminf(writer->cost->bypass, to->cost->bypass);
             }
             for (unsigned t = 0; t < to->target_count && to->sources[s] < CORE_RESOURCE_CARRY; t++) {

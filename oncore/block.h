@@ -42,6 +42,7 @@ struct core_instruction {
     uint8_t targets[CORE_TARGETS_MAX], target_count;
     float latency[CORE_TARGETS_MAX][CORE_SOURCES_MAX];
     float through_load[CORE_TARGETS_MAX]; /* from the address to the target */
+    uint16_t late;                        /* bit s: the form's bypass is not of the s-th source */
     float to_store; /* from its slowest source, which may be a load, to what it stores; of a plain store 0 */
     float index_more; /* cycles that its load takes longer for the index of its address */
 

@@ -42,6 +42,7 @@ struct core_latency {
     int8_t src, dst;
     bool address, index; /* from the address register of a memory operand; else from the register itself */
     float cycles;        /* -INFINITY: the destination does not wait for the source */
+    bool late;           /* no unit hands this source on early: the form's bypass is not of it */
     float own_less;      /* so many less where the source is the destination's own register; 0: none */
 };
 

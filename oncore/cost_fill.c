@@ -124,6 +124,19 @@ static float bypass_find(const struct core_cost *cost, const struct res_form *kn
     return (float)most;
 }
 
+/* What the bypass makes shorter takes as long as the longest other source without it. What is merged under a
+ * mask takes that by itself: it comes in late, and no bypass is in its chain. */
+static bool comes_late(const struct core_cost *cost, const struct res_form *known,
+                       const struct res_pair *alone) {
+    double longest = NAN;
+    for (size_t i = 0; i < known->pair_count; i++) {
+        const struct res_pair *pair = &known->pairs[i];
+        const bool told = strcmp(pair->path, "register") == 0 && !isnan(pair->chained_cycles);
+        longest = told ? fmax(longest, pair->value.cycles) : longest;
+    }
+    return alone->value.cycles + (double)cost->bypass / 2.0 > longest;
+}
+
 /* A form with a memory operand has the bypass of its register twin. */
 static enum ip_status bypass_fill(struct core_costs *costs, struct core_cost *cost,
                                   const struct res_form *known, struct ip_error *err) {
@@ -187,13 +200,15 @@ static enum ip_status latency_fill(struct core_costs *costs, struct core_cost *c
                 return status;
             }
         }
-        float slower = chained_alone(cost, pair) ? cost->bypass : 0.0f; /* measured with the bypass */
+        const bool alone = chained_alone(cost, pair), late = alone && comes_late(cost, known, pair);
+        float slower = alone && !late ? cost->bypass : 0.0f; /* measured with the bypass */
         cost->latencies[cost->latency_count++] =
             (struct core_latency){.src = (int8_t)src,
                                   .dst = (int8_t)dst,
                                   .address = strcmp(pair->path, "address") == 0,
                                   .index = strcmp(pair->path, "index") == 0,
                                   .cycles = pair->independent ? -INFINITY : (float)fmax(0.0, cycles) + slower,
+                                  .late = late,
                                   .own_less = own_less(cost, pair)};
         bool data = !pair->independent && cost->form.operands[dst].kind == ISA_OPERAND_REG &&
                     cost->form.operands[src].kind == ISA_OPERAND_REG;

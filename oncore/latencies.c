@@ -102,6 +102,8 @@ void core_latencies_fill(const struct core_costs *costs, const struct core_block
             const bool apart =
                 consumed || (!address && gen_pointer_moves_alone(&cost->form, (unsigned)o, (unsigned)d));
             float cycles = apart ? -INFINITY : pair_cycles(cost, o, d, address, reading->index[s], own);
+            const struct core_latency *pair = pair_find(cost, o, d, address, reading->index[s]);
+            to->late |= pair != NULL && pair->late ? (uint16_t)(1u << s) : 0;
             const bool kept = reading->merges[s] && own; /* no other register has the rest */
             if (cycles == -INFINITY && !kept) {
                 to->latency[t][s] = cycles;
