@@ -145,7 +145,7 @@ void gen_frame_epilogue(const struct gen_program *program, gen_frame_sink *call,
      * (docs/method.md, "Overhead"). */
     put(&sink, "nor when it ends", "lfence");
     if ((program->uses & GEN_USES_LATE_STORES) != 0) {
-        put(&sink, "that they arrive is a part of the run: else they hold up the next", "mfence");
+        put(&sink, "what leaves the caches has arrived: it would hold up the next run", "mfence");
     }
     const char *comment = "restore and return";
     /* Only kernels that move RSP on purpose restore it: from the others a wrecked stack shall be seen. */

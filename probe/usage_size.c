@@ -155,6 +155,13 @@ static double least_cycles(const struct probe_usage_subject *subject, const stru
     return CYCLES_LEAST + least;
 }
 
+/* About so many cycles, but `most`, with whole ones between two copies: what needs all ports in one cycle
+ * would lose the rest of another. */
+static double whole_between(double cycles, unsigned copies, double most) {
+    double more = ceil(cycles / copies) * copies;
+    return more <= most ? more : fmax(floor(most / copies), 1) * copies;
+}
+
 void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
                                  const struct probe_usage_subject *subject, const struct probe_portmap *map,
                                  enum probe_usage_kind kind, unsigned number) {
@@ -190,9 +197,8 @@ void probe_usage_experiment_size(struct probe_usage_experiment *experiment,
         experiment->wanted = 0;
         return;
     }
-    if (experiment
-            ->one_place) { /* between two of the form whole cycles, for those that need all ports in one */
-        cycles = ceil(cycles / experiment->copies) * experiment->copies;
+    if (experiment->one_place) {
+        cycles = whole_between(cycles, experiment->copies, most);
     }
     experiment->base_copies =
         experiment->based && kind != PROBE_USAGE_GLANCED && width != 0 && !subject->renews
