@@ -70,9 +70,9 @@ struct probe_usage_core {
     bool binds_early; /* uops get their ports before it is known which are free: one that could go elsewhere
                          may wait for a blocked port, so that each reading is an upper bound */
     uint64_t delays;  /* bit c: beside blockers of class c one that could go elsewhere waits now and then */
-    double store_cycles; /* of a store that shares its line with none before or behind it; NaN */
-    bool one_place_known;
-    double one_place_cycles; /* of a store among others to the same place, measured when it is asked for */
+    double store_cycles;     /* of a store that shares its line with none before or behind it; NaN */
+    double one_place_cycles; /* of a store among others to the same place, measured when it is asked for; 0 or
+                                NaN: not yet */
 };
 
 /* What was measured of the forms before; throughputs[i] and slots[i] belong to forms[i]. */

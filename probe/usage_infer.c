@@ -48,6 +48,11 @@ bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports) {
     return false;
 }
 
+/* µops that so many ports do in the time that the form takes; NaN: not known. */
+static double timely_uops(const struct probe_usage *result, unsigned width) {
+    return floor(PROBE_USAGE_CYCLES_MORE * result->cycles * width + UOPS_MORE);
+}
+
 /* Only a load may share the slot of another µop, and a store's address that of its data. All together take no
  * longer than the form does. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
@@ -62,7 +67,7 @@ double probe_usage_widest_most(const struct probe_usage *result, const struct pr
         most = round(result->slots) - placed;
     }
     if (isfinite(result->cycles)) {
-        most = fmin(most, floor(PROBE_USAGE_CYCLES_MORE * result->cycles * width + UOPS_MORE) - computing);
+        most = fmin(most, timely_uops(result, width) - computing);
     }
     return fmax(most, 0);
 }
@@ -153,8 +158,7 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
                                  const struct probe_portmap *map,
                                  const struct probe_usage_experiment *experiment) {
     const uint32_t ports = experiment->target;
-    double timely =
-        floor(PROBE_USAGE_CYCLES_MORE * result->cycles * ports_in(ports) + UOPS_MORE); /* NaN: not known */
+    const double timely = timely_uops(result, ports_in(ports));
     if (!probe_usage_is_load(map, ports)) {
         return experiment->delays ? fmin(timely, INFINITY) : INFINITY;
     }

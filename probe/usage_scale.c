@@ -117,16 +117,12 @@ static struct isa_form *store_blocker(const struct probe_portmap *map) {
 
 /* All that write memory are counted by it. */
 enum ip_status probe_usage_stores_measure(struct probe_usage_session *session, struct ip_error *err) {
-    session->core.one_place_known = false;
+    session->core.one_place_cycles = NAN;
     return stores_agree(session, store_blocker(session->map), PROBE_USAGE_STORE_STRIDE,
                         &session->core.store_cycles, err);
 }
 
 enum ip_status probe_usage_one_place_measure(struct probe_usage_session *session, struct ip_error *err) {
-    enum ip_status status =
-        session->core.one_place_known
-            ? IP_OK
-            : stores_agree(session, store_blocker(session->map), 0, &session->core.one_place_cycles, err);
-    session->core.one_place_known = status == IP_OK && isfinite(session->core.one_place_cycles);
-    return status;
+    double *cycles = &session->core.one_place_cycles;
+    return *cycles > 0 ? IP_OK : stores_agree(session, store_blocker(session->map), 0, cycles, err);
 }

@@ -4,7 +4,6 @@
 #ifndef ISAPROBE_TESTS_LATENCY_MACHINE_H
 #define ISAPROBE_TESTS_LATENCY_MACHINE_H
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "isa/decode.h"
 #include "probe/latency.h"
 #include "probe/transfer.h"
+#include "tests/core_file.h"
 #include "tests/near.h"
 
 static const char CPU[] = "isaprobe-sim 1\n"
@@ -99,7 +99,7 @@ static const char CPU[] = "isaprobe-sim 1\n"
                           "fault \"vdivpd xmm, xmm, xmm\" illegal\n";
 
 struct machine {
-    char path[64];
+    struct core_file file;
     struct hx_bench bench;
     struct hx_meter meter;
 };
@@ -107,14 +107,8 @@ struct machine {
 static inline int machine_setup(void **state) {
     struct machine *machine = calloc(1, sizeof *machine);
     assert_non_null(machine);
-    strcpy(machine->path, "/tmp/isaprobe-latency-XXXXXX");
-    int fd = mkstemp(machine->path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, CPU, sizeof CPU - 1), (ssize_t)(sizeof CPU - 1));
-    close(fd);
-    char timer[80];
-    snprintf(timer, sizeof timer, "sim:%s", machine->path);
-    struct hx_bench_options options = {.timer = timer, .cpu = -1};
+    core_file_write(&machine->file, CPU);
+    struct hx_bench_options options = {.timer = machine->file.timer, .cpu = -1};
     struct ip_error err = {0};
     if (hx_bench_open(&machine->bench, &options, &err) != IP_OK) {
         fail_msg("%s: %s", err.place, err.text);
@@ -127,7 +121,7 @@ static inline int machine_setup(void **state) {
 static inline int machine_teardown(void **state) {
     struct machine *machine = *state;
     hx_bench_close(&machine->bench);
-    unlink(machine->path);
+    unlink(machine->file.path);
     free(machine);
     return 0;
 }

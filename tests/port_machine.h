@@ -4,13 +4,13 @@
 #define ISAPROBE_TESTS_PORT_MACHINE_H
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/meter.h"
 #include "isa/table.h"
 #include "probe/portmap.h"
+#include "tests/core_file.h"
 
 /* One-µop forms that stand for sets, scalar and vector. */
 struct cast {
@@ -33,10 +33,9 @@ struct machine {
     "form \"mov r64, m64\" ports 1*p89\nform \"mov m64, r64\" ports 1*pA+1*pB\n"
 
 static void machine_open(struct machine *machine, const char *core, const struct cast *cast) {
-    char path[] = "/tmp/isaprobe-portmap-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
+    struct core_file file;
     struct ip_text rows = {0}, table = {0};
+    ip_text_append(&rows, core);
     ip_text_append(&table, "mov r64, m64\nmov m64, r64\n");
     for (; cast->form[0] != '\0'; cast++) {
         ip_text_printf(&rows, "form \"%s\" ports %s%s\n", cast->form,
@@ -44,19 +43,16 @@ static void machine_open(struct machine *machine, const char *core, const struct
                        cast->ports);
         ip_text_printf(&table, "%s\n", cast->form);
     }
-    assert_true(dprintf(fd, "%s%s", core, ip_text_string(&rows)) > 0);
-    assert_int_equal(close(fd), 0);
+    core_file_write(&file, ip_text_string(&rows));
     memset(machine, 0, sizeof *machine);
     struct ip_error err = {0};
-    char timer[64];
-    (void)snprintf(timer, sizeof timer, "sim:%s", path);
-    struct hx_bench_options options = {.timer = timer, .cpu = -1};
+    struct hx_bench_options options = {.timer = file.timer, .cpu = -1};
     enum ip_status status = isa_table_text_add(&machine->table, "cast", table.data, table.length, &err);
     status = status == IP_OK ? hx_bench_open(&machine->bench, &options, &err) : status;
     if (status != IP_OK) {
         fail_msg("%s", err.text);
     }
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(file.path), 0);
     ip_text_fini(&rows);
     ip_text_fini(&table);
 }

@@ -17,6 +17,7 @@
 #include "harness/meter.h"
 #include "harness/ruler.h"
 #include "harness/undisturbed.h"
+#include "tests/core_file.h"
 #include "tests/near.h"
 
 static void test_what_undisturbed_means(void **state) {
@@ -176,20 +177,6 @@ static void test_a_slow_calibration_makes_no_slow_chain_sound(void **state) {
     hx_bench_close(&bench);
 }
 
-/* A simulated CPU in a file of its own, which the caller removes. */
-struct core_file {
-    char path[32], timer[40];
-};
-
-static void core_write(struct core_file *file, const char *text) {
-    (void)snprintf(file->path, sizeof file->path, "/tmp/isaprobe-test-XXXXXX");
-    int fd = mkstemp(file->path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    (void)close(fd);
-    (void)snprintf(file->timer, sizeof file->timer, "sim:%s", file->path);
-}
-
 enum { SIX_SHUFFLES_CYCLES = 6 + 5 }; /* and what the core forwards in */
 
 /* What a round through memory with six shuffles takes beyond a whole number of cycles. */
@@ -219,8 +206,8 @@ static void test_a_round_between_two_whole_numbers_is_made_shorter(void **state)
     struct ip_error err = {0};
     struct hx_bench bench;
     struct core_file file;
-    core_write(&file,
-               "isaprobe-sim 1\nissue-width 4\nretire-width 4\nrob 224\nload-latency 5\nforward-latency 5\n"
+    core_file_write(
+        &file, "isaprobe-sim 1\nissue-width 4\nretire-width 4\nrob 224\nload-latency 5\nforward-latency 5\n"
                "ports p0 p1 p2 p3 p4\nload-ports p23\nstore-address-ports p3\nstore-data-ports p4\n"
                "form \"nop *\" ports none\nform \"movups xmm, m128\" ports 1*p23\n"
                "form \"movups m128, xmm\" ports 1*p3+1*p4\ndefault ports 1*p01 latency 1\n");
@@ -263,7 +250,7 @@ static void short_nops_open(struct hx_timer *timer) {
         "form \"mov r64, r64\" ports none eliminated latency 0\n"
         "default ports 1*p0123 latency 1\n";
     struct core_file file;
-    core_write(&file, core);
+    core_file_write(&file, core);
     struct ip_error err = {0};
     enum ip_status status = hx_timer_open(timer, file.timer, NULL, -1, &err);
     (void)unlink(file.path);
