@@ -309,11 +309,13 @@ static void masks_free(struct gen_program *program, const struct gen_stream *str
 static enum ip_status instance_write(struct gen_program *program, const struct gen_stream *stream,
                                      const struct isa_binding *binding, struct ip_error *err) {
     instance_break(program, stream, binding);
+    struct gen_x87_balance x87 = gen_x87_balance_of(stream->form, stream->how.break_registers);
+    if (!stream->how.renewals_only || stream->how.x87_frees) { /* pops would have nothing to take */
+        gen_x87_before(&program->unit, &x87, stream->how.x87_frees);
+    }
     if (stream->how.renewals_only) {
         return IP_OK;
     }
-    struct gen_x87_balance x87 = gen_x87_balance_of(stream->form, stream->how.break_registers);
-    gen_x87_before(&program->unit, &x87, stream->how.x87_frees);
     char line[ISA_LINE_MAX];
     enum ip_status status = isa_form_print(stream->form, binding, line, err);
     if (status == IP_OK) {

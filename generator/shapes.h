@@ -63,7 +63,8 @@ struct gen_independence {
     bool slow_values; /* with operands that take long: see gen_form_depends_on_values */
     bool same_register; /* all operands of a class get the same register (zero idiom, ones idiom) */
     bool renewals_only; /* the instances themselves are left out; what stands before them, to renew what they
-                           use up (a gather's mask, a string's pointers), remains */
+                           use up (a gather's mask, a string's pointers, with `x87_frees` the x87 stack),
+                           remains */
     unsigned stride;    /* of memory operands, at least; 0: what suits their size */
     bool scaled_index;  /* an address that is only computed (LEA) is base + 4 * index, not base + displacement
                          */

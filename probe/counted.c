@@ -7,6 +7,7 @@
 
 #include "generator/program.h"
 #include "generator/shapes.h"
+#include "probe/usage_steps.h"
 
 enum { INSTANCES = 24 };
 
@@ -40,7 +41,7 @@ static enum ip_status part_count(struct hx_port_events *events, struct gen_encod
 static enum ip_status form_count(struct hx_port_events *events, struct gen_encoder *encoder,
                                  const struct isa_form *form, struct probe_counted *counted,
                                  struct ip_error *err) {
-    struct gen_part part = {.form = form, .count = INSTANCES};
+    struct gen_part part = {.form = form, .count = INSTANCES, .how = probe_usage_independence(form)};
     double with[HX_PORT_EVENTS_MAX] = {0}, without[HX_PORT_EVENTS_MAX] = {0};
     enum ip_status status = part_count(events, encoder, &part, with, err);
     part.how.renewals_only = true; /* what renews its operands is no part of the form */

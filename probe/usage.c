@@ -35,7 +35,7 @@ static void slots_clear(struct probe_usage *result, const struct isa_form *form,
         least += probe_usage_is_load(map, result->terms[t].ports) ? 0 : result->terms[t].uops;
     }
     bool whole = fabs(result->slots - round(result->slots)) <= SLOTS_WHOLE || result->slots > SLOTS_MANY;
-    bool too_few = round(result->slots) < least && !probe_usage_crosses(form);
+    bool too_few = round(result->slots) + probe_usage_slotless(form) < least;
     if (!whole || too_few) {
         result->slots = NAN;
     }

@@ -185,7 +185,7 @@ bool probe_usage_is_undecided(const struct probe_usage_experiment *experiment) {
 }
 
 /* Where only some uops wait. Of many ports a count is no more than the slots that nothing else computes in,
- * unless a value crosses: that may hold more. */
+ * and what needs none. */
 static double delayed_count(const struct probe_usage_subject *subject,
                             const struct probe_usage_experiment *experiment, const struct probe_usage *result,
                             const struct probe_portmap *map, double found) {
@@ -198,9 +198,8 @@ static double delayed_count(const struct probe_usage_subject *subject,
         computing += term->store || probe_usage_is_load(map, term->ports) ? 0 : term->uops;
     }
     double count = floor(read + (read < 1 ? ONE_LACKS : WAIT_MOST_OF_MANY));
-    bool bounded = isfinite(result->slots) && !probe_usage_crosses(subject->form);
-    double most = fmax(round(result->slots), 1) - computing + found;
-    return bounded ? fmin(count, fmax(most, found)) : count;
+    double most = fmax(round(result->slots), 1) + probe_usage_slotless(subject->form) - computing + found;
+    return isfinite(result->slots) ? fmin(count, fmax(most, found)) : count;
 }
 
 double probe_usage_early_count(const struct probe_usage_subject *subject,

@@ -58,8 +58,14 @@ void probe_usage_glance_tops(struct probe_usage_subject *subject, const struct p
     }
 }
 
+/* What renews the operands is taken off: one slow mix of that alone would hide a uop. */
+static bool may_take_off_too_much(const struct probe_usage_experiment *experiment) {
+    return experiment->renewal_count == 1 && experiment->renewed > ZERO_MOST;
+}
+
 static bool is_zero(const struct probe_usage_experiment *experiment) {
-    return experiment->reading_count > 0 && fabs(experiment->confined) <= ZERO_MOST;
+    return experiment->reading_count > 0 && fabs(experiment->confined) <= ZERO_MOST &&
+           !may_take_off_too_much(experiment);
 }
 
 void probe_usage_glance_inner(struct probe_usage_subject *subject, const struct probe_portmap *map) {
@@ -244,7 +250,8 @@ static bool set_is_clear(const struct probe_usage_subject *subject,
     bool once = unsure && experiment->confined > ZERO_MOST && !is_seen_twice(experiment);
     if (((open || split || once) && experiment->reading_count < PROBE_USAGE_BOUND_READINGS) ||
         is_undecided(subject, experiment) || load_is_vague(subject, experiment, map) ||
-        may_hide_some(subject, experiment, map) || may_lack_some(subject, experiment)) {
+        may_hide_some(subject, experiment, map) || may_lack_some(subject, experiment) ||
+        may_take_off_too_much(experiment)) {
         return false;
     }
     if (experiment->by_operands) {
@@ -355,7 +362,7 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
             return true;
         }
         return issue_is_clear(&subject->issue) && slots <= most &&
-               (slots >= least || probe_usage_crosses(subject->form)) &&
+               slots + probe_usage_slotless(subject->form) >= least &&
                probe_usage_halves_fit(subject, subject->result, map);
     }
     return sums->uops > 0 && widest_fits(subject, sums, map) && all_seen(subject, sums, map);

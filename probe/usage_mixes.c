@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/x87.h"
 #include "probe/portmap_steps.h"
 #include "probe/usage_steps.h"
 
@@ -17,6 +18,11 @@ enum ip_status probe_usage_batch_run(const struct probe_usage_session *session, 
         [PROBE_USAGE_GLANCED] = 1, [PROBE_USAGE_LOOKED] = PROBE_MIX_LOOKS, [PROBE_USAGE_MEASURED] = 0};
     batch->looks = looks[kind];
     return batch->count > 0 ? probe_batch_measure(batch, session->meter, session->encoder, err) : IP_OK;
+}
+
+struct gen_independence probe_usage_independence(const struct isa_form *form) {
+    bool stack = gen_x87_balance_of(form, true).room > 0;
+    return (struct gen_independence){.break_registers = stack, .x87_frees = stack};
 }
 
 /* -- The form alone ----------------------------------------------------------------------------------- */
@@ -94,17 +100,20 @@ enum ip_status probe_usage_alone_read(struct probe_usage_session *session, enum 
     enum ip_status status = IP_OK;
     for (size_t i = 0; i < session->count && status == IP_OK; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES};
+        subject->how = probe_usage_independence(subject->form);
+        subject->renews = probe_usage_renewals(subject->form, &subject->how) > 0;
+        const struct gen_part part = {.form = subject->form, .count = ALONE_INSTANCES, .how = subject->how};
         const struct gen_part few = {.form = subject->form,
-                                     .count = probe_usage_copies(subject->throughput->plain_cycles)};
-        subject->renews = probe_usage_renewals(subject->form, &(struct gen_independence){0}) > 0;
+                                     .count = probe_usage_copies(subject->throughput->plain_cycles),
+                                     .how = subject->how};
         subject->slot = subject->chain_slot = SIZE_MAX;
         if (all_is_known(subject, kind)) {
             continue;
         }
         status = probe_mix_add(&batch, &few, 1, &subject->chain_slot, err);
         subject->slot = subject->chain_slot;
-        if (status == IP_OK && (kind != PROBE_USAGE_GLANCED || !alone_is_known(subject->throughput))) {
+        bool known = kind == PROBE_USAGE_GLANCED && alone_is_known(subject->throughput);
+        if (status == IP_OK && (!known || subject->how.x87_frees)) {
             status = probe_mix_add(&batch, &part, 1, &subject->slot, err);
         }
     }
@@ -149,10 +158,9 @@ static enum ip_status mix_add(const struct probe_usage_session *session,
     }
     unsigned copies = base && !subject->renews ? experiment->base_copies : experiment->copies;
     if (copies > 0) {
-        parts[count++] =
-            (struct gen_part){.form = subject->form,
-                              .count = copies,
-                              .how = {.stride = stride, .renewals_only = base && subject->renews}};
+        parts[count] = (struct gen_part){.form = subject->form, .count = copies, .how = subject->how};
+        parts[count].how.stride = stride;
+        parts[count++].how.renewals_only = base && subject->renews;
     }
     enum ip_status status = probe_mix_add(batch, parts, count, slot, err);
     if (status == IP_OK && *slot != SIZE_MAX) { /* a neighbour's slots would look like uops */
@@ -185,6 +193,7 @@ struct mix {
     size_t slot;
     size_t base_slot; /* of the mix that it is compared with */
     unsigned copies, base_copies;
+    bool renews; /* that mix has what renews the instances' operands */
     double instances[PROBE_USAGE_PARTS];
 };
 
@@ -276,7 +285,8 @@ static enum ip_status experiment_add(const struct probe_usage_session *session,
                         .slot = slot,
                         .base_slot = base_slot,
                         .copies = experiment->copies,
-                        .base_copies = experiment->base_copies};
+                        .base_copies = experiment->base_copies,
+                        .renews = subject->renews};
     for (unsigned p = 0; p < experiment->parts; p++) {
         mix->instances[p] = experiment->blocked[p].uops;
     }
@@ -305,8 +315,14 @@ static void mix_take(const struct probe_usage_session *session, const struct mix
         experiment->blocked[p].uops = mix->instances[p];
         base += mix->instances[p] / rate;
     }
-    if (mix->base_slot != SIZE_MAX) { /* what renews the form's operands is no part of it */
-        base = probe_mix_cycles(batch, mix->base_slot) / bias;
+    double alone = mix->base_slot != SIZE_MAX ? probe_mix_cycles(batch, mix->base_slot) / bias : base;
+    bool scaled = reading->kind == PROBE_USAGE_GLANCED || !experiment->based; /* by its blockers' ports */
+    if (mix->renews && experiment->target != 0 &&
+        scaled) { /* what renews the form's operands is no part of it */
+        probe_usage_renewal_add(experiment, (alone - base) * rate / mix->copies);
+        base = experiment->renewal_count > 0 ? base : NAN;
+    } else {
+        base = alone;
     }
     unsigned more = mix->copies - mix->base_copies; /* instances than the base has */
     probe_usage_reading_add(experiment, (cycles - base) * rate / more, rate);

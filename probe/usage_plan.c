@@ -134,15 +134,25 @@ bool probe_usage_names_others(const struct isa_form *form) {
     return others;
 }
 
+bool probe_usage_is_x87(const struct isa_form *form) {
+    bool x87 = false;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        x87 =
+            x87 || (form->operands[i].kind == ISA_OPERAND_REG && form->operands[i].reg_class == ISA_REG_X87);
+    }
+    return x87;
+}
+
 bool probe_usage_is_vectors_alone(const struct isa_form *form) {
-    bool vector = false, scalar = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
+    const bool x87 = probe_usage_is_x87(form);
+    bool vector = x87, scalar = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         bool of_register = operand->kind == ISA_OPERAND_REG;
         vector = vector || (of_register &&
                             (isa_reg_is_vector(operand->reg_class) || operand->reg_class == ISA_REG_MMX));
         scalar = scalar || (of_register && isa_reg_is_gpr(operand->reg_class)) ||
-                 (operand->kind == ISA_OPERAND_MEM && operand->write);
+                 (operand->kind == ISA_OPERAND_MEM && (operand->write || x87));
     }
     return vector && !scalar;
 }
@@ -157,8 +167,8 @@ static bool stores_vectors(const struct isa_form *form) {
         general = general || (operand->kind == ISA_OPERAND_REG && isa_reg_is_gpr(operand->reg_class));
     }
     const int memory = isa_form_memory_operand(form);
-    return probe_usage_names_others(form) && !general && memory >= 0 && form->operands[memory].write &&
-           !form->operands[memory].read;
+    return probe_usage_names_others(form) && !general && !probe_usage_is_x87(form) && memory >= 0 &&
+           form->operands[memory].write && !form->operands[memory].read;
 }
 
 bool probe_usage_loads_as_it_says(const struct probe_usage_subject *subject) {
@@ -252,6 +262,14 @@ void probe_usage_issue_know(struct probe_usage_subject *subject, const struct pr
     issue->wanted = 0;
 }
 
+/* Where readings are upper bounds: what x87 with an operand in memory does among general registers' ports is
+ * to note the address (probe_usage_slotless). Beside blockers of many ports, which leave few slots, that
+ * cannot be read, nor beside what takes values from vectors: the data of its store go by that way, too. */
+static bool unread_of_x87(const struct probe_port_class *class, int member, const struct probe_portmap *map) {
+    return class->width >= PROBE_USAGE_MANY_PORTS ||
+           (member >= 0 && probe_usage_crosses(map->members[member].form));
+}
+
 /* What has a way around blocked ports waits for them now and then in two cases: the core is known to let it
  * (probe/usage_early.c), or it is microcode, whose uops come at once (VREDUCEPD from memory on a Zen 5: two
  * of {2 3} and one of {0 3} read as 1.1 to 2.0 of the latter). */
@@ -261,6 +279,8 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
     /* Where readings are no upper bounds what they say counts. */
     const bool alone = vectors != 0 && subject->delays != 0 &&
                        (probe_usage_is_vectors_alone(subject->form) || stores_vectors(subject->form));
+    const bool records = vectors != 0 && subject->delays != 0 && probe_usage_is_x87(subject->form) &&
+                         isa_form_memory_operand(subject->form) >= 0;
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];
@@ -270,7 +290,9 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
                 continue;
             }
             bool others = member < 0 && probe_port_class_jumps(map, class); /* beside it jumps alone stand */
-            if (class->width != width || set_known(subject, class) || others ||
+            bool unread =
+                records && !memory && (class->ports & vectors) == 0 && unread_of_x87(class, member, map);
+            if (class->width != width || set_known(subject, class) || others || unread ||
                 subject->count == PROBE_USAGE_EXPERIMENTS || (class->store && !may_store(subject)) ||
                 (memory &&
                  (member < 0 || !may_touch_memory(subject) || loads_too_wide(subject, class, map, member) ||

@@ -49,7 +49,8 @@ double probe_usage_error(const struct probe_usage_experiment *experiment) {
 void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum probe_usage_kind kind) {
     experiment->kind = kind;
     experiment->wanted = experiment->least;
-    experiment->reading_count = experiment->tries = 0;
+    experiment->reading_count = experiment->tries = experiment->renewal_count = 0;
+    experiment->renewed = 0;
     experiment->cycles = experiment->confined = NAN;
 }
 
@@ -138,22 +139,45 @@ static double least_of(const double *readings, unsigned count) {
     return isfinite(agreed) ? agreed : fmax(readings[0], 0);
 }
 
-void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {
-    unsigned at = experiment->reading_count;
-    experiment->tries++;
-    if (isfinite(confined) && at < PROBE_USAGE_READINGS) {
-        for (; at > 0 && experiment->readings[at - 1] > confined; at--) {
-            experiment->readings[at] = experiment->readings[at - 1];
-        }
-        experiment->readings[at] = confined;
-        experiment->reading_count++;
+/* Returns how many there are then. */
+static unsigned in_order_add(double *readings, unsigned count, double reading) {
+    unsigned at = count;
+    if (!isfinite(reading) || count == PROBE_USAGE_READINGS) {
+        return count;
     }
+    for (; at > 0 && readings[at - 1] > reading; at--) {
+        readings[at] = readings[at - 1];
+    }
+    readings[at] = reading;
+    return count + 1;
+}
+
+/* Glances are too long as a rule; the least of vague ones is too short. */
+static bool least_counts(const struct probe_usage_experiment *experiment) {
+    bool glanced = experiment->kind == PROBE_USAGE_GLANCED && error_of(experiment, 1) <= GLANCE_ERROR_MOST;
+    return glanced || experiment->bounds;
+}
+
+void probe_usage_renewal_add(struct probe_usage_experiment *experiment, double uops) {
+    double *renewals = experiment->renewals, before = experiment->renewed;
+    experiment->renewal_count = in_order_add(renewals, experiment->renewal_count, uops);
+    if (experiment->renewal_count > 0) {
+        experiment->renewed = least_counts(experiment) ? least_of(renewals, experiment->renewal_count)
+                                                       : middle_of(renewals, experiment->renewal_count);
+    }
+    for (unsigned i = 0; i < experiment->reading_count; i++) {
+        experiment->readings[i] += before - experiment->renewed;
+    }
+}
+
+void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate) {
+    experiment->tries++;
+    experiment->reading_count =
+        in_order_add(experiment->readings, experiment->reading_count, confined - experiment->renewed);
     if (experiment->reading_count == 0) {
         return;
     }
-    /* Glances are too long as a rule; the least of vague ones is too short. */
-    bool glanced = experiment->kind == PROBE_USAGE_GLANCED && error_of(experiment, 1) <= GLANCE_ERROR_MOST;
-    bool bounds = glanced || experiment->bounds;
+    bool bounds = least_counts(experiment);
     unsigned begin = 0, fast = fast_part(experiment, &begin);
     experiment->confined = bounds ? least_of(experiment->readings, experiment->reading_count)
                                   : middle_of(experiment->readings + begin, fast);

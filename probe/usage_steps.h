@@ -73,6 +73,9 @@ struct probe_usage_experiment {
     double confined;      /* the form's µops that can go nowhere else, by all readings */
     double readings[PROBE_USAGE_READINGS]; /* of `confined`, each with other numbers of instances, in order */
     unsigned reading_count;
+    double renewals[PROBE_USAGE_READINGS]; /* of what renews an instance's operands, in order */
+    unsigned renewal_count;
+    double renewed;             /* what they say together, which readings leave out; 0: there is none */
     unsigned tries;             /* with and without a reading, of this kind */
     unsigned least;             /* readings wanted in any case */
     enum probe_usage_kind kind; /* of the readings */
@@ -89,13 +92,14 @@ struct probe_usage_subject {
     struct probe_usage *result;                /* borrowed */
     const struct probe_throughput *throughput; /* borrowed */
     unsigned world;
-    bool legacy;  /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
-    bool renews;  /* something stands before each instance, to renew what it uses up */
-    double alone; /* cycles of an instance in a kernel of its own */
-    double slots; /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
-    double uops;  /* of an instance, as far as they were found; 0: none yet */
-    bool binds_early;      /* of the session */
-    uint64_t delays;       /* of the session */
+    bool legacy; /* legacy SSE: beside it only VEX instructions on xmm, which leave the upper halves clean */
+    struct gen_independence how; /* of its instances in mixes */
+    bool renews;                 /* something stands before each instance, to renew what it uses up */
+    double alone;                /* cycles of an instance in a kernel of its own */
+    double slots;     /* issue slots of an instance, for the sizes of mixes: as measured, or assumed; NaN */
+    double uops;      /* of an instance, as far as they were found; 0: none yet */
+    bool binds_early; /* of the session */
+    uint64_t delays;  /* of the session */
     uint32_t vector_ports; /* of all that works with vectors alone, as this form does; 0: it does not */
     bool many;             /* uops: its mixes are as long as what was `found` asks for */
     bool holds_unit; /* of its own for most of its time. Its uops come in bursts beside blockers, and what
@@ -136,6 +140,9 @@ struct probe_usage_session {
 /* Experiments of a form that are read together; flags. */
 enum probe_usage_stage { PROBE_USAGE_ISSUE = 1, PROBE_USAGE_SETS = 2, PROBE_USAGE_CHECKING = 4 };
 
+/* How instances of a form stand in a mix: as they are, but for what moves the x87 stack or changes its top,
+ * which is loaded before each. (probe/usage_mixes.c) */
+struct gen_independence probe_usage_independence(const struct isa_form *form);
 /* How many instructions stand before an instance in a mix, to renew what it uses up, when it is made
  * independent so? (probe/usage_mixes.c) */
 unsigned probe_usage_renewals(const struct isa_form *form, const struct gen_independence *how);
@@ -270,7 +277,11 @@ IP_CHECK enum ip_status probe_usage_readings_take(struct probe_usage_session *se
 void probe_usage_experiment_begin(struct probe_usage_experiment *experiment);
 /* Forgets what was read. */
 void probe_usage_readings_drop(struct probe_usage_experiment *experiment, enum probe_usage_kind kind);
-/* `rate`: µops (or slots) a cycle of the target. A NaN is a try without a reading. */
+/* What renews the operands of an instance, by the mix without the instances. Readings are without it, those
+ * that were taken before, too: one mix without instances that was slow makes none of them too small. */
+void probe_usage_renewal_add(struct probe_usage_experiment *experiment, double uops);
+/* `confined` with what renews the operands; `rate`: µops (or slots) a cycle of the target. A NaN is a try
+ * without a reading. */
 void probe_usage_reading_add(struct probe_usage_experiment *experiment, double confined, double rate);
 /* By so many µops the readings may be wrong. */
 double probe_usage_error(const struct probe_usage_experiment *experiment);
@@ -358,8 +369,11 @@ double probe_usage_operands_stores(const struct probe_usage_subject *subject, do
 bool probe_usage_is_of_vectors(const struct probe_usage_subject *subject);
 /* Has it operands in registers that are no general ones? */
 bool probe_usage_names_others(const struct isa_form *form);
-/* Has it operands in registers of vectors, and names it neither general registers nor flags, addresses by
- * vectors or memory that it writes? Then it computes where vectors do, and so does its microcode. */
+/* Has it operands in registers of x87? */
+bool probe_usage_is_x87(const struct isa_form *form);
+/* Has it operands in registers of vectors, or of x87 and none in memory, and names it neither general
+ * registers nor flags, addresses by vectors or memory that it writes? Then it computes where vectors do, and
+ * so does its microcode. */
 bool probe_usage_is_vectors_alone(const struct isa_form *form);
 /* Does its microcode load what its operands say, and nothing else? That of vectors alone, where uops are
  * bound to ports early. */
@@ -429,6 +443,10 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
 /* Does a value go from one register file to another? It may keep ports busy for which there is no issue slot:
  * a `movq r64, xmm` of Zen 4 all four that compute on general registers. */
 bool probe_usage_crosses(const struct isa_form *form);
+/* uops of a form for which there is no issue slot, at most: any number of what crosses, and one of x87 with
+ * an operand in memory, the address of which goes to the x87's data pointer (Intel SDM vol. 1, 8.1.8): each
+ * takes a third of a cycle on the three shifters of a Zen 5, in the slot that it takes from a register. */
+double probe_usage_slotless(const struct isa_form *form);
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);
 /* Is this the only port of what the form computes, and no class's (so that two sets told it), and the form

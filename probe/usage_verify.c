@@ -362,10 +362,10 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no mix that would check the answer could be measured");
     } else if (probe_usage_runs_faster(result)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
-    } else if (!probe_usage_crosses(subject->form) && !probe_usage_holds_a_port(result, map) &&
+    } else if (!probe_usage_holds_a_port(result, map) &&
                uops_with_slots(subject, result, map) >
                    probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
-                       probe_usage_error(&subject->issue)) {
+                       probe_usage_slotless(subject->form) + probe_usage_error(&subject->issue)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it has fewer issue slots than uops");
     } else if (widest_exceeds_slots(subject, result, map)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT,

@@ -295,6 +295,38 @@ static void test_glances_that_may_lack_some(void **state) {
     }
 }
 
+/* What renews the operands was taken off once, and it may have been too much: a set that reads as nothing
+ * says so of no set within it, and is read again. What renews nothing, on these ports, hides nothing there.
+ */
+static void test_glances_that_took_off_too_much(void **state) {
+    (void)state;
+    static const struct {
+        double renewed;
+        unsigned renewals;
+        bool clear;
+    } read[] = {{1, 1, false}, {1, 2, true}, {0, 1, true}, {0, 0, true}};
+    const struct probe_portmap map = {.issue_width = 6};
+    struct isa_form form = form_of("fld st");
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        struct probe_usage usage = {.slots = 1, .cycles = 0.5};
+        struct probe_usage_subject subject = {.form = &form, .result = &usage, .count = 2, .slots = 2};
+        struct probe_usage_experiment *inner = &subject.experiments[0], *outer = &subject.experiments[1];
+        for (unsigned e = 0; e < 2; e++) {
+            subject.experiments[e] = (struct probe_usage_experiment){
+                .target = e == 0 ? 0xc : 0x3c, .parts = 1, .copies = 8, .confined = NAN, .cycles = NAN};
+        }
+        for (unsigned r = 0; r < read[i].renewals; r++) {
+            probe_usage_renewal_add(outer, read[i].renewed);
+        }
+        probe_usage_reading_add(outer, read[i].renewed, 4);
+        probe_usage_glance_inner(&subject, &map);
+        assert_int_equal(inner->implied, read[i].clear);
+        assert_int_equal(inner->wanted, !read[i].clear);
+        inner->implied = true;
+        assert_int_equal(probe_usage_glance_again(&subject, &map) && outer->wanted > 0, !read[i].clear);
+    }
+}
+
 /* What adds what it loads to a register does not do it on the ports of loads. */
 static void test_work_needs_a_port(void **state) {
     (void)state;
@@ -415,17 +447,29 @@ static void test_slots_that_take_longer_than_it_takes(void **state) {
     }
 }
 
-/* What goes from one register file to another, and may hold more than its slots. */
+/* What goes from one register file to another, and may hold more than its slots; and what notes an address.
+ */
 static void test_crossings(void **state) {
     (void)state;
     static const struct {
         const char *form;
         bool crosses;
-    } forms[] = {{"movd r32, xmm", true},      {"cvtsi2sd xmm, r64", true}, {"cvtsd2si r64, m64", true},
-                 {"cvtsi2sd xmm, m64", false}, {"mov r64, m64", false},     {"addsd xmm, m64", false}};
+        double slotless;
+    } forms[] = {{"movd r32, xmm", true, INFINITY},
+                 {"cvtsi2sd xmm, r64", true, INFINITY},
+                 {"cvtsd2si r64, m64", true, INFINITY},
+                 {"cvtsi2sd xmm, m64", false, 0},
+                 {"mov r64, m64", false, 0},
+                 {"addsd xmm, m64", false, 0},
+                 {"fnstsw ax", true, INFINITY},
+                 {"fadd st0, st", false, 0},
+                 {"fadd m64", false, 1},
+                 {"fisttp m32", false, 1},
+                 {"fldcw m16", false, 0}};
     for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         struct isa_form form = form_of(forms[i].form);
         assert_true(probe_usage_crosses(&form) == forms[i].crosses);
+        assert_true(probe_usage_slotless(&form) == forms[i].slotless);
     }
 }
 
@@ -633,6 +677,7 @@ int main(void) {
         cmocka_unit_test(test_too_many_for_early_binding),
         cmocka_unit_test(test_too_many_where_some_wait),
         cmocka_unit_test(test_glances_that_are_wanted),
+        cmocka_unit_test(test_glances_that_took_off_too_much),
         cmocka_unit_test(test_work_needs_a_port),
         cmocka_unit_test(test_stores_wait_for_loads),
         cmocka_unit_test(test_one_low_reading_refutes_a_load),

@@ -97,10 +97,31 @@ static void test_who_may_compute_on_alus(void **state) {
                  {"vpinsrb xmm, xmm, r32, imm8", true},
                  {"vpgatherdd xmm, vm32x, xmm", true},
                  {"vpscatterdd vm32x{k}, xmm", true},
+                 {"fadd st0, st", false},
+                 {"fcomi st0, st", true},
+                 {"fadd m64", false}, /* too many ports */
                  {"add r64, r64", true}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         assert_int_equal(is_asked(&core, forms[i].form, ALUS, 1), forms[i].alus);
         assert_true(is_asked(&core, forms[i].form, ALUS, 0));
+    }
+}
+
+/* What x87 has in memory has its address noted by one of general registers' ports: by one of four it is seen,
+ * and not where the blocker takes values from vectors, as what is stored does. */
+static void test_who_notes_an_address(void **state) {
+    (void)state;
+    for (unsigned crosses = 0; crosses < 2; crosses++) {
+        struct core core;
+        core_make(&core);
+        core.forms[0] = form_of(crosses ? "vmovd r32, xmm" : "rorx r64, r64, imm8");
+        core.map.classes[0].ports = 0xf;
+        core.map.classes[0].width = 4;
+        assert_int_equal(is_asked(&core, "fstp m64", 0xf, 1), !crosses);
+        assert_int_equal(is_asked(&core, "fadd m64", 0xf, 1), !crosses);
+        assert_false(is_asked(&core, "vmovups m256, ymm", 0xf, 1));
+        assert_true(is_asked(&core, "fstp m64", 0xf, 0));
+        assert_true(is_asked(&core, "fstp m64", VECTORS, 1));
     }
 }
 
@@ -459,6 +480,7 @@ int main(void) {
         cmocka_unit_test(test_who_may_store),
         cmocka_unit_test(test_the_widest_is_held_within_slots_that_are_not_told),
         cmocka_unit_test(test_who_may_compute_on_alus),
+        cmocka_unit_test(test_who_notes_an_address),
         cmocka_unit_test(test_copies_beside_wide_sets),
         cmocka_unit_test(test_blockers_beside_microcode_of_vectors),
         cmocka_unit_test(test_bursts_of_microcode),

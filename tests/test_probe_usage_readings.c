@@ -120,6 +120,35 @@ static void test_bounds_below_nothing(void **state) {
     assert_true(mix.readings[0] == -0.81); /* which says how wrong readings may be */
 }
 
+/* What renews the operands is one number for all mixes: a slow mix without instances takes nothing off for
+ * good. */
+static void test_one_slow_mix_without_instances(void **state) {
+    (void)state;
+    struct probe_usage_experiment mix = {.target = 3, .parts = 1, .copies = 8, .kind = PROBE_USAGE_GLANCED};
+    probe_usage_renewal_add(&mix, 2.1);
+    probe_usage_reading_add(&mix, 2.02, 2.0);
+    assert_true(mix.confined == 0); /* two of two */
+    probe_usage_renewal_add(&mix, 1.02);
+    probe_usage_reading_add(&mix, 2.0, 2.0);
+    probe_usage_renewal_add(&mix, 1.0);
+    probe_usage_reading_add(&mix, NAN, 2.0);
+    assert_int_equal(mix.reading_count, 2);
+    assert_int_equal(mix.renewal_count, 3);
+    assert_true(fabs(mix.renewed - 1.01) < 1e-9);
+    assert_true(fabs(mix.confined - 1.0) < 1e-9);
+    assert_true(fabs(mix.cycles - 8 / 2.0) < 1e-9);
+    probe_usage_renewal_add(&mix, NAN);
+    assert_int_equal(mix.renewal_count, 3);
+    probe_usage_readings_drop(&mix, PROBE_USAGE_LOOKED);
+    assert_true(mix.renewal_count == 0 && mix.renewed == 0);
+    /* Looked at closely, the middle of them. */
+    static const double looks[] = {1.2, 1.21, 0.3, 1.19};
+    for (unsigned i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        probe_usage_renewal_add(&mix, looks[i]);
+    }
+    assert_true(fabs(mix.renewed - 1.2) < 0.01);
+}
+
 static double blockers_beside(const struct probe_usage_subject *subject) {
     const struct probe_portmap map = {.issue_width = 6};
     struct probe_usage_experiment mix = {
@@ -183,6 +212,7 @@ int main(void) {
         cmocka_unit_test(test_readings_that_disagree),
         cmocka_unit_test(test_least_of_the_widest),
         cmocka_unit_test(test_bounds_below_nothing),
+        cmocka_unit_test(test_one_slow_mix_without_instances),
         cmocka_unit_test(test_blockers_stand_as_long_as_needed),
         cmocka_unit_test(test_blockers_stand_no_longer_than_needed),
         cmocka_unit_test(test_a_mix_too_long_keeps_its_readings),
