@@ -358,7 +358,7 @@ static bool sum_fits(const struct probe_usage_subject *subject, const struct sum
         double most = few ? sums->uops + all_read(subject) : sums->uops - sums->loads;
         /* Of what holds a port for most of its time the slots are vague, and so few that no set misses any.
          */
-        if (probe_usage_holds_a_port(subject->result, map)) {
+        if (probe_usage_holds_a_port(subject->form, subject->result, map)) {
             return true;
         }
         return issue_is_clear(&subject->issue) && slots <= most &&

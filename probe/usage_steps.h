@@ -449,9 +449,11 @@ bool probe_usage_crosses(const struct isa_form *form);
 double probe_usage_slotless(const struct isa_form *form);
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);
-/* Is this the only port of what the form computes, and no class's (so that two sets told it), and the form
- * slower than that? It keeps the port busy for more than a cycle: one uop counts as several. */
-bool probe_usage_holds_a_port(const struct probe_usage *result, const struct probe_portmap *map);
+/* Is one port, and no class's (so that two sets told it), all that the form computes on (but for the address
+ * that x87 notes), and the form slower than that? It keeps the port busy for more than a cycle: one uop
+ * counts as several. */
+bool probe_usage_holds_a_port(const struct isa_form *form, const struct probe_usage *result,
+                              const struct probe_portmap *map);
 /* Than the ports allow that were found? After probe_usage_verify. */
 bool probe_usage_runs_faster(const struct probe_usage *result);
 /* Do the terms give back every experiment, the checks, the throughput and the slots? */

@@ -192,17 +192,19 @@ static bool slots_unexplained(const struct probe_usage_subject *subject, double 
            slots - uops > UNEXPLAINED_SLOTS + 3 * error;
 }
 
-bool probe_usage_holds_a_port(const struct probe_usage *result, const struct probe_portmap *map) {
-    unsigned computing = 0;
-    bool holds = result->slower;
+bool probe_usage_holds_a_port(const struct isa_form *form, const struct probe_usage *result,
+                              const struct probe_portmap *map) {
+    unsigned held = 0;
+    double others = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
-        if (!result->terms[t].store && !probe_usage_is_load(map, result->terms[t].ports)) {
-            computing++;
-            holds = holds && ports_in(result->terms[t].ports) == 1 &&
-                    probe_usage_class_of(map, result->terms[t].ports) < 0;
-        }
+        const struct probe_usage_term *term = &result->terms[t];
+        bool memory = term->store || probe_usage_is_load(map, term->ports);
+        bool own = ports_in(term->ports) == 1 && probe_usage_class_of(map, term->ports) < 0;
+        held += !memory && own;
+        others += !memory && !own ? term->uops : 0;
     }
-    return computing == 1 && holds;
+    bool notes = others == 1 && probe_usage_slotless(form) == 1; /* the address */
+    return held == 1 && (others == 0 || notes) && result->slower;
 }
 
 /* uops with issue slots of their own: loads and stores may share those of others. Microcode that goes to
@@ -362,7 +364,7 @@ void probe_usage_verify(const struct probe_usage_subject *subject, struct probe_
                             "no mix that would check the answer could be measured");
     } else if (probe_usage_runs_faster(result)) {
         probe_usage_give_up(result, PROBE_USAGE_INCONSISTENT, "it runs faster than these ports allow");
-    } else if (!probe_usage_holds_a_port(result, map) &&
+    } else if (!probe_usage_holds_a_port(subject->form, result, map) &&
                uops_with_slots(subject, result, map) >
                    probe_usage_slot_uops_most(subject, result, map) * result->slots + 0.5 +
                        probe_usage_slotless(subject->form) + probe_usage_error(&subject->issue)) {

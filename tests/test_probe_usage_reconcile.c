@@ -214,16 +214,25 @@ static void test_masks_block_masks(void **state) {
 static void test_one_that_holds_its_port(void **state) {
     (void)state;
     static const struct {
+        const char *form;
         uint32_t ports;
-        bool class, holds;
-    } of[] = {{SHUFFLE & MULTIPLY, false, true}, {SHUFFLE & MULTIPLY, true, false}, {SHUFFLE, false, false}};
+        bool class, notes; /* the address: a uop of ALUs */
+        bool holds;
+    } of[] = {{"vdivps ymm, ymm, ymm", SHUFFLE & MULTIPLY, false, false, true},
+              {"vdivps ymm, ymm, ymm", SHUFFLE & MULTIPLY, true, false, false},
+              {"vdivps ymm, ymm, ymm", SHUFFLE, false, false, false},
+              {"vdivps ymm, ymm, ymm", SHUFFLE & MULTIPLY, false, true, false},
+              {"fdiv m32", SHUFFLE & MULTIPLY, false, true, true},
+              {"fdiv m32", SHUFFLE & MULTIPLY, true, true, false}};
+    const uint32_t alus = 0x700;
     struct probe_port_member none = {0};
-    struct isa_form form = form_of("vdivps ymm, ymm, ymm");
     for (unsigned i = 0; i < sizeof of / sizeof of[0]; i++) {
+        struct isa_form form = form_of(of[i].form);
         struct probe_portmap map = map_of(&none);
         map.classes[0].ports = of[i].class ? of[i].ports : map.classes[0].ports;
-        struct probe_usage usage = {.slots = 1, .cycles = 2.5, .term_count = 1};
+        struct probe_usage usage = {.slots = 1, .cycles = 2.5, .term_count = of[i].notes ? 2 : 1};
         usage.terms[0] = (struct probe_usage_term){.ports = of[i].ports, .uops = 2};
+        usage.terms[1] = (struct probe_usage_term){.ports = alus, .uops = 1};
         struct probe_usage_subject subject = {.form = &form, .result = &usage, .count = 1};
         subject.issue = (struct probe_usage_experiment){.reading_count = 2, .copies = 8, .confined = 1};
         subject.experiments[0] = (struct probe_usage_experiment){.target = VECTOR,
