@@ -9,7 +9,7 @@
 /* Shifts at {1 2}, vectors at {4 5}, what both have in one and all: a core whose pipes are apart, as AMD's.
  */
 static const char CPU[] =
-    CORE("8", "0123") "form \"ffree st\" ports none\nform \"fld m32\" ports 1*p89+1*p45+1*p12 slots 1\n"
+    CORE("8", "0123") "form \"ffree st\" ports 1*p5\nform \"fld m32\" ports 1*p89+1*p45+1*p12 slots 1\n"
                       "form \"fld1\" ports 1*p45\nform \"fstp st\" ports 1*p45\n";
 static const struct cast cast[] = {{"popcnt r64, r64", "0"},
                                    {"rorx r64, r64, imm8", "12"},
