@@ -20,6 +20,18 @@ static bool multiplies_tiles(const struct isa_form *form) {
            form->operands[1].reg_class == ISA_REG_TILE;
 }
 
+/* Does it write a register of another kind from a general one? */
+static bool enters(const struct isa_form *form) {
+    bool from = false, to = false;
+    for (unsigned i = 0; i < form->explicit_count; i++) {
+        const struct isa_operand *operand = &form->operands[i];
+        bool is_register = operand->kind == ISA_OPERAND_REG, general = isa_reg_is_gpr(operand->reg_class);
+        from = from || (is_register && general && operand->read);
+        to = to || (is_register && !general && operand->write);
+    }
+    return from && to;
+}
+
 /* The fewest ports of an operation's; 0: none is known. */
 static uint32_t narrowest(const struct core_costs *costs, const struct core_term *terms, unsigned count) {
     const uint32_t memory = costs->load_ports | costs->store_ports;
@@ -56,12 +68,15 @@ static int unit_named(const struct core_costs *costs, const char *name, uint32_t
     return -1;
 }
 
-/* Where no name helps: loads that are slower than their ports share one, other vector forms that are
- * another, what multiplies tiles a third, scalar ones a fourth; a form of which no port is known has one of
- * its own. */
+/* Where no name helps: what goes from general registers to others shares one, loads that are slower than
+ * their ports another, other vector forms that are a third, what multiplies tiles a fourth, scalar ones a
+ * fifth; a form of which no port is known has one of its own. */
 int core_unit_find(const struct core_costs *costs, const struct core_cost *cost, const char *name) {
     if (isnan(cost->unit_cycles)) {
         return -1;
+    }
+    if (name[0] == '\0' && cost->term_count > 0 && enters(&cost->form)) {
+        return CORE_UNIT_ENTRY;
     }
     int named = unit_named(costs, name, narrowest(costs, cost->terms, cost->term_count));
     if (named >= 0) {
