@@ -274,8 +274,10 @@ bool core_ports_usable(const struct res_form *form) {
         return false;
     }
     double slots = isnan(ports->slots) ? form->slots.cycles : ports->slots;
+    bool notes =
+        strstr(form->extension, "X87") != NULL; /* the address, without a slot (probe_usage_slotless) */
     return isnan(slots) || !names_memory(form->syntax) ||
-           (double)ports->uops <= UOPS_OF_A_SLOT * fmax(1.0, round(slots));
+           (double)ports->uops <= UOPS_OF_A_SLOT * fmax(1.0, round(slots)) + notes;
 }
 
 /* The ports of a form between registers: its own, else those of a form as fast that differs in the width of

@@ -525,6 +525,13 @@ static void test_usage_believed(void **state) {
     assert_true(core_ports_usable(&form));
     form.ports.slots = form.slots.cycles = NAN; /* nothing says so */
     assert_true(core_ports_usable(&form));
+    (void)strcpy(form.syntax, "fild m32"); /* notes its address besides */
+    form.ports.slots = 0.86;
+    assert_false(core_ports_usable(&form));
+    (void)strcpy(form.extension, "X87");
+    assert_true(core_ports_usable(&form));
+    form.ports.uops = 4;
+    assert_false(core_ports_usable(&form));
     form.ports.usage[0] = '\0';
     assert_false(core_ports_usable(&form));
 }
