@@ -258,13 +258,14 @@ static void operations_run(struct sim *sim, struct flight *flight, struct plan *
     }
     if (instruction->cost->unit >= 0 && !instruction->idiom) {
         struct core_unit *unit = &sim->units[instruction->cost->unit];
-        double begin = core_unit_take(unit, from, instruction->cost->unit_cycles);
-        flight->delay = begin - from;
+        const double cycles = instruction->cost->unit_cycles;
+        double begin = core_unit_take(unit, from, cycles);
+        /* What takes several in a cycle holds none up that can still begin in it. */
+        flight->delay = core_later(cycles < 1.0 ? floor(begin) - from : begin - from, 0.0);
         if (sim->timeline != NULL) {
-            core_timeline_uop_add(sim->timeline, (struct core_uop){.kind = CORE_UOP_UNIT,
-                                                                   .port = -1,
-                                                                   .begin = begin,
-                                                                   .cycles = instruction->cost->unit_cycles});
+            core_timeline_uop_add(
+                sim->timeline,
+                (struct core_uop){.kind = CORE_UOP_UNIT, .port = -1, .begin = begin, .cycles = cycles});
         }
     }
     flight->started = from + flight->delay;

@@ -12,8 +12,9 @@ enum {
     LEAST_OF_ISSUE = 2, /* readings */
     LEAST_OF_SLOW = 6,
     WIDE_BITS = 512,
-    LOAD_BITS = 64,  /* loads that can begin at any multiple of eight bytes within a line */
-    BURST_SLOTS = 6, /* what has more comes in bursts */
+    LOAD_BITS = 64,        /* loads that can begin at any multiple of eight bytes within a line */
+    BURST_SLOTS = 6,       /* what has more comes in bursts */
+    READINGS_OF_WAITS = 3, /* of which two stand beside few blockers */
 };
 
 void probe_usage_subject_init(struct probe_usage_subject *subject, struct isa_form *form) {
@@ -316,6 +317,10 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
                 alone && subject->slots > BURST_SLOTS && !memory && !ports_within(vectors, class->ports);
             bool waits = probe_usage_delays(subject, map, c) || (wide && subject->delays != 0) || bursts;
             experiment->delays = !experiment->widest && waits;
+            experiment->waits = experiment->delays && !subject->binds_early && !wide;
+            if (experiment->waits) {
+                experiment->least = READINGS_OF_WAITS;
+            }
             experiment->bounds = experiment->delays || wide || (!experiment->widest && subject->holds_unit);
             experiment->based = class->load || experiment->widest;
             if (alone && !memory && (class->ports & vectors) == 0) {

@@ -83,6 +83,7 @@ struct probe_usage_experiment {
                      (no parts) by the operands: nothing at all */
     unsigned wanted; /* so many readings more, together */
     bool rhythms;    /* the form has a load, beside which kernels run in slower rhythms, too */
+    bool waits;      /* beside few blockers what could go elsewhere waits less */
     bool delays;     /* beside its blockers what could go elsewhere waits now and then, and */
     bool bounds;     /* each of its readings is an upper bound: the least that two of them agree on counts */
 };

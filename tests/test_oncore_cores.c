@@ -3,6 +3,7 @@
 #include "oncore/cost_steps.h"
 #include "tests/oncore_table.h"
 
+#define MOV_CX_AX    "\x48\x89\xc1"             /* mov rcx, rax */
 #define ADD_AX_CX    "\x48\x01\xc8"             /* add rax, rcx */
 #define ADD_8_CX     "\x49\x01\xc8"             /* add r8, rcx */
 #define ADD_9_CX     "\x49\x01\xc9"             /* add r9, rcx */
@@ -147,6 +148,23 @@ static void test_units(void **state) {
     assert_about(simulated(&costs, BYTES(MOVSD_1 UCOMISD_1_0)), 1.0);
     load->unit = CORE_UNIT_VECTOR; /* one unit for both is busy for both, and idle for nothing */
     assert_about(simulated(&costs, BYTES(MOVSD_1 UCOMISD_1_0)), 1.5);
+    core_costs_fini(&costs);
+}
+
+/* What takes three in a cycle holds none up that can still begin in it: a chain beside two that begin with
+ * each of its links, and come first, goes on as if it were alone. */
+static void test_a_unit_that_takes_several(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(IMUL_AX_BX), "1*p0123", 1, 3);
+    struct core_cost *multiply = cost_of(&costs, BYTES(IMUL_AX_BX));
+    multiply->unit = CORE_UNIT_SCALAR;
+    multiply->unit_cycles = 1.0 / 3.0;
+    assert_about(simulated(&costs, BYTES(MOV_CX_AX IMUL_CX_BX IMUL_AX_BX)), 3.0);
+    assert_about(simulated(&costs, BYTES(MOV_CX_AX IMUL_CX_BX MOV_CX_AX IMUL_CX_BX IMUL_AX_BX)), 3.0);
+    multiply->unit_cycles = 2.0;
+    assert_about(simulated(&costs, BYTES(MOV_CX_AX IMUL_CX_BX IMUL_AX_BX)), 5.0);
     core_costs_fini(&costs);
 }
 
@@ -626,6 +644,7 @@ int main(void) {
         cmocka_unit_test(test_modified_memory),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_a_unit_that_takes_several),
         cmocka_unit_test(test_stack_sync),
         cmocka_unit_test(test_idiom_of_flags),
         cmocka_unit_test(test_flags),

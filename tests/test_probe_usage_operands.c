@@ -147,6 +147,41 @@ static void test_copies_beside_wide_sets(void **state) {
     }
 }
 
+/* Beside what others wait for, two readings of five have blockers for twice as long as the copies take alone;
+ * and at least these three are taken. Where uops are bound early, or a set holds many ports, all are as ever.
+ */
+static void test_brief_blockers(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t ports;
+        bool early, waits;
+    } sets[] = {{0x7, false, true}, {0x7, true, false}, {ALUS, false, false}};
+    struct isa_form form = form_of("imul r64, r64, imm8");
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        struct core core;
+        core_make(&core);
+        core.map.classes[0].ports = sets[i].ports;
+        core.map.classes[0].width = ports_in(sets[i].ports);
+        struct probe_usage_subject subject;
+        probe_usage_subject_init(&subject, &form);
+        subject.delays = 1;
+        subject.binds_early = sets[i].early;
+        subject.alone = 1.0 / 3;
+        subject.chain = 2.0 / 3;
+        subject.slots = 2;
+        probe_usage_experiments_plan(&subject, &core.map);
+        struct probe_usage_experiment *experiment = of_set(&subject, sets[i].ports);
+        assert_int_equal(experiment->waits, sets[i].waits);
+        assert_int_equal(experiment->least, sets[i].waits ? 3 : 1);
+        for (unsigned number = 0; number < 7; number++) {
+            probe_usage_experiment_size(experiment, &subject, &core.map, PROBE_USAGE_GLANCED, number);
+            bool brief = sets[i].waits && (number % 5 == 1 || number % 5 == 2);
+            assert_true((experiment->blocked[0].uops == 18) == brief);
+            assert_true(brief || experiment->blocked[0].uops > 40);
+        }
+    }
+}
+
 /* What is microcode of vectors has nothing but its loads elsewhere while all their ports are blocked. */
 static void test_blockers_beside_microcode_of_vectors(void **state) {
     (void)state;
@@ -482,6 +517,7 @@ int main(void) {
         cmocka_unit_test(test_who_may_compute_on_alus),
         cmocka_unit_test(test_who_notes_an_address),
         cmocka_unit_test(test_copies_beside_wide_sets),
+        cmocka_unit_test(test_brief_blockers),
         cmocka_unit_test(test_blockers_beside_microcode_of_vectors),
         cmocka_unit_test(test_bursts_of_microcode),
         cmocka_unit_test(test_stores_that_are_seen),
