@@ -186,7 +186,7 @@ static enum ip_status insides_measure(struct probe_port_unions *unions, int only
             double within = (cycles - INSIDE_CYCLES) * width / INSIDE_FEW; /* uops of each */
             if (within >= INSIDE_LEAST && within <= INSIDE_MOST) {
                 pair_note(&unions->pairs, few, many, (struct reading){.exact = width, .at_least = width});
-            } else if (within <= OUTSIDE_MOST) {
+            } else if (within <= OUTSIDE_MOST && unions->pairs.at_least[few][many] <= width) {
                 pair_note(&unions->pairs, few, many, (struct reading){.at_least = width + 1});
             } else if (within >= HINDERS_LEAST) {
                 unions->slows[few][many] = true;
