@@ -53,21 +53,21 @@ static double timely_uops(const struct probe_usage *result, unsigned width) {
     return floor(PROBE_USAGE_CYCLES_MORE * result->cycles * width + UOPS_MORE);
 }
 
-/* Only a load may share the slot of another µop, and a store's address that of its data. All together take no
- * longer than the form does. */
+/* Only a load may share the slot of another µop, and a store's address that of its data. With those of sets
+ * within this one they take no longer than the form does. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
-                               unsigned width) {
-    double placed = 0, computing = 0, most = INFINITY;
+                               uint32_t ports) {
+    double placed = 0, within = 0, most = INFINITY;
     for (unsigned t = 0; t < result->term_count; t++) {
         bool load = probe_usage_is_load(map, result->terms[t].ports);
         placed += load ? 0 : result->terms[t].uops;
-        computing += load || result->terms[t].store ? 0 : result->terms[t].uops;
+        within += ports_within(result->terms[t].ports, ports) ? result->terms[t].uops : 0;
     }
     if (isfinite(result->slots)) {
         most = round(result->slots) - placed;
     }
     if (isfinite(result->cycles)) {
-        most = fmin(most, timely_uops(result, width) - computing);
+        most = fmin(most, timely_uops(result, ports_in(ports)) - within);
     }
     return fmax(most, 0);
 }
@@ -228,13 +228,52 @@ static bool makes_something(const struct isa_form *form, const struct probe_usag
     return number && !found;
 }
 
-/* The blockers' reading, held within what the issue slots leave. What is only loaded needs no uop beside its
- * loads, and they need all the slots that there are no more of. */
+/* Goes what it loads as it is into a register, or into all parts of one? */
+static bool only_moves(const struct isa_form *form) {
+    static const char *const moves[] = {"mov", "vmov", "kmov",  "pop",    "lods",
+                                        "fld", "lddqu", "vlddqu", "vbroadcast", "vpbroadcast"};
+    bool moves_it = false;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        moves_it = moves_it || strncmp(form->mnemonic, moves[i], strlen(moves[i])) == 0;
+    }
+    return moves_it;
+}
+
+/* Has something that works with vectors alone just these ports? */
+static bool vectors_have(const struct probe_portmap *map, uint32_t ports) {
+    bool have = false;
+    for (size_t i = 0; i < map->member_count; i++) {
+        const struct probe_port_member *member = &map->members[i];
+        have = have || (member->class >= 0 && map->classes[member->class].ports == ports &&
+                        probe_usage_is_vectors_alone(member->form));
+    }
+    return have;
+}
+
+/* Does it do no more than load, so that what the widest set seems to have of it is none? It needs all the
+ * slots that there are no more of. */
+static bool loads_alone(const struct isa_form *form, const struct probe_usage *result,
+                        const struct probe_portmap *map, uint32_t ports) {
+    double loads = 0;
+    for (unsigned t = 0; t < result->term_count; t++) {
+        loads += probe_usage_is_load(map, result->terms[t].ports) ? result->terms[t].uops : 0;
+    }
+    const bool moves = only_moves(form);
+    if (probe_usage_computes(form) || makes_something(form, result, map)) {
+        return false;
+    }
+    if (probe_usage_is_vectors_alone(form)) {
+        return (moves || !vectors_have(map, ports)) && round(result->slots) <= uops_of(result);
+    }
+    return moves && round(result->slots) <= loads;
+}
+
+/* The blockers' reading, held within what the issue slots leave. */
 static double widest_count(const struct isa_form *form, const struct probe_usage *result,
-                           const struct probe_portmap *map, unsigned width, double reading) {
-    bool loads_alone = !probe_usage_computes(form) && round(result->slots) <= uops_of(result) &&
-                       !makes_something(form, result, map);
-    return loads_alone ? 0 : fmax(fmin(reading, probe_usage_widest_most(result, map, width)), 0);
+                           const struct probe_portmap *map, uint32_t ports, double reading) {
+    return loads_alone(form, result, map, ports)
+               ? 0
+               : fmax(fmin(reading, probe_usage_widest_most(result, map, ports)), 0);
 }
 
 /* Where readings are upper bounds: a set has no more than any set that holds it. */
@@ -323,7 +362,10 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
         if (probe_usage_is_widest(map, experiment)) {
             double nearest = unit ? ceil(uops - UNIT_ABOVE_WIDEST) : round(uops);
             bool lacks = uops < -WIDEST_LACKS && uops_of(result) <= FEW_UOPS;
-            uops = widest_count(subject->form, result, map, ports_in(experiment->target), nearest);
+            /* A load may share a slot, and needs no room there: the operands say how many there are. */
+            bool load = probe_usage_is_load(map, experiment->target) && isfinite(most);
+            uops = load ? fmax(nearest, 0)
+                        : widest_count(subject->form, result, map, experiment->target, nearest);
             /* Of a unit the slots, which are known, say more. */
             doubtful = !unit && (lacks || fabs(uops - nearest) > 1);
         } else if (bound) {

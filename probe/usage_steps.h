@@ -428,10 +428,10 @@ uint32_t probe_usage_hidden_ports(const struct probe_portmap *map, const struct 
 /* probe/usage_systems.c: sets `ambiguous` of a usage that is told. */
 void probe_usage_systems_ask(const struct isa_form *form, struct probe_usage *result,
                              const struct probe_portmap *map);
-/* µops that issue slots and the throughput leave for the widest set, of `width` ports, whose own reading
+/* µops that issue slots and the throughput leave for the widest set, or one of several, whose own reading
  * counts only within that. Infinite where neither is known. */
 double probe_usage_widest_most(const struct probe_usage *result, const struct probe_portmap *map,
-                               unsigned width);
+                               uint32_t ports);
 /* So much a form may be confined to the ports of an experiment. To those of loads: its loads, by its
  * operands, or by its throughput where that leaves one or none, and what was found on some of these ports.
  * Beside other loads a kernel may run in a slower rhythm, which looks as if it had another. To ports beside

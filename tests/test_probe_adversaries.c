@@ -527,6 +527,44 @@ static void test_vectors_share_the_port_of_jumps(void **state) {
             PROOF_EXACT);
 }
 
+/* Two sets of one port less than instructions are issued: neither holds the uops of all others, and what the
+ * form has elsewhere takes none of their time. */
+static void test_two_widest_sets(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "2"},
+                                       {"shlx r64, r64, r64", "24"},
+                                       {"movsxd r64, r32", "014"},
+                                       {"andn r64, r64, r64", "134"},
+                                       {"vandpd ymm, ymm, ymm", "134"},
+                                       {"vpermd ymm, ymm, ymm", "4"},
+                                       {"vmulpd ymm, ymm, ymm", "14"},
+                                       {"vmaxss xmm, xmm, xmm", "1*p24+1*p014"},
+                                       {"bswap r64", "1*p2+1*p014+1*p134"},
+                                       {"vpabsd ymm, m256", "1*p134+1*p89 slots 1"},
+                                       {"rorx r64, m64, imm8", "1*p24+1*p014+1*p89 slots 2"},
+                                       {"", ""}};
+    all_are(CORE("4", "014") "form \"vmovups ymm, m256\" ports 1*p89\n", cast, 7, 4, PROOF_EXACT);
+}
+
+/* So many loads a cycle: what computes leaves no issue slot for one, and it needs none of its own. */
+static void test_loads_almost_as_fast_as_issue(void **state) {
+    (void)state;
+    static const char core[] =
+        "isaprobe-sim 1\nissue-width 4\nports p0 p1 p2 p7 p8 p9 pA pB\nload-ports p789\n"
+        "store-address-ports pA\nstore-data-ports pB\nform \"sub r64, imm8\" ports 1*p02\n"
+        "form \"j*\" ports 1*p0\nfuse \"sub *\" \"j*\"\nform \"add r64, r64\" ports 1*p02\n"
+        "form \"nop *\" ports none\nform \"nop\" ports none\nform \"mov r64, m64\" ports 1*p789\n"
+        "form \"mov m64, r64\" ports 1*pA+1*pB\n";
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "02"},
+                                       {"mov r32, m32", "1*p789"},
+                                       {"imul r64, m64", "1*p1+1*p02+1*p789"},
+                                       {"cmp r64, m64", "1*p1+1*p789"},
+                                       {"add m64, r64", "1*p02+1*p789+1*pA+1*pB"},
+                                       {"", ""}};
+    all_are(core, cast, 2, 4, PROOF_EXACT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hidden_by_the_issue),
@@ -550,6 +588,8 @@ int main(void) {
         cmocka_unit_test(test_many_issue_slots),
         cmocka_unit_test(test_unknown_sets),
         cmocka_unit_test(test_vectors_share_the_port_of_jumps),
+        cmocka_unit_test(test_two_widest_sets),
+        cmocka_unit_test(test_loads_almost_as_fast_as_issue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
