@@ -228,15 +228,15 @@ static bool makes_something(const struct isa_form *form, const struct probe_usag
     return number && !found;
 }
 
-/* Goes what it loads as it is into a register, or into all parts of one? */
+/* Goes what it loads as it is into a register, or into all parts of one? (MOVBE turns it round.) */
 static bool only_moves(const struct isa_form *form) {
-    static const char *const moves[] = {"mov", "vmov", "kmov",  "pop",    "lods",
+    static const char *const moves[] = {"mov", "vmov",  "kmov",   "pop",        "lods",
                                         "fld", "lddqu", "vlddqu", "vbroadcast", "vpbroadcast"};
     bool moves_it = false;
     for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
         moves_it = moves_it || strncmp(form->mnemonic, moves[i], strlen(moves[i])) == 0;
     }
-    return moves_it;
+    return moves_it && strcmp(form->mnemonic, "movbe") != 0;
 }
 
 /* Has something that works with vectors alone just these ports? */
