@@ -135,9 +135,9 @@ static void map_tell(const struct cli_command *command, const struct probe_portm
     if (map->solutions > 1) {
         cli_message(command->name,
                     "%s%u systems of sets explain what was measured: time alone cannot tell which is true",
-                    map->more_solutions ? "more than " : "", map->solutions);
+                    map->more_solutions != PROBE_PORTSET_NO_MORE ? "more than " : "", map->solutions);
     }
-    if (map->solutions == 1 && map->more_solutions) {
+    if (map->solutions == 1 && map->more_solutions != PROBE_PORTSET_NO_MORE) {
         cli_message(
             command->name,
             "the search for systems of sets was broken off: others, and smaller ones, may explain what "

@@ -34,7 +34,7 @@ void probe_portmap_fini(struct probe_portmap *map) {
 }
 
 bool probe_portmap_is_ambiguous(const struct probe_portmap *map) {
-    return map->solutions > 1 || map->more_solutions;
+    return map->solutions > 1 || map->more_solutions != PROBE_PORTSET_NO_MORE;
 }
 
 const char *probe_ports_print(const struct probe_portmap *map, uint32_t ports, char *buffer) {

@@ -54,9 +54,9 @@ struct probe_portmap {
     struct probe_port_class classes[PROBE_PORTSET_CLASSES];
     unsigned class_count;
     unsigned port_count;
-    unsigned solutions;  /* so many set systems explain the measurements (the first is taken). Where the issue
-                            width hides how many ports classes have together, larger ones are among them */
-    bool more_solutions; /* and others, or the search was broken off */
+    unsigned solutions; /* so many set systems explain the measurements (the first is taken). Where the issue
+                           width hides how many ports classes have together, larger ones are among them */
+    enum probe_portset_more more_solutions;     /* and others, or the search was broken off */
     struct probe_portset_solution alternatives; /* the first `solutions`; ports that the first one lacks are
                                                    behind its own */
     double issue_width;
@@ -84,8 +84,8 @@ IP_CHECK enum ip_status probe_portmap_measure(const struct hx_meter *meter, stru
 bool probe_portmap_is_ambiguous(const struct probe_portmap *map);
 
 /* May this class's, whatever the ports are called? Classes of which it says no have their sets together: any
- * mix of them takes the same time in each system. With `more_solutions` no set is certain, but that those of
- * loads and stores are found apart from all others. */
+ * mix of them takes the same time in each system. With PROBE_PORTSET_MORE no set is certain, but that those
+ * of loads and stores are found apart from all others. */
 bool probe_port_class_is_ambiguous(const struct probe_portmap *map, unsigned number);
 
 /* Names the ports of all systems (`alternatives`) so that classes with as many members as possible have the

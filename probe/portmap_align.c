@@ -179,6 +179,6 @@ bool probe_port_class_is_ambiguous(const struct probe_portmap *map, unsigned num
         same_kind = same_kind || (differs && is_memory(map, c) == memory);
     }
     /* Who saw no other system, but broke the search off, did so among the sets that compute. */
-    bool more = map->more_solutions && (same_kind || (!any && !memory));
+    bool more = map->more_solutions == PROBE_PORTSET_MORE && (same_kind || (!any && !memory));
     return map->classes[number].contradicted || set_differs(map, number) || more;
 }

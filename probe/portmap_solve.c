@@ -29,9 +29,9 @@ static void problem_make(const struct probe_port_unions *unions, const unsigned 
         const struct probe_portset_triple *triple = &unions->tried[i];
         int a = position_of(classes, count, triple->a), b = position_of(classes, count, triple->b);
         int c = position_of(classes, count, triple->c);
-        if (triple->ports != 0 && a >= 0 && b >= 0 && c >= 0) {
-            problem->triples[problem->triple_count++] =
-                (struct probe_portset_triple){(uint8_t)a, (uint8_t)b, (uint8_t)c, triple->ports};
+        if (triple->at_least != 0 && a >= 0 && b >= 0 && c >= 0) {
+            problem->triples[problem->triple_count++] = (struct probe_portset_triple){
+                (uint8_t)a, (uint8_t)b, (uint8_t)c, triple->ports, triple->at_least};
         }
     }
 }
@@ -130,7 +130,7 @@ static bool same_in_all(const struct probe_portset_solution *solution, unsigned 
             return false;
         }
     }
-    return !solution->more;
+    return solution->more != PROBE_PORTSET_MORE;
 }
 
 /* Classes of different worlds meet in no kernel; their sets may turn out to be equal nevertheless. */
@@ -186,64 +186,49 @@ static bool system_join(const struct part *core, unsigned core_system, const str
     return behind <= PROBE_PORTSET_PORTS;
 }
 
+static void system_add(struct probe_portset_solution *all, const struct part *core, unsigned core_system,
+                       const struct part *memory, unsigned memory_system) {
+    uint32_t sets[PROBE_PORTSET_CLASSES];
+    if (!system_join(core, core_system, memory, memory_system, sets)) {
+        all->more = PROBE_PORTSET_MORE;
+        return;
+    }
+    memcpy(all->sets[all->count++], sets, sizeof sets);
+}
+
+static enum probe_portset_more more_of(enum probe_portset_more one, enum probe_portset_more other) {
+    bool any = one == PROBE_PORTSET_MORE || other == PROBE_PORTSET_MORE;
+    return any ? PROBE_PORTSET_MORE : one != PROBE_PORTSET_NO_MORE ? one : other;
+}
+
 /* Puts the two parts together: each system of one with each of the other, those that differ least from the
- * first before all others. */
+ * first before all others; or, where they are more than are kept, each at least once. */
 static void solutions_join(struct probe_portmap *map, const struct part *core, const struct part *memory) {
     struct probe_portset_solution *all = &map->alternatives;
     const unsigned cores = core->solution.count;
     const unsigned memories = memory->count > 0 ? memory->solution.count : 1;
+    const bool too_many = cores * memories > PROBE_PORTSET_SOLUTIONS;
     memset(all, 0, sizeof *all);
     all->ports = core->solution.ports + memory->solution.ports;
-    all->more = core->solution.more || memory->solution.more;
-    for (unsigned apart = 0; apart + 1 < cores + memories; apart++) {
+    all->more = more_of(more_of(core->solution.more, memory->solution.more),
+                        too_many ? PROBE_PORTSET_MORE_ALIKE : PROBE_PORTSET_NO_MORE);
+    for (unsigned s = 0; too_many && (s < cores || s < memories); s++) {
+        system_add(all, core, s < cores ? s : 0, memory, s < memories ? s : 0);
+    }
+    for (unsigned apart = 0; !too_many && apart + 1 < cores + memories; apart++) {
         for (unsigned s = 0; s < cores && s <= apart; s++) {
-            uint32_t sets[PROBE_PORTSET_CLASSES];
-            if (apart - s >= memories) {
-                continue;
+            if (apart - s < memories) {
+                system_add(all, core, s, memory, apart - s);
             }
-            if (all->count == PROBE_PORTSET_SOLUTIONS || !system_join(core, s, memory, apart - s, sets)) {
-                all->more = true;
-                continue;
-            }
-            memcpy(all->sets[all->count++], sets, sizeof sets);
         }
     }
 }
 
-/* Two classes of which nothing but the issue width says that they have no more ports together: in the
- * smallest system they share some. Makes it a condition of the problem that they share one less, if that
- * leaves a solution. */
-static bool hidden_widen(struct probe_portset_problem *problem, double issue_width,
-                         struct probe_portset_solution *wider) {
-    static const double spare = 0.5; /* a port less than the issue width is seen */
-    for (unsigned a = 0; a < problem->count; a++) {
-        for (unsigned b = a + 1; b < problem->count; b++) {
-            unsigned ports = (unsigned)__builtin_popcount(wider->sets[0][a] | wider->sets[0][b]);
-            struct probe_portset_problem more = *problem;
-            unsigned ignored = 0;
-            more.at_least[a][b] = more.at_least[b][a] = (uint8_t)(ports + 1);
-            if (problem->together[a][b] == 0 && problem->at_least[a][b] >= issue_width - spare &&
-                ports < (unsigned)problem->width[a] + problem->width[b] &&
-                probe_portset_solve(&more, wider, &ignored)) {
-                *problem = more;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Of the larger systems in which classes share less than in the smallest, behind the issue width, one for
- * each port. Time alone does not tell which is true. */
 static void hidden_add(const struct probe_port_unions *unions, const unsigned *classes, unsigned count,
                        struct probe_portset_solution *solution) {
     struct probe_portset_problem problem;
-    struct probe_portset_solution wider = *solution;
     problem_make(unions, classes, count, &problem);
-    while (solution->count < PROBE_PORTSET_SOLUTIONS &&
-           hidden_widen(&problem, unions->mapper->map->issue_width, &wider)) {
-        memcpy(solution->sets[solution->count++], wider.sets[0], sizeof wider.sets[0]);
-    }
+    probe_port_hidden_add(&problem, unions->mapper->map->issue_width, solution);
 }
 
 static enum ip_status core_solve(struct probe_port_unions *unions, const unsigned *core, unsigned count,

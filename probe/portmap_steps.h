@@ -82,8 +82,9 @@ enum {
 /* What was read of them. */
 struct probe_port_unions {
     const struct probe_mapper *mapper;
-    struct probe_portset_problem pairs;                    /* over all classes; no triples */
-    struct probe_portset_triple tried[PROBE_PORT_TRIPLES]; /* ports 0: measured, but it says nothing */
+    struct probe_portset_problem pairs; /* over all classes; no triples */
+    struct probe_portset_triple
+        tried[PROBE_PORT_TRIPLES]; /* ports 0: measured, but it says no more than at_least */
     unsigned tried_count;
     bool again[PROBE_PORTSET_CLASSES]; /* pairs with it were measured a second time */
     /* [a][b]: beside b's blocker a takes more than one uop can. */
@@ -109,6 +110,12 @@ void probe_port_unions_settle(struct probe_port_unions *unions);
 void probe_port_unions_drop(struct probe_port_unions *unions, unsigned gone, const char *why);
 /* Nothing is known any more of what the class shares with others. */
 void probe_port_unions_forget(struct probe_port_unions *unions, unsigned number);
+
+/* probe/portmap_hidden.c: adds larger systems of sets, in which classes share less than in the smallest,
+ * behind the issue width. `systems`: the smallest that solve the problem; any others than those that are then
+ * kept are said to be there. */
+void probe_port_hidden_add(const struct probe_portset_problem *problem, double issue_width,
+                           struct probe_portset_solution *systems);
 
 /* probe/portmap_solve.c: measures unions of classes and solves for their ports. */
 IP_CHECK enum ip_status probe_port_sets_find(const struct probe_mapper *mapper, struct ip_error *err);

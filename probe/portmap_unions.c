@@ -385,7 +385,7 @@ unsigned probe_port_triples_choose(struct probe_port_unions *unions, const unsig
                                   : triple_open(unions, classes[a], classes[b], classes[c]);
                 if (wanted && !triple_tried(unions, classes[a], classes[b], classes[c])) {
                     unions->tried[unions->tried_count++] = (struct probe_portset_triple){
-                        (uint8_t)classes[a], (uint8_t)classes[b], (uint8_t)classes[c], 0};
+                        (uint8_t)classes[a], (uint8_t)classes[b], (uint8_t)classes[c], 0, 0};
                 }
             }
         }
@@ -429,6 +429,7 @@ enum ip_status probe_port_triples_measure(struct probe_port_unions *unions, unsi
             double together = instances[i] / probe_mix_cycles(&batch, slots[i]);
             struct reading reading = union_read(map, classes, 3, together);
             triple->ports = (uint8_t)(reading.exact >= pairs_least(unions, triple) ? reading.exact : 0);
+            triple->at_least = (uint8_t)reading.at_least;
         }
     }
     probe_batch_fini(&batch);
@@ -445,7 +446,7 @@ void probe_port_unions_forget(struct probe_port_unions *unions, unsigned number)
     for (unsigned i = 0; i < unions->tried_count; i++) {
         struct probe_portset_triple *triple = &unions->tried[i];
         if (triple->a == number || triple->b == number || triple->c == number) {
-            triple->ports = 0;
+            triple->ports = triple->at_least = 0;
         }
     }
 }

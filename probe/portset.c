@@ -56,7 +56,9 @@ static bool triples_agree(const struct search *search, unsigned class, uint32_t 
                 complete = false;
             }
         }
-        if (concerned && complete && bits(all) != triple->ports) {
+        const unsigned ports = bits(all);
+        if (concerned && complete &&
+            ((triple->ports != 0 && ports != triple->ports) || ports < triple->at_least)) {
             return false;
         }
     }
@@ -66,7 +68,7 @@ static bool triples_agree(const struct search *search, unsigned class, uint32_t 
 static void solution_keep(struct search *search) {
     struct probe_portset_solution *solution = search->solution;
     if (solution->count == PROBE_PORTSET_SOLUTIONS) {
-        solution->more = true;
+        solution->more = PROBE_PORTSET_MORE;
         return;
     }
     memcpy(solution->sets[solution->count++], search->sets, sizeof search->sets);
@@ -77,7 +79,7 @@ static void class_place(struct search *search, unsigned depth);
 /* Takes `left` more ports for the class from cells[at..count); `set` is what it has. */
 static void cells_choose(struct search *search, unsigned depth, const uint32_t *cells, unsigned count,
                          unsigned at, unsigned left, uint32_t set) {
-    if (search->solution->more || ++search->steps > STEPS_MAX) {
+    if (search->solution->more != PROBE_PORTSET_NO_MORE || ++search->steps > STEPS_MAX) {
         return;
     }
     unsigned class = search->order[depth];
@@ -169,7 +171,7 @@ bool probe_portset_solve(const struct probe_portset_problem *problem, struct pro
         class_place(&search, 0);
         cut = cut || search.steps > STEPS_MAX;
     }
-    found.more = found.more || cut;
+    found.more = cut ? PROBE_PORTSET_MORE : found.more;
     if (found.count == 0) {
         *conflict = search.order[search.deepest < problem->count ? search.deepest : 0];
         return false;

@@ -18,9 +18,17 @@ enum {
     PROBE_PORTSET_SOLUTIONS = 8, /* alternatives that are kept */
 };
 
+/* Are there other systems than those that are kept? */
+enum probe_portset_more {
+    PROBE_PORTSET_NO_MORE,
+    PROBE_PORTSET_MORE,       /* and any class's set may be another in these */
+    PROBE_PORTSET_MORE_ALIKE, /* but no class's whose set is the same in all that are kept */
+};
+
 struct probe_portset_triple {
     uint8_t a, b, c;
-    uint8_t ports; /* |A u B u C| */
+    uint8_t ports;    /* |A u B u C|; 0: not known */
+    uint8_t at_least; /* it is no smaller; 0: nothing is known */
 };
 
 struct probe_portset_problem {
@@ -34,9 +42,9 @@ struct probe_portset_problem {
 };
 
 struct probe_portset_solution {
-    unsigned ports; /* used in all */
-    unsigned count; /* solutions kept */
-    bool more;      /* there are others with as few ports */
+    unsigned ports;               /* used in all */
+    unsigned count;               /* solutions kept */
+    enum probe_portset_more more; /* by probe_portset_solve: others with as few ports; never _ALIKE */
     uint32_t sets[PROBE_PORTSET_SOLUTIONS]
                  [PROBE_PORTSET_CLASSES]; /* bit p of sets[s][i]: class i may use port p */
 };

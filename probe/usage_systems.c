@@ -142,7 +142,7 @@ const char *probe_usage_print_all(const struct probe_portmap *map, const struct 
     struct readable readable;
     struct probe_usage system = *usage;
     char text[PROBE_USAGE_TEXT];
-    bool more = map->more_solutions;
+    bool more = map->more_solutions != PROBE_PORTSET_NO_MORE;
     size_t used = strlen(probe_usage_print(map, usage, buffer));
     if (!usage->ambiguous) {
         return buffer;

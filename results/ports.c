@@ -143,6 +143,13 @@ static void notes_get(struct probe_portmap *map, const char *text) {
     }
 }
 
+/* A number that a later version wrote is of systems that may differ in anything. */
+static enum probe_portset_more more_of(int number) {
+    return number == PROBE_PORTSET_NO_MORE || number == PROBE_PORTSET_MORE_ALIKE
+               ? (enum probe_portset_more)number
+               : PROBE_PORTSET_MORE;
+}
+
 static enum ip_status map_get(struct res_store *store, struct probe_portmap *map, bool *found,
                               struct ip_error *err) {
     struct res_binder binder;
@@ -159,7 +166,7 @@ static enum ip_status map_get(struct res_store *store, struct probe_portmap *map
         map->port_count = (unsigned)strlen(map->names);
         map->issue_width = res_column_real(at, 2);
         map->solutions = (unsigned)sqlite3_column_int(at, 3);
-        map->more_solutions = sqlite3_column_int(at, 4) != 0;
+        map->more_solutions = more_of(sqlite3_column_int(at, 4));
         notes_get(map, (const char *)sqlite3_column_text(at, 5));
         map->kernels = (size_t)sqlite3_column_int64(at, 6);
         (void)sqlite3_reset(at);

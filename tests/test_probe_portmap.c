@@ -397,7 +397,7 @@ static void test_ambiguous(void **state) {
     const struct probe_portmap *map = &machine.map;
     assert_false(map->halves || map->meet);
     assert_int_equal(map->solutions, 2);
-    assert_false(map->more_solutions);
+    assert_int_equal(map->more_solutions, PROBE_PORTSET_NO_MORE);
     long narrow = class_of(map, cast[2].form) - map->classes,
          wide = class_of(map, cast[3].form) - map->classes;
     assert_true(narrow != wide);
@@ -457,6 +457,16 @@ static void is_ambiguous_with_truth(const char *core, const struct cast *cast, c
     machine_close(&machine);
 }
 
+/* Nothing but three sets together shows that the system is no smaller, and they are as fast as instructions
+ * are issued. */
+static void test_triples_behind_the_issue(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"shlx r64, r64, r64", "245"},   {"movsxd r64, r32", "0235"},
+                                       {"pdep r64, r64, r64", "035"},   {"vaddpd ymm, ymm, ymm", "125"},
+                                       {"vandpd ymm, ymm, ymm", "345"}, {"", ""}};
+    recovers(CORE("6", "0235"), cast);
+}
+
 /* Two clusters with more ports than issue slots: the smallest system lets them share some, and larger ones
  * explain the readings as well. */
 static void test_unions_behind_the_issue(void **state) {
@@ -493,7 +503,7 @@ static void test_unions_behind_the_issue(void **state) {
     machine_open_mapped(&machine, CORE("8", "0123"), five, "");
     map_is(&machine.map, five);
     assert_false(probe_portmap_is_ambiguous(&machine.map));
-    machine.map.more_solutions = true; /* a search that was broken off found one */
+    machine.map.more_solutions = PROBE_PORTSET_MORE; /* a search that was broken off found one */
     assert_true(probe_portmap_is_ambiguous(&machine.map));
     for (unsigned c = 0; c < machine.map.class_count; c++) {
         const struct probe_port_class *class = &machine.map.classes[c];
@@ -603,7 +613,7 @@ static void test_contradiction_stays_alone(void **state) {
     struct machine machine;
     machine_open_mapped(&machine, core, cast, "");
     unsigned contradicted = 0;
-    assert_false(machine.map.more_solutions);
+    assert_int_equal(machine.map.more_solutions, PROBE_PORTSET_NO_MORE);
     for (unsigned c = 0; c < machine.map.class_count; c++) {
         contradicted += machine.map.classes[c].contradicted;
         assert_true(machine.map.classes[c].contradicted == probe_port_class_is_ambiguous(&machine.map, c));
@@ -744,6 +754,7 @@ int main(void) {
         cmocka_unit_test(test_ambiguous),
         cmocka_unit_test(test_contradiction_stays_alone),
         cmocka_unit_test(test_unions_behind_the_issue),
+        cmocka_unit_test(test_triples_behind_the_issue),
         cmocka_unit_test(test_no_one_uop_form),
         cmocka_unit_test(test_wide_vectors_meet),
         cmocka_unit_test(test_removed_moves),

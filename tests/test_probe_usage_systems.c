@@ -91,11 +91,13 @@ static void test_of_what_kind(void **state) {
     system_set(&map, 0, one);
     map.classes[2].load = map.classes[3].store = true;
     ambiguous_are(&map, 0);
-    map.more_solutions = true; /* the search was broken off */
+    map.more_solutions = PROBE_PORTSET_MORE; /* the search was broken off */
     ambiguous_are(&map, 0x3);
     system_set(&map, 1, other); /* more than are kept, of those that differ in stores */
     ambiguous_are(&map, 0xc);
-    map.more_solutions = false;
+    map.more_solutions = PROBE_PORTSET_MORE_ALIKE;
+    ambiguous_are(&map, 0x8);
+    map.more_solutions = PROBE_PORTSET_NO_MORE;
     ambiguous_are(&map, 0x8);
     map.classes[0].contradicted = true;
     ambiguous_are(&map, 0x9);
