@@ -48,8 +48,9 @@ struct probe_usage {
     bool reconciled;        /* set by set the counts contradict each other: these terms fit all readings */
     bool slower;            /* than its ports: an unpipelined unit, or a dependence */
     uint32_t hidden_ports;  /* 0, or the ports of one of the terms, of which time says only how many uops it
-                               has  at most: where a core has as many ports as issue slots, a uop that may go
-                               to  any  of them costs what its issue slot costs */
+                               has at most: where a core has as many ports as issue slots, a uop that may go to
+                               any of them, or of so many of them if they are more, costs what its issue slot
+                               costs */
     double hidden_most; /* uops of that term at most; it has the likeliest number, or is left out at 0. With
                            hidden_ports 0: uops at most that may go to a set which is not in the map, for
                            the issue width hides it altogether, and have no term */

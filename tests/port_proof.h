@@ -105,12 +105,13 @@ static inline bool proof_writes_memory(const struct isa_form *form) {
 /* What of a row the issue width hides, as a usage says. */
 struct proof_hidden {
     uint32_t ports; /* what may go to all of these; or, */
-    unsigned width; /* unless 0, to so many */
+    unsigned width; /* unless 0, to so many, of these if there are any */
 };
 
 static inline bool proof_is_hidden(const struct proof_hidden *hidden, uint32_t ports) {
+    bool among = hidden->ports == 0 || (ports & ~hidden->ports) == 0;
     return (hidden->ports != 0 && (hidden->ports & ~ports) == 0) ||
-           (hidden->width != 0 && (unsigned)__builtin_popcount(ports) >= hidden->width);
+           (hidden->width != 0 && among && (unsigned)__builtin_popcount(ports) >= hidden->width);
 }
 
 static inline unsigned proof_hidden_uops(const struct hx_sim_row *row, const struct proof_hidden *hidden) {
@@ -162,9 +163,9 @@ static inline enum proof_result proof_judge(const struct hx_sim_description *d,
         return PROOF_MARKED;
     }
     struct probe_usage its = *usage;
-    const bool unseen = usage->hidden_most > 0 && usage->hidden_ports == 0;
+    const bool hides = usage->hidden_most > 0;
     const struct proof_hidden hidden = {proof_translate(pairs, usage->hidden_ports),
-                                        unseen ? (unsigned)round(map->issue_width) : 0};
+                                        hides ? (unsigned)round(map->issue_width) : 0};
     if ((usage->ambiguous && !probe_usage_in_system(map, form, usage, pairs->system, its.terms)) ||
         !proof_terms_equal(d, row, form, pairs, &its, &hidden) ||
         proof_hidden_uops(row, &hidden) > usage->hidden_most) {

@@ -113,6 +113,26 @@ static void test_hidden_by_the_issue(void **state) {
             6, 4, PROOF_EXACT);
 }
 
+/* More ports than issue slots: sets of fewer than all are hidden, too. */
+static void test_hidden_among_more(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"popcnt r64, r64", "1"},
+                                       {"shlx r64, r64, r64", "06"},
+                                       {"andn r64, r64, r64", "15"},
+                                       {"bzhi r64, r64, r64", "02"},
+                                       {"test r64, r64", "0156"},
+                                       {"bswap r64", "1*p0156"},
+                                       {"xadd r64, r64", "1*p01256+1*p06"},
+                                       {"", ""}};
+    struct trial trial;
+    trial_run(&trial, CORE("4", "0156"), cast, 5, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(result_of(&trial, i), PROOF_AMBIGUOUS);
+        assert_non_null(strstr(trial.usages[i].why, "0 to 1 uops may go to any of 4 ports or more, of 5"));
+    }
+    trial_end(&trial);
+}
+
 /* Nothing of general registers has fewer ports than instructions are issued: their set is in no map, and a
  * form for which no ports were found may use it. What works with vectors alone does not. */
 static void test_unseen_set(void **state) {
@@ -569,6 +589,7 @@ static void test_loads_almost_as_fast_as_issue(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hidden_by_the_issue),
+        cmocka_unit_test(test_hidden_among_more),
         cmocka_unit_test(test_unseen_set),
         cmocka_unit_test(test_nothing_hidden),
         cmocka_unit_test(test_mmx_ties_no_cluster),
