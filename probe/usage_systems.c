@@ -61,13 +61,15 @@ static bool is_open(const struct probe_portmap *map, const struct readable *read
     return class >= 0 && probe_port_class_is_ambiguous(map, (unsigned)class);
 }
 
-/* Which µops are counted within which sets must be the same in both systems. */
+/* Which µops are counted within which sets must be the same in both systems. None are within what is hidden.
+ */
 static bool same_nesting(const struct probe_usage *usage, const struct probe_usage_term *terms) {
     bool same = true;
     for (unsigned a = 0; a < usage->term_count; a++) {
         for (unsigned b = 0; b < usage->term_count; b++) {
+            bool hidden = usage->terms[b].ports == usage->hidden_ports;
             bool here = ports_within(usage->terms[a].ports, usage->terms[b].ports);
-            same = same && here == ports_within(terms[a].ports, terms[b].ports);
+            same = same && (hidden || here == ports_within(terms[a].ports, terms[b].ports));
         }
     }
     return same;

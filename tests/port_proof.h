@@ -104,14 +104,12 @@ static inline bool proof_writes_memory(const struct isa_form *form) {
 
 /* What of a row the issue width hides, as a usage says. */
 struct proof_hidden {
-    uint32_t ports; /* what may go to all of these; or, */
-    unsigned width; /* unless 0, to so many, of these if there are any */
+    unsigned term;  /* that has it; PROBE_USAGE_TERMS: none has */
+    unsigned width; /* what may go to so many or more; 0: nothing is hidden */
 };
 
 static inline bool proof_is_hidden(const struct proof_hidden *hidden, uint32_t ports) {
-    bool among = hidden->ports == 0 || (ports & ~hidden->ports) == 0;
-    return (hidden->ports != 0 && (hidden->ports & ~ports) == 0) ||
-           (hidden->width != 0 && among && (unsigned)__builtin_popcount(ports) >= hidden->width);
+    return hidden->width != 0 && (unsigned)__builtin_popcount(ports) >= hidden->width;
 }
 
 static inline unsigned proof_hidden_uops(const struct hx_sim_row *row, const struct proof_hidden *hidden) {
@@ -129,7 +127,7 @@ static inline bool proof_terms_equal(const struct hx_sim_description *d, const s
                                      const struct probe_usage *usage, const struct proof_hidden *hidden) {
     unsigned matched = 0, terms = 0;
     for (unsigned t = 0; t < usage->term_count; t++) {
-        terms += hidden->ports == 0 || proof_translate(pairs, usage->terms[t].ports) != hidden->ports;
+        terms += t != hidden->term;
     }
     for (unsigned i = 0; i < row->uops_count; i++) {
         uint32_t ports = row->uops[i].ports;
@@ -164,8 +162,10 @@ static inline enum proof_result proof_judge(const struct hx_sim_description *d,
     }
     struct probe_usage its = *usage;
     const bool hides = usage->hidden_most > 0;
-    const struct proof_hidden hidden = {proof_translate(pairs, usage->hidden_ports),
-                                        hides ? (unsigned)round(map->issue_width) : 0};
+    struct proof_hidden hidden = {PROBE_USAGE_TERMS, hides ? (unsigned)round(map->issue_width) : 0};
+    for (unsigned t = 0; t < usage->term_count && usage->hidden_ports != 0; t++) {
+        hidden.term = usage->terms[t].ports == usage->hidden_ports ? t : hidden.term;
+    }
     if ((usage->ambiguous && !probe_usage_in_system(map, form, usage, pairs->system, its.terms)) ||
         !proof_terms_equal(d, row, form, pairs, &its, &hidden) ||
         proof_hidden_uops(row, &hidden) > usage->hidden_most) {

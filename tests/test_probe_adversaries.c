@@ -99,7 +99,7 @@ static void test_hidden_by_the_issue(void **state) {
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(result_of(&trial, i), PROOF_AMBIGUOUS);
         assert_true(trial.usages[i].hidden_most == 1);
-        assert_non_null(strstr(trial.usages[i].why, "0 to 1 uops may go to any of 4 ports"));
+        assert_non_null(strstr(trial.usages[i].why, "0 to 1 uops may go to any of 4 ports or more"));
     }
     /* What is likely is printed: the load of "mov" feeds nothing that computes. */
     assert_int_equal(trial.usages[0].term_count, 1);
@@ -128,7 +128,7 @@ static void test_hidden_among_more(void **state) {
     trial_run(&trial, CORE("4", "0156"), cast, 5, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(result_of(&trial, i), PROOF_AMBIGUOUS);
-        assert_non_null(strstr(trial.usages[i].why, "0 to 1 uops may go to any of 4 ports or more, of 5"));
+        assert_non_null(strstr(trial.usages[i].why, "0 to 1 uops may go to any of 4 ports or more"));
     }
     trial_end(&trial);
 }
