@@ -117,11 +117,20 @@ static bool set_is_unseen(const struct isa_form *form, double slots, const struc
     return unseen;
 }
 
+/* Where its slots are not known it has no more than are issued in the time that it takes. */
+static double slots_most(const struct probe_usage *result, const struct probe_portmap *map) {
+    if (isfinite(result->slots)) {
+        return round(result->slots);
+    }
+    double timely = PROBE_USAGE_CYCLES_MORE * result->cycles * map->issue_width;
+    return isfinite(timely) ? floor(timely) : 0;
+}
+
 void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *result,
                               const struct probe_portmap *map) {
     const bool unseen = set_is_unseen(form, result->slots, map);
     const uint32_t ports = unseen ? 0 : probe_usage_hidden_ports(map, form);
-    double free_slots = isfinite(result->slots) ? round(result->slots) : 0, loads = 0;
+    double free_slots = slots_most(result, map), loads = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
         bool load = probe_usage_is_load(map, result->terms[t].ports);
         loads += load ? result->terms[t].uops : 0;
@@ -138,7 +147,7 @@ void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *r
                        "0 to %.0f uops may go to ports that the issue width hides", free_slots);
         return;
     }
-    if (likely > 0) {
+    if (likely > 0 && isfinite(result->slots)) {
         result->terms[result->term_count++] = (struct probe_usage_term){.ports = ports, .uops = likely};
     }
     /* Those that are known are not all, perhaps, nor need it be all of them. */

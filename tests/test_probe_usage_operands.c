@@ -330,6 +330,25 @@ static void test_flags_need_a_port(void **state) {
     }
 }
 
+/* Where the issue slots are not known either, the time that it takes bounds what they hide. */
+static void test_hidden_without_slots(void **state) {
+    (void)state;
+    static const double cycles[] = {0.5, 0.1, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        struct core core;
+        core_make(&core);
+        struct isa_form form = form_of("bswap r64"), fast = form_of("add r64, r64");
+        core.map.issue_width = 6;
+        core.members[1] = (struct probe_port_member){
+            .form = &fast, .class = -1, .cycles = 0.125, .world = PROBE_PORTS_SCALAR};
+        struct probe_usage usage = {.slots = NAN, .cycles = cycles[i]};
+        probe_usage_hidden_infer(&form, &usage, &core.map);
+        assert_true(usage.hidden_most == (i == 0 ? 3 : 0));
+        assert_int_equal(usage.hidden_ports, i == 0 ? ALUS : 0);
+        assert_int_equal(usage.term_count, 0);
+    }
+}
+
 /* What makes a value for a general register and takes longer than its slots has a port somewhere. */
 static void test_values_need_a_port(void **state) {
     (void)state;
@@ -525,6 +544,7 @@ int main(void) {
         cmocka_unit_test(test_flags_need_a_port),
         cmocka_unit_test(test_slots_beside_memory),
         cmocka_unit_test(test_values_need_a_port),
+        cmocka_unit_test(test_hidden_without_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
