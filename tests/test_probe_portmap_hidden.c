@@ -41,9 +41,11 @@ static struct core core_draw(struct ip_random *random) {
     struct core core = {.issue = 3 + (unsigned)ip_random_below(random, 5)};
     const unsigned ports = 4 + (unsigned)ip_random_below(random, 6);
     for (unsigned c = 0; c < CLASSES;) {
-        uint32_t set = (uint32_t)ip_random_below(random, UINT64_C(1) << ports);
-        set &= (uint32_t)ip_random_below(random, UINT64_C(1) << ports) |
-               (uint32_t)ip_random_below(random, UINT64_C(1) << ports);
+        uint32_t drawn[3];
+        for (unsigned i = 0; i < 3; i++) {
+            drawn[i] = (uint32_t)ip_random_below(random, UINT64_C(1) << ports);
+        }
+        const uint32_t set = drawn[0] & (drawn[1] | drawn[2]);
         bool fresh = set != 0 && size(set) < core.issue;
         for (unsigned other = 0; other < c; other++) {
             fresh = fresh && core.sets[other] != set;
