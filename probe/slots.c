@@ -287,7 +287,8 @@ static double mix_read(const struct session *session, const struct isa_form *for
     size_t first = session->bases[mixes->fine][mix_nops(session, mixes, m)];
     const struct hx_stat *base = kernels_median(&stats[first], kernels_of(mixes, NULL));
     const struct hx_stat *stat = kernels_median(&stats[mixes->slots[m]], kernels_of(mixes, form));
-    if (session->sparse && base->cycles * session->width > SPARSE_BASE * mix_nops(session, mixes, m)) {
+    if (session->sparse && stat_ok(base) &&
+        base->cycles * session->width > SPARSE_BASE * mix_nops(session, mixes, m)) {
         return NAN;
     }
     const struct hx_stat *worse = !stat_ok(stat) || stat_ok(base) ? stat : base;
@@ -458,9 +459,20 @@ static bool sparse_denies(const struct mixes *mixes, const struct probe_slots *f
            mixes->seen[mixes->seen_count - 1].slots < found->slots - SAME_SLOTS_OF_ALL / SPARSE;
 }
 
+/* A look that noise spoiled confirms what it does not undercut. Else nobody knows how much less it would have
+ * been, or whether there is a number after all. */
+static bool sparse_is_spoilt(const struct probe_slots *sparse, const struct probe_slots *found) {
+    bool doubtful = sparse->verdict == HX_VERDICT_UNSTABLE || sparse->verdict == HX_VERDICT_DISTURBED;
+    return doubtful && (!sparse->measured || sparse_is_better(sparse, found));
+}
+
 /* Of two looks at a form, among some NOPs and among more. */
 static void sparse_take(const struct mixes *mixes, const struct probe_slots *sparse,
                         struct probe_slots *found) {
+    if (sparse_is_spoilt(sparse, found)) {
+        found->verdict = sparse->verdict;
+        (void)snprintf(found->why, sizeof found->why, "%.80s, among more NOPs", sparse->why);
+    }
     if (sparse->verdict != HX_VERDICT_OK) {
         return;
     }

@@ -326,6 +326,53 @@ static void what_disagrees_with_less_is_doubted(void **state) {
     machine_close(&machine);
 }
 
+/* A meter beside a neighbour who comes where loops are long, and takes so many cycles more. */
+struct visitor {
+    struct hx_meter inner;
+    double more;
+};
+
+static enum ip_status visitor_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                      struct hx_stat *stats, struct ip_error *err) {
+    enum { BASES = 3 };
+    const struct visitor *visitor = self;
+    enum ip_status status = hx_measure(&visitor->inner, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        if (count > 1 && stats[i].cycles > 47) {
+            bool base = i % (count / 2) < BASES;
+            stats[i].cycles += base ? 0 : visitor->more;
+            stats[i].verdict = HX_VERDICT_DISTURBED;
+            (void)snprintf(stats[i].why, sizeof stats[i].why, "somebody came");
+        }
+    }
+    return status;
+}
+
+/* 12 slots among 40 NOPs each, 4 among many, beside a neighbour: nobody knows how many less. What he makes as
+ * many confirms them. */
+static void a_look_among_many_that_was_disturbed_is_told(void **state) {
+    (void)state;
+    static const struct cast cast[] = {{"crc32 r32, r8", "3*p1+1*p015 microcode 4"}, {"", ""}};
+    static const struct {
+        double more; /* 4/3 cycles are 4 slots of both instances */
+        enum hx_verdict verdict;
+    } known[] = {{0, HX_VERDICT_DISTURBED}, {8.0 / 3, HX_VERDICT_OK}, {20, HX_VERDICT_DISTURBED}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct machine machine;
+        machine_open(&machine, CORE("6", "0156") "rob 512\nfetch-width 8\nfetch-queue 144\n", cast);
+        struct visitor visitor = {.inner = hx_bench_meter(&machine.bench), .more = known[i].more};
+        const struct hx_meter meter = {
+            .measure = visitor_measure, .filler = visitor.inner.filler, .self = &visitor};
+        struct probe_slots slots = slots_by(&meter, &machine, 2, 4); /* behind a load and a store */
+        assert_true(slots.measured);
+        assert_near(slots.slots, 12, 0.5);
+        assert_int_equal(slots.verdict, known[i].verdict);
+        assert_string_equal(slots.why,
+                            known[i].verdict == HX_VERDICT_OK ? "" : "somebody came, among more NOPs");
+        machine_close(&machine);
+    }
+}
+
 static unsigned times_in(const struct gen_kernel *kernel, const uint8_t *bytes, size_t length) {
     const uint8_t *at = kernel->shorter.bytes, *end = at + kernel->shorter.length;
     unsigned times = 0;
@@ -488,6 +535,7 @@ int main(void) {
         cmocka_unit_test(what_is_lost_each_time_counts),
         cmocka_unit_test(nops_from_the_decoders_hide_nothing),
         cmocka_unit_test(what_disagrees_with_less_is_doubted),
+        cmocka_unit_test(a_look_among_many_that_was_disturbed_is_told),
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_is_refused_twice_is_not_attempted_again),
         cmocka_unit_test(a_neighbour_is_told),
