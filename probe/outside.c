@@ -25,12 +25,13 @@ static bool stores_of_the_system(const struct isa_form *form, int memory) {
 
 bool probe_is_outside(const struct isa_form *form, double cycles, char *why, size_t size) {
     int memory = isa_form_memory_operand(form);
+    bool stores_past = gen_form_stores_past_caches(form) || (memory < 0 && gen_form_leaves_stores(form));
     const char *what =
-        memory < 0 ? " without memory: it traps to a hypervisor or waits for a unit outside of the core"
+        stores_past  ? ": what is stored past the caches comes back from memory"
+        : memory < 0 ? " without memory: it traps to a hypervisor or waits for a unit outside of the core"
         : stores_of_the_system(form, memory)
             ? " to store what the system keeps: it traps to a hypervisor or to the kernel"
-        : gen_form_stores_past_caches(form) ? ": what is stored past the caches comes back from memory"
-                                            : NULL;
+            : NULL;
     if (!(cycles > INSIDE_CYCLES_MOST) || what == NULL) {
         return false;
     }

@@ -60,11 +60,12 @@ static void residual_take(const struct probe_usage_subject *subject, struct prob
 }
 
 /* The operand in memory of a form that goes there each time it runs; NULL: none. A repeated one goes as often
- * as its counter says, perhaps never. */
+ * as its counter says, perhaps never, and a hint only where the CPU takes it. */
 static const struct isa_operand *memory_of(const struct isa_form *form) {
     int operand = isa_form_memory_operand(form);
+    bool hint = strncmp(form->mnemonic, "prefetch", 8) == 0 || strcmp(form->mnemonic, "cldemote") == 0;
     bool goes = operand >= 0 && form->operands[operand].kind == ISA_OPERAND_MEM &&
-                strncmp(form->prefix, "rep", 3) != 0;
+                strncmp(form->prefix, "rep", 3) != 0 && !hint;
     return goes ? &form->operands[operand] : NULL;
 }
 

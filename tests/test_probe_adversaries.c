@@ -360,8 +360,10 @@ static void test_memory_against_the_operands(void **state) {
                                        {"mov r32, imm32", "0156"},
                                        {"sfence", "1*p89+1*pB"},
                                        {"repe scasb", "1*p0156+3*p06+1*p1 slots 4"},
+                                       {"cldemote m8", "none"}, /* a hint that this CPU does not take */
+                                       {"prefetchwt1 m8", "1*p89"},
                                        {"", ""}};
-    all_are(CORE("6", "0156"), cast, 7, 2, PROOF_EXACT);
+    all_are(CORE("6", "0156"), cast, 7, 4, PROOF_EXACT);
 }
 
 /* No set has one port: a triangle of pairs. */

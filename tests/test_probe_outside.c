@@ -26,6 +26,7 @@ static const struct {
     {"smsw m16", 1950, "1950 cycles to store what the system keeps: it traps"},
     {"smsw m16", 40, NULL},
     {"vmovntdq m128, xmm", 1200, "1200 cycles: what is stored past the caches comes back from memory"},
+    {"clzero rax", 557, "557 cycles: what is stored past the caches comes back from memory"},
     {"vmovntdqa xmm, m128", 1200, NULL}, /* a load */
     /* caches may take as long */
     {"mov r64, m64", 900, NULL},
