@@ -142,6 +142,9 @@ enum ip_status cli_links_make(struct cli_forms *forms, const struct isa_form *fo
                               unsigned *count, struct ip_error *err) {
     size_t transfers = settings->via.count;
     bool address = settings->path == 0;
+    if (form->obstacle != ISA_OBSTACLE_NONE) { /* no operands would help */
+        return ip_fail(err, IP_UNSUPPORTED, "'%s' cannot run in a kernel: %s", form->syntax, form->note);
+    }
     if (transfers >= CLI_LINKS_MAX) {
         return ip_fail(err, IP_USAGE, "at most %d --via", CLI_LINKS_MAX - 1);
     }

@@ -82,7 +82,9 @@ static void alone_take(struct probe_usage_subject *subject, const struct probe_b
         return;
     }
     if (!ran) {
-        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN, "it cannot stand in a mix of independent instances");
+        bool said = !throughput->measured && throughput->why[0] != '\0';
+        probe_usage_give_up(result, PROBE_USAGE_UNKNOWN,
+                            said ? throughput->why : "it cannot stand in a mix of independent instances");
         return;
     }
     const struct hx_stat *stat = &batch->stats[subject->slot];

@@ -8,6 +8,7 @@ try
 try ADDPD
 try --shape pair "addpd xmm, xmm"
 try --src op9 "addpd xmm, xmm"
+try wbinvd
 try "movq r64, xmm"
 try --via "movq xmm, r64" "movq r64, xmm"
 try --src op2 --dst op1 --via "imul r64, r64" "movq r64, xmm"
