@@ -337,9 +337,9 @@ static void idiom_cut(struct core_instruction *to) {
 }
 
 /* A pair is executed, where rename would do the first alone, too: it takes the ports of the first, or, where
- * that is known to have none, of the branch. */
+ * that is known to have none, or nothing is known of it, of the branch. */
 static void pair_join(struct core_instruction *first, const struct core_instruction *branch) {
-    if (first->renamed && first->cost->term_count == 0) {
+    if ((first->renamed && first->cost->term_count == 0) || !first->cost->known) {
         first->executed = branch->cost;
     }
     first->renamed = first->renamed && first->executed->term_count == 0;

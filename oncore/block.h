@@ -32,7 +32,7 @@ struct core_instruction {
     uint8_t length;
     const struct core_cost *cost;     /* borrowed from the costs */
     const struct core_cost *executed; /* whose µops it takes: its own cost, or that of the branch fused with
-                                         it, where rename would do it alone; borrowed */
+                                         it, where rename would do it alone or the tables lack it; borrowed */
     const char *syntax; /* borrowed: by which the core's facts name it; `cost` may be that of a zero */
     struct isa_binding binding;
 

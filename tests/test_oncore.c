@@ -473,6 +473,12 @@ static void test_executed_as_branch(void **state) {
     assert_about(p.bounds[CORE_BOUND_SIMULATION], 3.0);
     assert_false(p.block.items[2].renamed);
     core_prediction_fini(&p);
+    /* So is a comparison that the tables lack. */
+    p = predict(&costs, BYTES(POPCNT_DX_S POPCNT_DX_S "\x48\x85\xc0" JNZ_HERE), true);
+    assert_int_equal(p.missing_count, 1);
+    assert_near(p.slots, 3.0);
+    assert_near(p.bounds[CORE_BOUND_PORTS], 3.0);
+    core_prediction_fini(&p);
     core_costs_fini(&costs);
 }
 
