@@ -5,6 +5,8 @@
 
 #include "isa/mapping.h"
 
+enum { RSP = 4, CARRY = 0x1, OVERFLOWS = 0x800 };
+
 /* Legacy SSE keeps the part of an XMM destination that it does not write; Zydis says "written" only. The
  * named ones do clear it. */
 static bool merges(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
@@ -164,8 +166,38 @@ static void compare_into_mask(struct isa_form *form) {
     }
 }
 
+/* 3DNow!'s conversions, estimates and its swap write all of their destination, which Zydis has read, too;
+ * LWPCB's register is an address that LLWPCB reads; LEAVE takes RSP from RBP. */
+static void actions_correct(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
+    struct isa_operand *first = &form->operands[0];
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_PF2ID:
+    case ZYDIS_MNEMONIC_PF2IW:
+    case ZYDIS_MNEMONIC_PFRCP:
+    case ZYDIS_MNEMONIC_PFSQRT:
+    case ZYDIS_MNEMONIC_PI2FD:
+    case ZYDIS_MNEMONIC_PI2FW:
+    case ZYDIS_MNEMONIC_PSWAPD:
+        first->read = false;
+        break;
+    case ZYDIS_MNEMONIC_LLWPCB:
+        first->read = true;
+        first->write = false;
+        break;
+    case ZYDIS_MNEMONIC_LEAVE:
+        for (unsigned i = 0; i < form->operand_count; i++) {
+            struct isa_operand *op = &form->operands[i];
+            bool stack = op->kind == ISA_OPERAND_REG && isa_reg_is_gpr(op->reg_class) && op->reg == RSP;
+            op->read = op->read && !stack;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
 /* What the manuals say of flags, and Zydis does not: VPTEST and VTESTPS clear those that they do not set, as
- * PTEST does, and TESTUI does; SBB's AF is as defined as ADC's. */
+ * PTEST does, and TESTUI does, BEXTR clears CF and OF; SBB's AF is as defined as ADC's. */
 static void flags_complete(const ZydisDecodedInstruction *instruction, struct isa_form *form) {
     switch (instruction->mnemonic) {
     case ZYDIS_MNEMONIC_VPTEST:
@@ -174,6 +206,9 @@ static void flags_complete(const ZydisDecodedInstruction *instruction, struct is
     case ZYDIS_MNEMONIC_TESTUI:
         form->flags_written = ISA_ARITHMETIC_FLAGS;
         form->flags_undefined = 0;
+        break;
+    case ZYDIS_MNEMONIC_BEXTR:
+        form->flags_undefined &= ~(uint32_t)(CARRY | OVERFLOWS);
         break;
     case ZYDIS_MNEMONIC_SBB:
         form->flags_undefined = 0;
@@ -232,6 +267,7 @@ void isa_corrections_apply(const ZydisDecodedInstruction *instruction, const Zyd
         if (form->operands[i].reg_class == ISA_REG_X87)
             form->operands[i].write = false;
     }
+    actions_correct(instruction, form);
     if (instruction->mnemonic == ZYDIS_MNEMONIC_LWPINS || instruction->mnemonic == ZYDIS_MNEMONIC_LWPVAL) {
         first->read = true; /* a value for the event record (AMD 43724, section 4) */
         first->write = false;

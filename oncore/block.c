@@ -124,11 +124,15 @@ static int operand_resource(const struct core_instruction *instruction, unsigned
     return resource_of(op->reg_class, number);
 }
 
+enum { RBP = 5 };
+
 static void address_read(struct core_reading *reading, int operand) {
     const struct isa_operand *op = &reading->to->cost->form.operands[operand];
     const struct isa_address *address = &reading->to->binding.address;
     if (op->implicit) { /* its address register is an implicit operand, or goes without saying */
-        const int pointer = gen_string_pointer(&reading->to->cost->form, (unsigned)operand);
+        const struct isa_form *form = &reading->to->cost->form;
+        const bool frame = strcmp(form->mnemonic, "leave") == 0;
+        const int pointer = frame ? RBP : gen_string_pointer(form, (unsigned)operand);
         source_add(reading, pointer < 0 ? pointer : CORE_RESOURCE_GPR + pointer, operand, false, false);
         return;
     }

@@ -74,6 +74,12 @@ static const struct {
     {"lock cmpxchg m64, r64", "op1:rcw op2:r rax:rcw flags:w", 0, false},
     {"push r64", "op1:r rsp:rw mem:w", 0, false},
     {"pop r64", "op1:w rsp:rw mem:r", 0, false},
+    {"leave", "mem:r rbp:rw rsp:w", 0, false},
+    {"pf2id mm, mm", "op1:w op2:r", 64, false},
+    {"pswapd mm, m64", "op1:w op2:r", 64, false},
+    {"pfadd mm, mm", "op1:rw op2:r", 64, false},
+    {"llwpcb r64", "op1:r", 0, false},
+    {"slwpcb r64", "op1:w", 0, false},
     {"jz rel8", "op1:r flags:r", 0, false},
     {"jmp rel32", "op1:r", 0, false},
     {"lwpval r64, m32, imm32", "op1:r op2:r op3:r", 0, false},
@@ -188,6 +194,9 @@ static void test_flags(void **state) {
     assert_int_equal(form.flags_undefined, 0xd4);
     derive(&form, "div r64");
     assert_int_equal(form.flags_undefined, 0x8d5);
+    derive(&form, "bextr r64, r64, r64"); /* CF and OF are cleared */
+    assert_int_equal(form.flags_written, 0x8d5);
+    assert_int_equal(form.flags_undefined, 0x94);
     derive(&form, "add r64, r64");
     assert_int_equal(form.flags_undefined, 0);
     static const char *const all[] = {"ptest xmm, xmm",   "vptest ymm, ymm", "vtestps xmm, m128",

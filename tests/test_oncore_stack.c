@@ -30,6 +30,9 @@
 #define ADC_AX_CX  "\x48\x11\xc8" /* adc rax, rcx */
 #define FS         "\x64"         /* before an instruction */
 #define GS         "\x65"
+#define LEAVE      "\xc9"
+#define IMUL_SP_SP "\x48\x0f\xaf\xe4" /* imul rsp, rsp */
+#define IMUL_BP_BP "\x48\x0f\xaf\xed" /* imul rbp, rbp */
 #define ADD_SP_8   "\x48\x83\xc4\x08" /* add rsp, 8 */
 
 /* Additions and products of the small machine; a store gives a load its data in four cycles, a load takes
@@ -113,6 +116,23 @@ static void test_rsp(void **state) {
     core_costs_fini(&costs);
 }
 
+/* LEAVE has RSP from RBP, at once, and loads RBP from there: nothing waits for the old RSP. */
+static void test_leave(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    form_add(&costs, BYTES(LEAVE), "1*p23+1*p015", 2, NAN);
+    form_add(&costs, BYTES(MOV_BP_SP), "1*p015", 1, 1);
+    for (unsigned loop = 0; loop < 2; loop++) {
+        assert_near(bound_in(&costs, BYTES(LEAVE), loop == 1, CORE_BOUND_CHAIN), 5.0);
+        assert_near(bound_in(&costs, BYTES(IMUL_SP_SP LEAVE), loop == 1, CORE_BOUND_CHAIN), 5.0);
+        assert_near(bound_in(&costs, BYTES(IMUL_BP_BP LEAVE), loop == 1, CORE_BOUND_CHAIN), 8.0);
+        assert_near(bound_in(&costs, BYTES(IMUL_BP_BP LEAVE), loop == 1, CORE_BOUND_SIMULATION), 8.0);
+        assert_near(bound_in(&costs, BYTES(LEAVE MOV_BP_SP), loop == 1, CORE_BOUND_CHAIN), 2.0);
+    }
+    core_costs_fini(&costs);
+}
+
 /* A place in FS is none that the same registers name without it. */
 static void test_segments(void **state) {
     (void)state;
@@ -148,8 +168,8 @@ static void test_flags(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_places), cmocka_unit_test(test_writes), cmocka_unit_test(test_rsp),
-        cmocka_unit_test(test_segments),   cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_two_places), cmocka_unit_test(test_writes),   cmocka_unit_test(test_rsp),
+        cmocka_unit_test(test_leave),      cmocka_unit_test(test_segments), cmocka_unit_test(test_flags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
