@@ -254,10 +254,12 @@ static enum ip_status run_append(struct ip_text *text, struct show *show, const 
     struct res_run_text about;
     enum ip_status status = res_run_get(show->store, run, &about, err);
     if (status == IP_OK) {
-        ip_text_printf(text,
-                       "  measured    %s, timer %s, CPU %lld, %.4f ticks per cycle, isaprobe %s (run %lld)\n",
-                       about.started, about.timer, (long long)about.cpu, about.ticks_per_cycle, about.version,
-                       (long long)run);
+        ip_text_printf(text, "  measured    %s, timer %s, ", about.started, about.timer);
+        if (about.cpu >= 0) { /* else it was none of this machine's */
+            ip_text_printf(text, "CPU %lld, ", (long long)about.cpu);
+        }
+        ip_text_printf(text, "%.4f ticks per cycle, isaprobe %s (run %lld)\n", about.ticks_per_cycle,
+                       about.version, (long long)run);
     }
     return status;
 }
