@@ -382,8 +382,8 @@ static bool terms_take(const struct probe_usage_subject *subject, struct probe_u
             contradicts = contradicts || of_ports;
             result->verdict = PROBE_USAGE_INCONSISTENT;
             (void)snprintf(result->why, sizeof result->why,
-                           "%.2f uops more are confined to a set of %u ports", reading,
-                           ports_in(experiment->target));
+                           "%.2f uops %s are confined to a set of %u ports than to those within it",
+                           fabs(reading), reading < 0 ? "fewer" : "more", ports_in(experiment->target));
         }
         if (round(uops) > 0) {
             result->terms[result->term_count++] = (struct probe_usage_term){

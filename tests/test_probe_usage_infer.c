@@ -612,8 +612,9 @@ static void test_widest_lacks_a_uop(void **state) {
         struct probe_usage result = {.slots = NAN, .cycles = 1};
         probe_usage_infer(&subject, &result, &map);
         assert_int_equal(result.verdict, i == 0 ? PROBE_USAGE_INCONSISTENT : PROBE_USAGE_OK);
-        assert_string_equal(result.why, /* the reading, not what counts of it: nothing */
-                            i == 0 ? "-0.80 uops more are confined to a set of 5 ports" : "");
+        assert_string_equal(
+            result.why, /* the reading, not what counts of it: nothing */
+            i == 0 ? "0.80 uops fewer are confined to a set of 5 ports than to those within it" : "");
     }
 }
 
