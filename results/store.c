@@ -167,12 +167,15 @@ static enum ip_status damage_check(struct res_store *store, struct ip_error *err
     int64_t ignored = 0;
     enum ip_status status = single(store, "PRAGMA quick_check(1)", &ignored, &words, err);
     if (status == IP_OK && strcmp(ip_text_string(&words), "ok") != 0) {
-        words.data[strcspn(words.data, "\n")] = '\0';
+        char *line = words.data; /* the first may be a heading: "*** in database main ***" */
+        line += strncmp(line, "***", 3) == 0 ? strcspn(line, "\n") : 0;
+        line += *line == '\n';
+        line[strcspn(line, "\n")] = '\0';
         status = ip_fail(
             err, IP_IO,
             "the store '%.200s' is damaged (%.120s) and was left as it is: move it away and scan again; "
             "sqlite3's .recover saves what is readable",
-            store->path, ip_text_string(&words));
+            store->path, line);
     }
     ip_text_fini(&words);
     return status;
