@@ -100,7 +100,7 @@ void core_latencies_fill(const struct core_costs *costs, const struct core_block
             bool own = !address && to->sources[s] == to->targets[t];
             const int o = reading->source_operand[s];
             const bool apart =
-                consumed || (address ? core_sets_rsp(to, (unsigned)d)
+                consumed || (address ? core_sets_rsp(to, t)
                                      : gen_pointer_moves_alone(&cost->form, (unsigned)o, (unsigned)d));
             float cycles = apart ? -INFINITY : pair_cycles(cost, o, d, address, reading->index[s], own);
             const struct core_latency *pair = pair_find(cost, o, d, address, reading->index[s]);

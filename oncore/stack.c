@@ -56,9 +56,14 @@ void core_stack_read(struct core_instruction *to, bool hidden) {
     to->copies = to->stack && to->loads && to->stores;
 }
 
-bool core_sets_rsp(const struct core_instruction *instruction, unsigned operand) {
-    const struct isa_operand *op = &instruction->cost->form.operands[operand];
-    return is_rsp(instruction, operand) && op->implicit && op->write && !op->read;
+bool core_sets_rsp(const struct core_instruction *instruction, unsigned t) {
+    const struct isa_form *form = &instruction->cost->form;
+    bool sets = false;
+    for (unsigned i = 0; i < form->operand_count && instruction->targets[t] == CORE_RESOURCE_RSP; i++) {
+        const struct isa_operand *op = &form->operands[i];
+        sets = sets || (is_rsp(instruction, i) && op->implicit && op->write && !op->read);
+    }
+    return sets;
 }
 
 bool core_moves_rsp(const struct core_instruction *instruction, unsigned t) {

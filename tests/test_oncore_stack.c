@@ -30,6 +30,7 @@
 #define ADC_AX_CX  "\x48\x11\xc8" /* adc rax, rcx */
 #define FS         "\x64"         /* before an instruction */
 #define GS         "\x65"
+#define PUSH_BP    "\x55"
 #define LEAVE      "\xc9"
 #define IMUL_SP_SP "\x48\x0f\xaf\xe4" /* imul rsp, rsp */
 #define IMUL_BP_BP "\x48\x0f\xaf\xed" /* imul rbp, rbp */
@@ -129,6 +130,7 @@ static void test_leave(void **state) {
         assert_near(bound_in(&costs, BYTES(IMUL_BP_BP LEAVE), loop == 1, CORE_BOUND_CHAIN), 8.0);
         assert_near(bound_in(&costs, BYTES(IMUL_BP_BP LEAVE), loop == 1, CORE_BOUND_SIMULATION), 8.0);
         assert_near(bound_in(&costs, BYTES(LEAVE MOV_BP_SP), loop == 1, CORE_BOUND_CHAIN), 2.0);
+        assert_true(bound_in(&costs, BYTES(PUSH_BP MOV_BP_SP LEAVE), loop == 1, CORE_BOUND_SIMULATION) < 3.0);
     }
     core_costs_fini(&costs);
 }
