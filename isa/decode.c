@@ -103,6 +103,7 @@ static void memory_read(struct isa_operand *to, const struct decoded *d, const Z
                                    : from->mem.segment == ZYDIS_REGISTER_FS ? ISA_SEGMENT_FS
                                    : from->mem.segment == ZYDIS_REGISTER_GS ? ISA_SEGMENT_GS
                                                                             : ISA_SEGMENT_FLAT;
+        binding->address.number = d->instruction.raw.disp.size != 0;
         binding->address.disp = (int32_t)(uint32_t)(uint64_t)from->mem.disp.value;
     }
 }

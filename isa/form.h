@@ -127,6 +127,7 @@ struct isa_address {
     uint8_t scale;
     uint8_t segment; /* enum isa_segment */
     bool relative;   /* no base, no index: disp counts from the end of the instruction */
+    bool number;     /* decoded: its code has a displacement, be it 0 */
     int32_t disp;
 };
 

@@ -84,8 +84,6 @@ void core_lea_name(const struct core_costs *costs, struct isa_form *form, const 
 /* The cost of such a name; false when it is none. */
 IP_CHECK enum ip_status core_lea_fill(struct core_costs *costs, struct core_cost *cost, bool *done,
                                       struct ip_error *err);
-/* Does the address have a number beside its registers, if only encoded? */
-bool core_address_has_number(const struct isa_address *address);
 /* The terms of an addition between registers, where the cost has none yet and the store knows some. */
 IP_CHECK enum ip_status core_addition_ports(struct core_costs *costs, struct core_cost *cost,
                                             struct ip_error *err);

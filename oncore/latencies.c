@@ -77,7 +77,7 @@ static float index_more(const struct core_costs *costs, const struct core_instru
     if (!to->loads || to->memory < 0 || address->index < 0 || core_through_rsp(to, false)) {
         return 0.0f;
     }
-    bool sum = address->scale == 1 && !core_address_has_number(address);
+    bool sum = address->scale == 1 && !address->number;
     double more = probe_core_get(&costs->core, sum ? PROBE_CORE_LOAD_INDEX_UNSCALED : PROBE_CORE_LOAD_INDEX) -
                   probe_core_get(&costs->core, PROBE_CORE_LOAD_BASE);
     return isnan(more) ? 0.0f : (float)fmax(0.0, round(more));

@@ -11,15 +11,8 @@
 static const char scaled[] = " [scaled]", indexed[] = " [index]", based[] = " [number]",
                   displaced[] = " [displaced]", three[] = " [three]";
 
-enum { RBP = 5, R13 = 13 };
-
 static bool known(const struct core_costs *costs, enum probe_core_key key) {
     return !isnan(probe_core_get(&costs->core, key));
-}
-
-/* RBP and R13 are no base without one: it is encoded, if zero. */
-bool core_address_has_number(const struct isa_address *address) {
-    return address->disp != 0 || address->base == RBP || address->base == R13;
 }
 
 void core_lea_name(const struct core_costs *costs, struct isa_form *form, const struct isa_binding *binding) {
@@ -28,8 +21,8 @@ void core_lea_name(const struct core_costs *costs, struct isa_form *form, const 
         return;
     }
     const struct isa_address *address = &binding->address;
-    bool all = address->index >= 0 && address->base >= 0 && core_address_has_number(address);
-    bool number = address->index < 0 && address->disp != 0;
+    bool all = address->index >= 0 && address->base >= 0 && address->number;
+    bool number = address->index < 0 && address->number;
     const char *kind = all && known(costs, PROBE_CORE_LEA_THREE) ? three
                        : address->index >= 0                     ? address->scale > 1 ? scaled : indexed
                        : address->base < 0                       ? based

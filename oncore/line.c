@@ -42,8 +42,7 @@ static unsigned constants_of(const struct core_instruction *instruction) {
             constants += operand->bits > 32 ? 2 : 1;
         }
         constants += operand->kind == ISA_OPERAND_REL;
-        constants += address && (core_address_has_number(&instruction->binding.address) ||
-                                 instruction->binding.address.base < 0);
+        constants += address && instruction->binding.address.number;
     }
     return constants;
 }

@@ -627,6 +627,12 @@ static void test_lea(void **state) {
     struct bytes no_base = BYTES("\x48\x8d\x04\x5d\x08\x00\x00\x00"); /* lea rax, [rbx*2+8] */
     assert_string_equal(lea_name(&costs, no_base, &form), "lea r64, agen [scaled]");
     assert_string_equal(lea_name(&costs, BYTES(LEA_NUMBER), &form), "lea r64, agen [displaced]");
+    /* A number of zero that is encoded is one. */
+    assert_string_equal(lea_name(&costs, BYTES("\x48\x8d\x40\x00"), &form), "lea r64, agen [displaced]");
+    assert_string_equal(lea_name(&costs, BYTES("\x48\x8d\x45\x00"), &form), "lea r64, agen [displaced]");
+    assert_string_equal(lea_name(&costs, BYTES("\x48\x8d\x44\x18\x00"), &form), "lea r64, agen [three]");
+    assert_string_equal(lea_name(&costs, BYTES("\x48\x8d\x84\x18\0\0\0\0"), &form), "lea r64, agen [three]");
+    lea_name(&costs, BYTES(LEA_NUMBER), &form);
     /* Done at rename: no port. (Else the store is asked for the ports of an addition: tests/cli/predict.sh.)
      */
     parameter(&costs, "lea_displacement", 0.17);
