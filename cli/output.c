@@ -49,13 +49,21 @@ static bool colour_wanted(const struct cli_output *output) {
            terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
+/* By name, or a file that it goes to: what stands there already is not to be replaced. */
+static bool is_standard_output(const char *path) {
+    struct stat one, other;
+    return path == NULL || strcmp(path, "-") == 0 ||
+           (stat(path, &one) == 0 && fstat(STDOUT_FILENO, &other) == 0 && S_ISREG(one.st_mode) &&
+            one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
 int cli_output_open(struct cli_output *output, const struct cli_command *command,
                     const struct cli_settings *settings, const struct cli_column *columns) {
     memset(output, 0, sizeof *output);
     output->format = (enum cli_format)settings->format;
     output->command = command->name;
     output->columns = columns;
-    if (settings->output == NULL || strcmp(settings->output, "-") == 0) {
+    if (is_standard_output(settings->output)) {
         output->stream = stdout;
         if (fcntl(STDOUT_FILENO, F_GETFL) >= 0 && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
             cli_message(command->name, "cannot write standard output: it is closed");
