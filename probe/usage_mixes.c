@@ -82,7 +82,8 @@ static void alone_take(struct probe_usage_subject *subject, const struct probe_b
         return;
     }
     if (!ran) {
-        bool said = !throughput->measured && throughput->why[0] != '\0';
+        bool noise = throughput->verdict != HX_VERDICT_OK && throughput->verdict != HX_VERDICT_FAULT;
+        bool said = !throughput->measured && !noise && throughput->why[0] != '\0';
         probe_usage_give_up(result, PROBE_USAGE_UNKNOWN,
                             said ? throughput->why : "it cannot stand in a mix of independent instances");
         return;
