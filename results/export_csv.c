@@ -82,8 +82,8 @@ void res_csv_write(const struct res_sheet *sheet, struct res_export *export, str
     }
 }
 
-/* Takes one line of CSV apart; *at moves behind it. Returns the number of fields, 0 when there are too many
- * or a quote is not closed. The fields point into `buffer` (FIELD_MAX bytes). */
+/* Takes one line of CSV apart; *at moves behind it. Returns the number of fields, 0 when there are too many,
+ * or a quote is not closed at a field's end. The fields point into `buffer` (FIELD_MAX bytes). */
 static size_t line_split(const char **at, char *buffer, const char **fields) {
     size_t count = 0, used = 0;
     const char *in = *at;
@@ -98,6 +98,9 @@ static size_t line_split(const char **at, char *buffer, const char **fields) {
             if (quoted && *in == '"' && in[1] != '"') {
                 quoted = false;
                 in++;
+                if (strchr(",\r\n", *in) == NULL) { /* which finds the text's end, too */
+                    return 0;
+                }
                 continue;
             }
             in += quoted && *in == '"';
@@ -266,7 +269,8 @@ enum ip_status res_csv_read(struct res_sheet *sheet, const char *name, const cha
     while (*at != '\0') {
         line++;
         if (line_split(&at, buffer, fields) != 11) {
-            return ip_fail_at(err, IP_SYNTAX, name, line, 0, "expected 11 fields");
+            return ip_fail_at(err, IP_SYNTAX, name, line, 0,
+                              "expected 11 fields, quoted as a whole or not at all");
         }
         struct res_row *row = res_sheet_row_add(sheet);
         enum ip_status status = row == NULL ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name)
@@ -368,7 +372,8 @@ enum ip_status res_uops_csv_read(struct res_sheet *sheet, const char *name, cons
     }
     for (unsigned line = 2; *at != '\0'; line++) {
         if (line_split(&at, buffer, fields) != width) {
-            return ip_fail_at(err, IP_SYNTAX, name, line, 0, "expected %zu fields", width);
+            return ip_fail_at(err, IP_SYNTAX, name, line, 0,
+                              "expected %zu fields, quoted as a whole or not at all", width);
         }
         struct res_row *row = res_sheet_row_add(sheet);
         enum ip_status status = row == NULL ? ip_fail(err, IP_NO_MEMORY, "out of memory for %s", name)

@@ -18,6 +18,8 @@ try --tolerance much "$T/cpu.db" "$T/cpu.db"
 try "$T/empty" "$T/cpu.db"
 sed '$s/.*/cmc,x/' "$T/cpu.csv" >"$T/short.csv"
 try "$T/cpu.db" "$T/short.csv"
+sed '$s/cmc,CMC,/"cmc,"x,CMC,/' "$T/cpu.csv" >"$T/quote.csv" # as many fields, for all that
+try "$T/cpu.db" "$T/quote.csv"
 sed 's/"status".*//' "$T/cpu.json" >"$T/cut.json"
 try "$T/cpu.db" "$T/cut.json"
 sed 's/cmc/stc/; s/CMC/STC/' "$T/cpu.csv" >"$T/other.csv"
