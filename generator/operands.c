@@ -233,9 +233,8 @@ uint64_t gen_form_gpr_fill(const struct isa_form *form, uint64_t otherwise) {
 }
 
 bool gen_form_loads_state(const struct isa_form *form) {
-    static const char *const list[] = {"popf",   "popfq",  "ldmxcsr",  "vldmxcsr",  "fldcw",
-                                       "fldenv", "frstor", "fxrstor",  "fxrstor64", "enter",
-                                       "leave",  "wrpkru", "wrgsbase", NULL};
+    static const char *const list[] = {"popf",   "popfq",   "ldmxcsr",   "vldmxcsr", "fldcw",    "fldenv",
+                                       "frstor", "fxrstor", "fxrstor64", "wrpkru",   "wrgsbase", NULL};
     return gen_mnemonic_is_one_of(form->mnemonic, list) || gen_form_loads_segment(form);
 }
 

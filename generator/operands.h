@@ -66,7 +66,7 @@ bool gen_form_offsets_bits(const struct isa_form *form);
  * demand another value. The register of `bt m32, r32` moves its address: with 0x101 it would test a bit 32
  * bytes behind the one that was stored. */
 uint64_t gen_form_gpr_fill(const struct isa_form *form, uint64_t otherwise);
-/* True when the form loads modes, segments, keys or RSP: it runs in kernels that prepare what it loads, and
+/* True when the form loads modes, segments or keys: it runs in kernels that prepare what it loads, and
  * in nobody else's block. */
 bool gen_form_loads_state(const struct isa_form *form);
 /* True for DIV and IDIV. */

@@ -91,6 +91,8 @@ static void counters(void **state) {
         {"lea rax, [r15+r14]\n", 13},
         {"mov eax, [r15d]\nmov ebx, [r14d+r13d*2]\n", 12}, /* of 32 bits */
         {"mov rax, rsp\nmov rbp, rsp\nmovsb\nmul rdx\n", 15},
+        {"push rbp\nmov rbp, rsp\nleave\n", 15}, /* frames are a block's own */
+        {"enter 16, 0\nleave\n", 15},
         {"add r15, r14\nadd r13, r12\nadd r11, r10\nadd r9, r8\n", -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -156,6 +158,7 @@ static void refused(void **state) {
         {"jz $-1\n", "branch at offset 0"},
         {"jz $+3\nadd rax, rbx\n", "branch at offset 0"}, /* into the middle of an instruction */
         {"hlt\n", "offset 0"},
+        {"leave\npopfq\n", "offset 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct gen_program program;
