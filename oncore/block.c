@@ -131,7 +131,7 @@ static void address_read(struct core_reading *reading, int operand) {
     const struct isa_address *address = &reading->to->binding.address;
     if (op->implicit) { /* its address register is an implicit operand, or goes without saying */
         const struct isa_form *form = &reading->to->cost->form;
-        const bool frame = strcmp(form->mnemonic, "leave") == 0;
+        const bool frame = core_takes_frame(reading->to);
         const int pointer = frame ? RBP : gen_string_pointer(form, (unsigned)operand);
         source_add(reading, pointer < 0 ? pointer : CORE_RESOURCE_GPR + pointer, operand, false, false);
         return;

@@ -5,11 +5,15 @@
 
 #include "generator/operands.h"
 
-enum { RSI = 6, RDI = 7, STEM = 4 /* letters */ };
+enum { RBP = 5, RSI = 6, RDI = 7, STEM = 4 /* letters */ };
 
 static bool is_single_string(const struct core_instruction *instruction) {
     const struct isa_form *form = &instruction->cost->form;
     return form->explicit_count == 0 && form->prefix[0] == '\0' && gen_form_is_string(form);
+}
+
+bool core_takes_frame(const struct core_instruction *instruction) {
+    return strcmp(instruction->cost->form.mnemonic, "leave") == 0;
 }
 
 int core_pointer(const struct core_instruction *instruction, bool store) {
@@ -19,6 +23,9 @@ int core_pointer(const struct core_instruction *instruction, bool store) {
     } strings[] = {
         {"lods", RSI, -1}, {"stos", -1, RDI}, {"movs", RSI, RDI}, {"scas", RDI, -1}, {"cmps", RSI, -1}};
     const char *mnemonic = instruction->cost->form.mnemonic;
+    if (core_takes_frame(instruction)) {
+        return store ? -1 : RBP;
+    }
     for (size_t i = 0; i < sizeof strings / sizeof strings[0] && is_single_string(instruction); i++) {
         if (strncmp(mnemonic, strings[i].stem, STEM) == 0) {
             return store ? strings[i].store : strings[i].load;

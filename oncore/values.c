@@ -7,7 +7,7 @@
 #include "oncore/pointer.h"
 #include "oncore/stack.h"
 
-enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
+enum { RSP = 4, RBP = 5, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
 
 /* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
 static const uint64_t MIDDLE = UINT64_C(1) << 46;
@@ -238,7 +238,7 @@ static struct core_word load_value(struct core_values *values, const struct core
 /* Does its text name no place? String instructions, and PUSHF and POPF: seen on a Zen 5, they pass nothing on
  * at rename. */
 static bool is_unnamed(const struct core_instruction *instruction) {
-    return instruction->cost->form.explicit_count == 0;
+    return instruction->cost->form.explicit_count == 0 && !core_takes_frame(instruction);
 }
 
 /* Is its data a general register's, or an immediate? Not a vector's, a mask's, or the x87 stack's. */
@@ -398,7 +398,7 @@ void core_values_step(struct core_values *values, const struct core_instruction 
             first = unknown(values);
         }
     }
-    const struct core_word stack = values->gprs[RSP];
+    const struct core_word stack = values->gprs[RSP], frame = values->gprs[RBP];
     const uint8_t *regs = instruction->binding.reg;
     const struct core_word pair[2] = {values->gprs[regs[0] & 15], values->gprs[regs[1] & 15]};
     bool adds = (action == CORE_ACTION_ADD || action == CORE_ACTION_SUBTRACT) && follows &&
@@ -419,6 +419,10 @@ void core_values_step(struct core_values *values, const struct core_instruction 
         values->gprs[RSP] = stack;
         values->gprs[RSP].number +=
             action == CORE_ACTION_POP ? instruction->bytes : (uint64_t) - (int64_t)instruction->bytes;
+    }
+    if (core_takes_frame(instruction)) {
+        values->gprs[RSP] = frame;
+        values->gprs[RSP].number += instruction->bytes;
     }
     if (follows) {
         unsigned number =
