@@ -53,6 +53,12 @@ static float load_cycles(const struct core_block *block) {
     return isnan(block->load_cycles) ? 0.0f : (float)block->load_cycles;
 }
 
+/* From the address to operand d, of memory that the form names: no register need make the address. */
+static float through_load(const struct core_instruction *to, int d, float load) {
+    const bool named = to->loads && to->memory >= 0 && !to->cost->form.operands[to->memory].implicit;
+    return named ? fmaxf(load, pair_cycles(to->cost, to->memory, d, true, false, false)) : load;
+}
+
 /* Does it write a general register within a cycle or two of its operands? */
 static bool writes_at_once(const struct core_instruction *instruction) {
     static const float at_once = 2.5f;
@@ -92,7 +98,7 @@ void core_latencies_fill(const struct core_costs *costs, const struct core_block
     to->index_more = index_more(costs, to);
     for (unsigned t = 0; t < to->target_count; t++) {
         int d = reading->target_operand[t];
-        to->through_load[t] = load;
+        to->through_load[t] = through_load(to, d, load);
         /* A gather's mask is zero afterwards, whatever it was: no chain goes on through it. */
         const bool consumed = gen_operand_is_consumed(&cost->form, (unsigned)d);
         for (unsigned s = 0; s < to->source_count; s++) {

@@ -235,10 +235,13 @@ static struct core_word load_value(struct core_values *values, const struct core
     return constant(number);
 }
 
-/* Does its text name no place? String instructions, and PUSHF and POPF: seen on a Zen 5, they pass nothing on
- * at rename. */
+/* Does no register name its place? String instructions, PUSHF and POPF, and addresses that are numbers: seen
+ * on a Zen 5, they pass nothing on at rename. */
 static bool is_unnamed(const struct core_instruction *instruction) {
-    return instruction->cost->form.explicit_count == 0 && !core_takes_frame(instruction);
+    const struct isa_address *address = &instruction->binding.address;
+    const bool number = address->base < 0 && address->index < 0 && !address->relative;
+    return !core_takes_frame(instruction) &&
+           (instruction->cost->form.explicit_count == 0 || (number && !instruction->stack));
 }
 
 /* Is its data a general register's, or an immediate? Not a vector's, a mask's, or the x87 stack's. */
@@ -512,17 +515,15 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
     if (cycles >= forwarding->load) {
         return cycles;
     }
-    if (where.number != store->address.number || store->unnamed || is_unnamed(load)) {
-        return fmax(cycles, forwarding->part);
-    }
     const struct core_name name = name_of(values, load, false);
-    if (!name_same(store->name, name)) {
-        const bool stack = store->name.base == RSP && name.base == RSP;
-        const double least = stack ? forwarding->written : forwarding->other;
-        const double most = forwarding->changed - (double)load->to_store; /* which comes on top of this */
-        return fmax(cycles, modifies(load) && most < least ? most : least);
+    double least = store->name.base_added != name.base_added ? forwarding->added : 0.0;
+    if (where.number != store->address.number || store->unnamed || is_unnamed(load)) {
+        least = forwarding->part;
+    } else if (!name_same(store->name, name)) {
+        least = store->name.base == RSP && name.base == RSP ? forwarding->written : forwarding->other;
     }
-    return fmax(cycles, store->name.base_added != name.base_added ? forwarding->added : 0.0);
+    const double most = forwarding->changed - (double)load->to_store; /* which comes on top of this */
+    return fmax(cycles, modifies(load) && most < least ? most : least);
 }
 
 bool core_forward_foretold(const struct core_forwarding *forwarding, double cycles) {

@@ -32,18 +32,24 @@
 #define MOVSQ          "\x48\xa5"
 #define SCASQ          "\x48\xaf"
 #define REP_STOSQ      "\xf3\x48\xab"
-#define LOAD_DI_BELOW  "\x48\x8b\x47\xf8"             /* mov rax, [rdi-8] */
-#define ADD_SI_AX      "\x48\x01\x06"                 /* add [rsi], rax */
-#define STORE_DI       "\x48\x89\x07"                 /* mov [rdi], rax */
-#define SUB_SI_8       "\x48\x83\xee\x08"             /* sub rsi, 8 */
-#define SUB_DI_8       "\x48\x83\xef\x08"             /* sub rdi, 8 */
-#define SBB_AX_AX      "\x48\x19\xc0"                 /* sbb rax, rax */
-#define STORE_RIP_7    "\x48\x89\x05\x07\x01\x00\x00" /* mov [rip+0x107], rax; seven bytes */
-#define LOAD_RIP_0     "\x48\x8b\x05\x00\x01\x00\x00" /* mov rax, [rip+0x100] */
-#define LOAD_RIP_8     "\x48\x8b\x05\x08\x01\x00\x00" /* mov rax, [rip+0x108] */
-#define LEA_RIP_E      "\x48\x8d\x3d\x0e\x01\x00\x00" /* lea rdi, [rip+0x10e] */
-#define XCHG_SI_DI     "\x48\x87\xfe"                 /* xchg rsi, rdi */
-#define ADD_DX_CX      "\x48\x01\xca"                 /* add rdx, rcx */
+#define LOAD_DI_BELOW  "\x48\x8b\x47\xf8"                     /* mov rax, [rdi-8] */
+#define ADD_SI_AX      "\x48\x01\x06"                         /* add [rsi], rax */
+#define STORE_DI       "\x48\x89\x07"                         /* mov [rdi], rax */
+#define SUB_SI_8       "\x48\x83\xee\x08"                     /* sub rsi, 8 */
+#define SUB_DI_8       "\x48\x83\xef\x08"                     /* sub rdi, 8 */
+#define SBB_AX_AX      "\x48\x19\xc0"                         /* sbb rax, rax */
+#define STORE_RIP_7    "\x48\x89\x05\x07\x01\x00\x00"         /* mov [rip+0x107], rax; seven bytes */
+#define LOAD_RIP_0     "\x48\x8b\x05\x00\x01\x00\x00"         /* mov rax, [rip+0x100] */
+#define LOAD_RIP_8     "\x48\x8b\x05\x08\x01\x00\x00"         /* mov rax, [rip+0x108] */
+#define LEA_RIP_E      "\x48\x8d\x3d\x0e\x01\x00\x00"         /* lea rdi, [rip+0x10e] */
+#define STORE_RIP_F9   "\x48\x89\x05\xf9\x00\x00\x00"         /* mov [rip+0xf9], rax */
+#define IMUL_RIP_0     "\x48\x0f\xaf\x05\x00\x01\x00\x00"     /* imul rax, [rip+0x100]; eight bytes */
+#define STORE_AT_0     "\x48\x89\x04\x25\x00\x01\x00\x00"     /* mov [0x100], rax */
+#define LOAD_AT_0      "\x48\x8b\x04\x25\x00\x01\x00\x00"     /* mov rax, [0x100] */
+#define IMUL_AT_0      "\x48\x0f\xaf\x04\x25\x00\x01\x00\x00" /* imul rax, [0x100] */
+#define ADD_AT_0_AX    "\x48\x01\x04\x25\x00\x01\x00\x00"     /* add [0x100], rax */
+#define XCHG_SI_DI     "\x48\x87\xfe"                         /* xchg rsi, rdi */
+#define ADD_DX_CX      "\x48\x01\xca"                         /* add rdx, rcx */
 
 enum { FORWARD = 4, LOAD = 5 /* cycles, as small_machine_make has them */ };
 
@@ -166,11 +172,42 @@ static void test_places_of_strings(void **state) {
     core_costs_fini(&costs);
 }
 
+/* What is done to data comes behind the load of it, whatever makes the address: no register need. */
+static void test_operations_without_registers(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(IMUL_RIP_0), "1*p23+1*p1", 1, 3);
+    assert_near(chain(&costs, BYTES(IMUL_RIP_0 STORE_RIP_F9)), FORWARD + 3);
+    assert_near(chain(&costs, BYTES(IMUL_AT_0 STORE_AT_0)), FORWARD + 3);
+    assert_about(simulated(&costs, BYTES(IMUL_AT_0 STORE_AT_0)), FORWARD + 3);
+    core_costs_fini(&costs);
+}
+
+/* An address that is a number has no register by whose name rename would know the place. */
+static void test_places_of_numbers(void **state) {
+    (void)state;
+    enum { BUFFERED = 7 };
+    struct core_costs costs;
+    small_machine_make(&costs);
+    parameter(&costs, "store_forward", 0);
+    parameter(&costs, "store_forward_long", BUFFERED);
+    parameter(&costs, "store_forward_changed", BUFFERED);
+    form_add(&costs, BYTES(ADD_AT_0_AX), "1*p4+1*p7+1*p23+1*p015", 2, 1);
+    cost_of(&costs, BYTES(ADD_AT_0_AX))->modifies = 1;
+    assert_near(bound_in(&costs, BYTES(STORE_AT_0 LOAD_AT_0 ADD_AX_BX), true, CORE_BOUND_CHAIN),
+                BUFFERED + 1);
+    assert_near(bound_in(&costs, BYTES(ADD_AT_0_AX), true, CORE_BOUND_CHAIN), BUFFERED);
+    assert_near(bound_in(&costs, BYTES(STORE_AX LOAD_SI ADD_AX_BX), true, CORE_BOUND_CHAIN), 1);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_of_registers), cmocka_unit_test(test_places_of_code),
         cmocka_unit_test(test_way_with_an_index), cmocka_unit_test(test_stores_of_masks),
-        cmocka_unit_test(test_places_of_strings),
+        cmocka_unit_test(test_places_of_strings), cmocka_unit_test(test_operations_without_registers),
+        cmocka_unit_test(test_places_of_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
