@@ -3,6 +3,7 @@
  * (docs/latency.md, "Memory"). Each half was measured as if the other took a cycle, but where a value is
  * passed on at rename. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "oncore/cost_steps.h"
@@ -19,10 +20,29 @@ static bool is_content(const struct res_pair *pair) {
     return strcmp(pair->path, "content") == 0 && !isnan(pair->value.cycles);
 }
 
+/* Is a value of so many bits passed on through a general register in no time by a plain store and load? Where
+ * not, the cycle of the other half was taken off each short round of that width. */
+static enum ip_status takes_other_half(struct core_costs *costs, unsigned bits, bool *takes,
+                                       struct ip_error *err) {
+    char syntax[ISA_SYNTAX_MAX];
+    struct res_form load = {0};
+    bool there = false;
+    (void)snprintf(syntax, sizeof syntax, "mov r%u, m%u", bits, bits);
+    const enum ip_status status = res_form_find(costs->store, syntax, &load, &there, err);
+    for (size_t i = 0; status == IP_OK && there && i < load.pair_count; i++) {
+        *takes = *takes || (is_content(&load.pairs[i]) && load.pairs[i].value.cycles > OPERATION);
+    }
+    if (status == IP_OK && there) {
+        res_form_fini(&load);
+    }
+    return status;
+}
+
 /* The way of stored data through the load, without the operation behind it, which the way from the address
  * tells. In a round, which is what a chain in a block is, the other half's cycle counts.
  */
-void core_forwarded_fill(struct core_cost *cost, const struct res_form *known, double load_cycles) {
+enum ip_status core_forwarded_fill(struct core_costs *costs, struct core_cost *cost,
+                                   const struct res_form *known, struct ip_error *err) {
     for (size_t i = 0; i < known->pair_count; i++) {
         const struct res_pair *through = &known->pairs[i];
         int src = core_operand_find(&cost->form, through->src),
@@ -33,13 +53,17 @@ void core_forwarded_fill(struct core_cost *cost, const struct res_form *known, d
         for (unsigned k = 0; k < cost->latency_count; k++) {
             const struct core_latency *address = &cost->latencies[k];
             if (address->address && address->src == src && address->dst == dst) {
-                double cycles = through->value.cycles - ((double)address->cycles - load_cycles);
+                double cycles = through->value.cycles - ((double)address->cycles - costs->load_cycles);
                 cycles += cycles > PASSED_ON ? 1.0 : 0.0;
                 cycles = cycles < NOISE ? 0.0 : cycles;
                 cost->forwarded = isnan(cost->forwarded) ? cycles : fmin(cost->forwarded, cycles);
             }
         }
     }
+    const int memory = isa_form_memory_operand(&cost->form);
+    return memory >= 0 && cost->forwarded <= PASSED_ON
+               ? takes_other_half(costs, cost->form.operands[memory].bits, &cost->put_late, err)
+               : IP_OK;
 }
 
 /* The plain store of as many bytes, of a vector or of a general register or flags; NULL: there is none, as

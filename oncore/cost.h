@@ -95,6 +95,7 @@ struct core_cost {
     float after;  /* cycles more that it waits for a sum that rename made; 0: none */
     double modifies;   /* from memory to the same place, through the form; NaN: not measured */
     double forwarded;  /* from the data of a store on its way to what a load of it gives; NaN: not measured */
+    bool put_late;     /* ... and a cycle more from a store of as many bytes: the store takes that */
     double stored;     /* cycles that a store's data come later than those of a plain store */
     double eliminated; /* >= 0: done at rename, and a chain takes so many cycles a link; -1: no */
     bool at_rename;    /* ... and it takes its ports only where a branch is fused with it */

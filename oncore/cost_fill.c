@@ -584,7 +584,7 @@ enum ip_status core_cost_fill(struct core_costs *costs, struct core_cost *cost, 
     if (there) {
         cost->cycles = known.throughput.cycles;
         status = status == IP_OK ? latency_fill(costs, cost, &known, err) : status;
-        core_forwarded_fill(cost, &known, costs->load_cycles);
+        status = status == IP_OK ? core_forwarded_fill(costs, cost, &known, err) : status;
         status = status == IP_OK ? core_stored_fill(costs, cost, &known, err) : status;
     } else {
         known.throughput.cycles = known.slots.cycles = NAN;

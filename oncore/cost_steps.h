@@ -33,9 +33,10 @@ IP_CHECK enum ip_status core_terms_find(struct core_costs *costs, const char *sy
 /* The operand that the store names so; -1: none. */
 int core_operand_find(const struct isa_form *form, const char *name);
 
-/* oncore/content.c: from a store's data to a load's result, into `forwarded`; `load_cycles`: of a plain load,
- * from its address. */
-void core_forwarded_fill(struct core_cost *cost, const struct res_form *known, double load_cycles);
+/* oncore/content.c: from a store's data to a load's result, into `forwarded`, and whether a store as narrow
+ * takes a cycle of its own, into `put_late`. */
+IP_CHECK enum ip_status core_forwarded_fill(struct core_costs *costs, struct core_cost *cost,
+                                            const struct res_form *known, struct ip_error *err);
 /* What a store does to its data before they can be loaded, into `stored`. */
 IP_CHECK enum ip_status core_stored_fill(struct core_costs *costs, struct core_cost *cost,
                                          const struct res_form *known, struct ip_error *err);

@@ -497,7 +497,7 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     /* What takes as long as a load came through the store buffer, whatever names the place. */
     const bool known = !indexed || load->cost->forwarded >= forwarding->load;
     if (!modify && !isnan(load->cost->forwarded) && known && (store->general || !general)) {
-        return load->cost->forwarded;
+        return load->cost->forwarded + (load->cost->put_late && store->bytes <= load->bytes ? 1.0 : 0.0);
     }
     if (!store->general || !general) {
         return forwarding->vector;

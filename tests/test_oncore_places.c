@@ -48,6 +48,9 @@
 #define LOAD_AT_0      "\x48\x8b\x04\x25\x00\x01\x00\x00"     /* mov rax, [0x100] */
 #define IMUL_AT_0      "\x48\x0f\xaf\x04\x25\x00\x01\x00\x00" /* imul rax, [0x100] */
 #define ADD_AT_0_AX    "\x48\x01\x04\x25\x00\x01\x00\x00"     /* add [0x100], rax */
+#define LOAD_AX_8      "\x0f\xbe\x06"                         /* movsx eax, byte [rsi] */
+#define STORE_AX_8     "\x88\x06"                             /* mov [rsi], al */
+#define STORE_AX_4     "\x89\x06"                             /* mov [rsi], eax */
 #define XCHG_SI_DI     "\x48\x87\xfe"                         /* xchg rsi, rdi */
 #define ADD_DX_CX      "\x48\x01\xca"                         /* add rdx, rcx */
 
@@ -202,12 +205,26 @@ static void test_places_of_numbers(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A store that takes a cycle of its own, since it is narrow, passes its data on so late, but a wide one to a
+ * narrow load. */
+static void test_narrow_stores(void **state) {
+    (void)state;
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(LOAD_AX_8), "1*p23+1*p015", 1, 1);
+    cost_of(&costs, BYTES(LOAD_AX_8))->forwarded = 0;
+    cost_of(&costs, BYTES(LOAD_AX_8))->put_late = true;
+    assert_near(chain(&costs, BYTES(LOAD_AX_8 ADD_AX_BX STORE_AX_8)), 1 + 1 + 1);
+    assert_near(chain(&costs, BYTES(LOAD_AX_8 ADD_AX_BX STORE_AX_4)), 1 + 1);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_of_registers), cmocka_unit_test(test_places_of_code),
         cmocka_unit_test(test_way_with_an_index), cmocka_unit_test(test_stores_of_masks),
         cmocka_unit_test(test_places_of_strings), cmocka_unit_test(test_operations_without_registers),
-        cmocka_unit_test(test_places_of_numbers),
+        cmocka_unit_test(test_places_of_numbers), cmocka_unit_test(test_narrow_stores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

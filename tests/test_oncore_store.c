@@ -319,6 +319,44 @@ static void test_forwarded(void **state) {
     }
 }
 
+/* Where a plain store and load of a byte take two cycles, one was taken off each round with such a store: it
+ * is the store's. */
+static void test_put_late(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const uint8_t load[] = {0x0f, 0xbe, 0x03}; /* movsx eax, byte [rbx] */
+    static const struct {
+        const char *sql;
+        bool late;
+    } cases[] = {{"", true},
+                 {"UPDATE latency SET cycles = 0.02 WHERE via = 'plain'", false},
+                 {"UPDATE latency SET cycles = 0.94 WHERE via = 'plain';"
+                  "UPDATE latency SET cycles = 7 WHERE path = 'content' AND via = ''", /* no short round */
+                  false}};
+    sample_store_make(place->path, &machine, 1);
+    sql(place->path, CORE_TABLE("load_base") ";"
+                                             "UPDATE core SET value = 4;"
+                                             "UPDATE forms SET syntax = 'movsx r32, m8';"
+                                             "INSERT INTO forms SELECT id + 1, 'mov r8, m8', mnemonic, "
+                                             "extension, isa_set, parts, status, why, "
+                                             "run_id FROM forms;"
+                                             "DELETE FROM latency;"
+                                             "INSERT INTO latency SELECT id, 0, 'op2', 'op1', 'content', "
+                                             "0.94, 'upper', 0, 'ok', 'plain', NULL, "
+                                             "NULL, NULL, '', NULL, run_id FROM forms;"
+                                             "UPDATE latency SET via = '', cycles = 1.03 WHERE form_id = "
+                                             "(SELECT min(id) FROM forms);"
+                                             "INSERT INTO latency SELECT min(id), 1, 'op2', 'op1', "
+                                             "'address', 5, 'exact', 0, 'ok', '', NULL, NULL, "
+                                             "NULL, '', NULL, run_id FROM forms");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        block_open(&opened, place, cases[i].sql, load, sizeof load);
+        assert_int_equal(opened.block.items[0].cost->put_late, cases[i].late);
+        costs_close(&opened);
+    }
+}
+
 /* What MOVHPS takes to bring its data down comes on top of what a plain store of as many bytes takes; not
  * where only one of the two passes its data on at rename. */
 static void test_stored_later(void **state) {
@@ -596,6 +634,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_named_units, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_forwarded, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_put_late, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_stored_later, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_merged_late, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_rest_of_a_register, place_open, place_close),
