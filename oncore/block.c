@@ -8,6 +8,7 @@
 
 #include "generator/operands.h"
 #include "isa/decode.h"
+#include "oncore/call.h"
 #include "oncore/cost_steps.h"
 #include "oncore/latencies.h"
 #include "oncore/move.h"
@@ -124,15 +125,13 @@ static int operand_resource(const struct core_instruction *instruction, unsigned
     return resource_of(op->reg_class, number);
 }
 
-enum { RBP = 5 };
-
 static void address_read(struct core_reading *reading, int operand) {
     const struct isa_operand *op = &reading->to->cost->form.operands[operand];
     const struct isa_address *address = &reading->to->binding.address;
     if (op->implicit) { /* its address register is an implicit operand, or goes without saying */
-        const struct isa_form *form = &reading->to->cost->form;
-        const bool frame = core_takes_frame(reading->to);
-        const int pointer = frame ? RBP : gen_string_pointer(form, (unsigned)operand);
+        const bool leaves = reading->to->cost->action == CORE_ACTION_LEAVE;
+        const int pointer =
+            leaves ? CORE_RESOURCE_RBP : gen_string_pointer(&reading->to->cost->form, (unsigned)operand);
         source_add(reading, pointer < 0 ? pointer : CORE_RESOURCE_GPR + pointer, operand, false, false);
         return;
     }
@@ -548,6 +547,11 @@ enum ip_status core_block_decode(struct core_block *block, const uint8_t *code, 
     branches_place(&made, costs);
     core_wide_close(&made, costs);
     core_stack_syncs_find(&made, costs);
+    status = core_calls_find(&made, costs, err);
+    if (status != IP_OK) {
+        core_block_fini(&made);
+        return status;
+    }
     double nop = probe_core_get(&costs->core, PROBE_CORE_NOP_SLOTS);
     if (nop < 1.0) { /* not where it is not known */
         nops_place(&made, nop);

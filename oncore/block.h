@@ -12,6 +12,7 @@
 enum core_resource {
     CORE_RESOURCE_GPR = 0,
     CORE_RESOURCE_RSP = 4,
+    CORE_RESOURCE_RBP = 5,
     CORE_RESOURCE_VECTOR = 16,
     CORE_RESOURCE_MASK = 48,
     CORE_RESOURCE_X87 = 56,
@@ -54,6 +55,8 @@ struct core_instruction {
     bool loads, stores; /* explicit or implicit memory */
     bool stack;         /* through RSP, which it moves: PUSH, POP */
     bool loads_rsp;     /* ... and what it loads is RSP's new value: POP RSP */
+    bool answered;      /* a CALL and a RET of the block that answers it */
+    double pair_cycles; /* what the CALL and the RET take of which this is one, the one that counts; 0 */
     bool copies;        /* it loads from one place and stores to another: PUSH and POP of memory, MOVS */
     bool syncs;     /* names RSP after such an instruction moved it: RSP comes stack_sync later, to it and to
                        all that follow */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oncore/call.h"
 #include "oncore/line.h"
 #include "probe/usage.h"
 
@@ -172,11 +173,12 @@ double core_unit_bound(const struct core_block *block) {
         }
         most = fmax(most, busy);
     }
-    return most;
+    return fmax(most, core_calls_cycles(block));
 }
 
-/* Cycles of the taken branches of a pass: those inside, and the one that closes it, which takes as long. */
-static double taken_cycles(const struct core_block *block) {
+/* Cycles of the taken branches of a pass: those inside, and the one that closes it, which takes as long, or
+ * `closing` where all inside are calls and returns. */
+static double taken_cycles(const struct core_block *block, double closing) {
     double cycles = 0.0, most = 0.0;
     for (size_t i = 0; i < block->count; i++) {
         const struct core_cost *cost = block->items[i].cost;
@@ -184,7 +186,8 @@ static double taken_cycles(const struct core_block *block) {
         cycles += always ? cost->unit_cycles : 0.0;
         most = fmax(most, always ? cost->unit_cycles : 0.0);
     }
-    return cycles + most;
+    const double calls = core_calls_cycles(block);
+    return cycles + calls + (most > 0.0 || calls <= 0.0 ? most : closing);
 }
 
 void core_front_bounds(const struct core_costs *costs, const struct core_block *block,
@@ -211,6 +214,7 @@ void core_front_bounds(const struct core_costs *costs, const struct core_block *
             fmax(options->loop ? ceil(lines) : lines, core_lines_bound(costs, block, options->loop));
     }
     if (options->loop) {
-        bounds[CORE_BOUND_LOOP] = fmax(isnan(branch) ? 1.0 : branch, taken_cycles(block));
+        branch = isnan(branch) ? 1.0 : branch;
+        bounds[CORE_BOUND_LOOP] = fmax(branch, taken_cycles(block, branch));
     }
 }

@@ -69,8 +69,11 @@ enum core_action {
     CORE_ACTION_DECREMENT,
     CORE_ACTION_LEA,
     CORE_ACTION_EXCHANGE,
-    CORE_ACTION_PUSH,
+    CORE_ACTION_PUSH, /* from here on: it moves RSP */
     CORE_ACTION_POP,
+    CORE_ACTION_CALL,
+    CORE_ACTION_RETURN,
+    CORE_ACTION_LEAVE,
 };
 
 struct core_cost {

@@ -106,8 +106,7 @@ void core_latencies_fill(const struct core_costs *costs, const struct core_block
             bool own = !address && to->sources[s] == to->targets[t];
             const int o = reading->source_operand[s];
             const bool apart =
-                consumed || (address ? core_sets_rsp(to, t)
-                                     : gen_pointer_moves_alone(&cost->form, (unsigned)o, (unsigned)d));
+                consumed || (!address && gen_pointer_moves_alone(&cost->form, (unsigned)o, (unsigned)d));
             float cycles = apart ? -INFINITY : pair_cycles(cost, o, d, address, reading->index[s], own);
             const struct core_latency *pair = pair_find(cost, o, d, address, reading->index[s]);
             to->late |= pair != NULL && pair->late ? (uint16_t)(1u << s) : 0;
@@ -141,6 +140,14 @@ void core_latencies_fill(const struct core_costs *costs, const struct core_block
     }
     to->to_store = to->copies ? 0.0f : to->to_store;
     to->at_once = writes_at_once(to);
+    /* LEAVE: RBP is the address of what goes to RBP, and goes to RSP. */
+    for (unsigned t = 0; t < to->target_count && cost->action == CORE_ACTION_LEAVE; t++) {
+        const bool pointer = to->targets[t] == CORE_RESOURCE_RSP;
+        for (unsigned s = 0; s < to->source_count; s++) {
+            const bool apart = pointer == (s < to->address_count);
+            to->latency[t][s] = apart ? -INFINITY : pointer ? DEFAULT_CYCLES : load;
+        }
+    }
     /* The stack pointer is moved at decode, by an adder of its own. */
     for (unsigned t = 0; t < to->target_count && to->stack; t++) {
         for (unsigned s = 0; s < to->source_count; s++) {

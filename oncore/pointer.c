@@ -5,15 +5,11 @@
 
 #include "generator/operands.h"
 
-enum { RBP = 5, RSI = 6, RDI = 7, STEM = 4 /* letters */ };
+enum { RSI = 6, RDI = 7, STEM = 4 /* letters */ };
 
 static bool is_single_string(const struct core_instruction *instruction) {
     const struct isa_form *form = &instruction->cost->form;
     return form->explicit_count == 0 && form->prefix[0] == '\0' && gen_form_is_string(form);
-}
-
-bool core_takes_frame(const struct core_instruction *instruction) {
-    return strcmp(instruction->cost->form.mnemonic, "leave") == 0;
 }
 
 int core_pointer(const struct core_instruction *instruction, bool store) {
@@ -23,8 +19,8 @@ int core_pointer(const struct core_instruction *instruction, bool store) {
     } strings[] = {
         {"lods", RSI, -1}, {"stos", -1, RDI}, {"movs", RSI, RDI}, {"scas", RDI, -1}, {"cmps", RSI, -1}};
     const char *mnemonic = instruction->cost->form.mnemonic;
-    if (core_takes_frame(instruction)) {
-        return store ? -1 : RBP;
+    if (instruction->cost->action == CORE_ACTION_LEAVE) {
+        return store ? -1 : CORE_RESOURCE_RBP;
     }
     for (size_t i = 0; i < sizeof strings / sizeof strings[0] && is_single_string(instruction); i++) {
         if (strncmp(mnemonic, strings[i].stem, STEM) == 0) {
@@ -37,6 +33,9 @@ int core_pointer(const struct core_instruction *instruction, bool store) {
 bool core_moves_pointer(const struct core_instruction *instruction, unsigned gpr) {
     const bool both = strncmp(instruction->cost->form.mnemonic, "cmps", STEM) == 0;
     const int pointer = (int)gpr;
+    if (instruction->cost->action == CORE_ACTION_LEAVE) {
+        return gpr == CORE_RESOURCE_RSP;
+    }
     return is_single_string(instruction) &&
            (core_pointer(instruction, false) == pointer || core_pointer(instruction, true) == pointer ||
             (both && gpr == RDI));

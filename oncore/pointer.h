@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oncore/pointer.h - the pointers of string instructions, and of LEAVE. Internal to oncore/. */
+/* oncore/pointer.h - the pointers of string instructions, and RBP of LEAVE. Internal to oncore/. */
 #ifndef ISAPROBE_ONCORE_POINTER_H
 #define ISAPROBE_ONCORE_POINTER_H
 
 #include "oncore/block.h"
 
-/* LEAVE: RSP comes from RBP, and RBP from where that points. */
-bool core_takes_frame(const struct core_instruction *instruction);
-/* The general register that holds the address of what a string instruction, or LEAVE, loads (`store`:
- * stores); -1: it is none, or repeats. Each such string instruction moves its pointers on by the bytes of an
- * access: upwards, for the direction flag is clear wherever the ABI holds. Of CMPS the first of both loads.
- */
+/* The general register that holds the address of what a string instruction loads (`store`: stores); -1: it is
+ * none, or repeats. Each string instruction moves its pointers on by the bytes of an access: upwards, for the
+ * direction flag is clear wherever the ABI holds. Of CMPS the first of both loads. */
 int core_pointer(const struct core_instruction *instruction, bool store);
 
-/* Does it move such a pointer on? */
+/* Does it move such a pointer on, or is that RSP of LEAVE: what no data of its load go to? */
 bool core_moves_pointer(const struct core_instruction *instruction, unsigned gpr);
 
 #endif

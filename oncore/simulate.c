@@ -312,7 +312,7 @@ static double targets_run(struct sim *sim, struct flight *flight) {
             general = true;
             at = core_later(at, from + instruction->latency[t][s] + flight->delay);
         }
-        if (instruction->loads && !core_moves_rsp(instruction, t) && !core_sets_rsp(instruction, t) &&
+        if (instruction->loads && !core_moves_rsp(instruction, t) &&
             !core_moves_pointer(instruction, instruction->targets[t])) {
             at = core_later(at, flight->loaded + flight->delay +
                                     core_later(0.0, instruction->through_load[t] - sim->load));

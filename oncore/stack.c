@@ -38,32 +38,17 @@ enum ip_status core_stack_fill(struct core_costs *costs, struct core_cost *cost,
     return core_addition_ports(costs, cost, err);
 }
 
-static bool is_rsp(const struct core_instruction *of, unsigned operand) {
-    const struct isa_operand *op = &of->cost->form.operands[operand];
-    const int number = op->reg >= 0 ? op->reg : of->binding.reg[operand];
-    return op->kind == ISA_OPERAND_REG && isa_reg_is_gpr(op->reg_class) && op->reg_class != ISA_REG_GPR8H &&
-           number == CORE_RESOURCE_RSP;
-}
-
 void core_stack_read(struct core_instruction *to, bool hidden) {
     const struct isa_form *form = &to->cost->form;
     for (unsigned i = 0; i < form->operand_count && hidden; i++) {
         const struct isa_operand *op = &form->operands[i];
-        bool rsp = op->write && is_rsp(to, i);
-        to->stack = to->stack || (rsp && op->implicit && op->read);
+        const int number = op->reg >= 0 ? op->reg : to->binding.reg[i];
+        bool rsp = op->kind == ISA_OPERAND_REG && op->write && isa_reg_is_gpr(op->reg_class) &&
+                   op->reg_class != ISA_REG_GPR8H && number == CORE_RESOURCE_RSP;
+        to->stack = to->stack || (rsp && op->implicit && op->read); /* LEAVE moves RBP there */
         to->loads_rsp = to->loads_rsp || (rsp && !op->implicit);
     }
     to->copies = to->stack && to->loads && to->stores;
-}
-
-bool core_sets_rsp(const struct core_instruction *instruction, unsigned t) {
-    const struct isa_form *form = &instruction->cost->form;
-    bool sets = false;
-    for (unsigned i = 0; i < form->operand_count && instruction->targets[t] == CORE_RESOURCE_RSP; i++) {
-        const struct isa_operand *op = &form->operands[i];
-        sets = sets || (is_rsp(instruction, i) && op->implicit && op->write && !op->read);
-    }
-    return sets;
 }
 
 bool core_moves_rsp(const struct core_instruction *instruction, unsigned t) {

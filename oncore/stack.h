@@ -12,9 +12,6 @@ void core_stack_syncs_find(struct core_block *block, const struct core_costs *co
 /* Notes how an instruction names and moves RSP; `hidden`: it accesses memory that is no operand of its text.
  */
 void core_stack_read(struct core_instruction *to, bool hidden);
-/* Is its t-th target RSP, which goes without saying and comes from another register (LEAVE)? It waits for no
- * load. */
-bool core_sets_rsp(const struct core_instruction *instruction, unsigned t);
 /* Is its t-th target RSP, which decode moves? */
 bool core_moves_rsp(const struct core_instruction *instruction, unsigned t);
 /* Does its load (`store`: its store) name the place by RSP, and not by its operand? */

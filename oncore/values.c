@@ -7,7 +7,7 @@
 #include "oncore/pointer.h"
 #include "oncore/stack.h"
 
-enum { RSP = 4, RBP = 5, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
+enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
 
 /* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
 static const uint64_t MIDDLE = UINT64_C(1) << 46;
@@ -105,8 +105,9 @@ static bool place_find(struct core_values *values, const struct core_instruction
     }
     if (core_through_rsp(instruction, store)) {
         *address = values->gprs[RSP];
-        address->number -= action == CORE_ACTION_PUSH ? instruction->bytes : 0u;
-        return action == CORE_ACTION_PUSH || action == CORE_ACTION_POP;
+        const bool pushes = action == CORE_ACTION_PUSH || action == CORE_ACTION_CALL;
+        address->number -= pushes ? instruction->bytes : 0u;
+        return pushes || action == CORE_ACTION_POP || (action == CORE_ACTION_RETURN && instruction->answered);
     }
     const int pointer = core_pointer(instruction, store);
     if (pointer >= 0) {
@@ -239,9 +240,11 @@ static struct core_word load_value(struct core_values *values, const struct core
  * on a Zen 5, they pass nothing on at rename. */
 static bool is_unnamed(const struct core_instruction *instruction) {
     const struct isa_address *address = &instruction->binding.address;
+    if (instruction->cost->action == CORE_ACTION_LEAVE) {
+        return false; /* RBP */
+    }
     const bool number = address->base < 0 && address->index < 0 && !address->relative;
-    return !core_takes_frame(instruction) &&
-           (instruction->cost->form.explicit_count == 0 || (number && !instruction->stack));
+    return instruction->cost->form.explicit_count == 0 || (number && !instruction->stack);
 }
 
 /* Is its data a general register's, or an immediate? Not a vector's, a mask's, or the x87 stack's. */
@@ -382,6 +385,21 @@ static bool is_exchange(const struct core_instruction *instruction) {
            ops[1].reg_class == ISA_REG_GPR64;
 }
 
+/* What RSP is behind an instruction that moves it. A CALL that is answered elsewhere is over, and who returns
+ * will be called again, with RSP as it was. */
+static struct core_word stack_behind(const struct core_values *values,
+                                     const struct core_instruction *instruction) {
+    const enum core_action action = instruction->cost->action;
+    struct core_word stack = values->gprs[action == CORE_ACTION_LEAVE ? CORE_RESOURCE_RBP : RSP];
+    const bool calls = action == CORE_ACTION_CALL || action == CORE_ACTION_RETURN;
+    if (calls && !instruction->answered) {
+        return stack;
+    }
+    const bool down = action == CORE_ACTION_PUSH || action == CORE_ACTION_CALL;
+    stack.number += down ? (uint64_t) - (int64_t)instruction->bytes : instruction->bytes;
+    return stack;
+}
+
 void core_values_step(struct core_values *values, const struct core_instruction *instruction,
                       const struct core_store *forwarded) {
     if (!instruction->general) {
@@ -401,7 +419,9 @@ void core_values_step(struct core_values *values, const struct core_instruction 
             first = unknown(values);
         }
     }
-    const struct core_word stack = values->gprs[RSP], frame = values->gprs[RBP];
+    const struct core_word stack = stack_behind(values, instruction);
+    const struct core_word frame =
+        action == CORE_ACTION_LEAVE ? load_value(values, instruction, forwarded) : constant(0);
     const uint8_t *regs = instruction->binding.reg;
     const struct core_word pair[2] = {values->gprs[regs[0] & 15], values->gprs[regs[1] & 15]};
     bool adds = (action == CORE_ACTION_ADD || action == CORE_ACTION_SUBTRACT) && follows &&
@@ -418,14 +438,11 @@ void core_values_step(struct core_values *values, const struct core_instruction 
                 stack_pointer && (core_moves_rsp(instruction, t) || adds) ? 0 : 1;
         }
     }
-    if (action == CORE_ACTION_PUSH || action == CORE_ACTION_POP) {
+    if (action >= CORE_ACTION_PUSH) {
         values->gprs[RSP] = stack;
-        values->gprs[RSP].number +=
-            action == CORE_ACTION_POP ? instruction->bytes : (uint64_t) - (int64_t)instruction->bytes;
     }
-    if (core_takes_frame(instruction)) {
-        values->gprs[RSP] = frame;
-        values->gprs[RSP].number += instruction->bytes;
+    if (action == CORE_ACTION_LEAVE) {
+        values->gprs[CORE_RESOURCE_RBP] = frame;
     }
     if (follows) {
         unsigned number =
