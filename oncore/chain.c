@@ -102,8 +102,10 @@ static enum ip_status memory_read(struct chains *chains, const struct core_optio
             struct core_store kept = hit != NULL ? *hit : (struct core_store){0};
             /* What was stored earlier still was stored once, or is met every so many passes: no chain from a
              * pass to the next. */
-            if (pass == WARM_PASSES - 1 && hit != NULL && hit->serial >= before) {
-                uint32_t from = writer[hit->serial % CORE_STORES_KEPT];
+            const uint32_t from = hit != NULL ? writer[hit->serial % CORE_STORES_KEPT] : 0;
+            /* Nor one of the pass before by what has stored in this one already: that is its node's. */
+            const bool last = hit != NULL && hit->serial >= (from < i ? begun : before);
+            if (pass == WARM_PASSES - 1 && last) {
                 if (memory->node[from] == NONE && nodes < NODES_MAX) {
                     memory->node[from] = nodes++;
                 }

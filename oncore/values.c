@@ -279,6 +279,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     store->general = of_general(form);
     store->indexed = !core_through_rsp(instruction, true) && from->index >= 0;
     store->unnamed = is_unnamed(instruction);
+    store->by = instruction;
     for (unsigned i = 0; i < form->explicit_count; i++) {
         bool data = form->operands[i].read && (form->operands[i].kind == ISA_OPERAND_IMM ||
                                                isa_reg_is_gpr(form->operands[i].reg_class));
@@ -523,6 +524,16 @@ static double plain_cycles(const struct core_forwarding *forwarding, const struc
     return (modify && !alone) || extends || indexed ? forwarding->far : forwarding->renamed;
 }
 
+/* Is it the youngest of the instruction that stored it? Which one a load meets is learned of instructions. */
+static bool is_youngest(const struct core_values *values, const struct core_store *store) {
+    for (uint64_t serial = values->store_count; serial > store->serial + 1; serial--) {
+        if (values->stores[(serial - 1) % CORE_STORES_KEPT].by == store->by) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What takes less than a load came through the register file: rename compares names of places, or has learned
  * which store a load meets. */
 double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_values *values,
@@ -538,6 +549,7 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
         least = forwarding->part;
     } else if (!name_same(store->name, name)) {
         least = store->name.base == RSP && name.base == RSP ? forwarding->written : forwarding->other;
+        least = is_youngest(values, store) ? least : fmax(least, forwarding->part);
     }
     const double most = forwarding->changed - (double)load->to_store; /* which comes on top of this */
     return fmax(cycles, modifies(load) && most < least ? most : least);

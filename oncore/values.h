@@ -38,7 +38,8 @@ struct core_store {
     uint16_t bytes;
     bool general; /* from a general register or an immediate */
     bool indexed;
-    bool unnamed; /* by an instruction without operands */
+    bool unnamed;                      /* no register names it */
+    const struct core_instruction *by; /* borrowed */
     uint64_t serial;
     double data, commit; /* cycles: when the data is there, when it is in the cache */
 };
