@@ -421,6 +421,19 @@ static const struct core_instruction *writer_find(const struct core_block *block
     return NULL;
 }
 
+/* Who made what it waits for: moves that rename does only passed it on. */
+static const struct core_instruction *maker_find(const struct core_block *block, size_t i, unsigned source) {
+    const struct core_instruction *writer = writer_find(block, i, source);
+    for (size_t moves = 0; moves < block->count && writer != NULL; moves++) {
+        const bool passes = writer->renamed && !writer->idiom && writer->source_count == 1 && !writer->loads;
+        if (!passes) {
+            break;
+        }
+        writer = writer_find(block, (size_t)(writer - block->items), writer->sources[0]);
+    }
+    return writer;
+}
+
 static bool same_ports(const struct core_cost *a, const struct core_cost *b) {
     for (unsigned i = 0; i < a->term_count; i++) {
         for (unsigned k = 0; k < b->term_count; k++) {
@@ -451,9 +464,10 @@ static void neighbours_fill(struct core_block *block) {
             const struct core_instruction *writer = writer_find(block, i, to->sources[s]);
             float more = writer != NULL && adds_at_rename(writer) ? after : 0.0f;
             const bool late = (to->late >> s & 1) != 0;
-            if (writer != NULL && writer->cost->bypass > 0.0f && !late && !writer->renamed &&
-                !writer->idiom && same_ports(writer->cost, to->cost)) {
-                more = -fminf(writer->cost->bypass, to->cost->bypass);
+            const struct core_instruction *maker = maker_find(block, i, to->sources[s]);
+            if (maker != NULL && maker->cost->bypass > 0.0f && !late && !maker->renamed && !maker->idiom &&
+                same_ports(maker->cost, to->cost)) {
+                more = -fminf(maker->cost->bypass, to->cost->bypass);
             }
             for (unsigned t = 0; t < to->target_count && to->sources[s] < CORE_RESOURCE_CARRY; t++) {
                 to->latency[t][s] = fmaxf(0.0f, to->latency[t][s] + more);

@@ -163,6 +163,12 @@ static void test_neighbours(void **state) {
     p = predict(&costs, BYTES(IMUL_AX_BX ADD_AX_BX), false); /* another unit: no bypass */
     assert_near(p.bounds[CORE_BOUND_CHAIN], 4.0);
     core_prediction_fini(&p);
+    /* A move that rename does is no other consumer; one that is executed is. */
+    static const struct bytes moved = BYTES(IMUL_AX_BX "\x48\x89\xc1" IMUL_CX_BX "\x48\x89\xc8");
+    form_add(&costs, BYTES("\x48\x89\xc1"), "none", 1, 0); /* mov rcx, rax; mov rax, rcx */
+    assert_near(chain(&costs, moved), 4.0);
+    form_add(&costs, BYTES("\x48\x89\xc1"), "1*p015", 1, 1);
+    assert_near(chain(&costs, moved), 8.0);
     /* An addition at rename, and a consumer that cannot add its number. */
     form_add(&costs, BYTES(ADD_AX_8), "none", 1, 0);
     cost_of(&costs, BYTES(POPCNT_AX_AX))->after = 2.0f;
