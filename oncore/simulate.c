@@ -350,8 +350,9 @@ static double store_run(struct sim *sim, struct flight *flight, struct plan *pla
                                              i == 0 ? data : flight->address, -1, CORE_TAKES_PORT));
         }
     }
+    /* What is older must have retired. */
     double commit = core_commits_take(&sim->commits, flight->places.stores ? &flight->places.store : NULL,
-                                      instruction->bytes, last);
+                                      instruction->bytes, core_later(last, sim->retired));
     flight->cached = commit;
     if (flight->places.stores) {
         struct core_store *store = core_values_store(&sim->values, instruction, flight->places.store);

@@ -245,13 +245,27 @@ static void test_older_stores(void **state) {
     core_costs_fini(&costs);
 }
 
+/* A store enters the cache when all before it has retired: a load of more than was stored waits for that, and
+ * the next pass's store for the load. */
+static void test_stores_retire(void **state) {
+    (void)state;
+    enum { BLOCKED = 12 };
+    struct core_costs costs;
+    small_machine_make(&costs);
+    parameter(&costs, "store_forward_blocked", BLOCKED);
+    assert_near(chain(&costs, BYTES(STORE_AX_4 LOAD_CX)), 0);
+    const double cycles = simulated(&costs, BYTES(STORE_AX_4 LOAD_CX));
+    assert_true(cycles >= BLOCKED && cycles <= BLOCKED + 1);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_of_registers), cmocka_unit_test(test_places_of_code),
         cmocka_unit_test(test_way_with_an_index), cmocka_unit_test(test_stores_of_masks),
         cmocka_unit_test(test_places_of_strings), cmocka_unit_test(test_operations_without_registers),
         cmocka_unit_test(test_places_of_numbers), cmocka_unit_test(test_narrow_stores),
-        cmocka_unit_test(test_older_stores),
+        cmocka_unit_test(test_older_stores),      cmocka_unit_test(test_stores_retire),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
