@@ -58,6 +58,7 @@ void core_cost_describe(struct core_cost *cost) {
         {"xchg", CORE_ACTION_EXCHANGE},
         {"push", CORE_ACTION_PUSH},
         {"pop", CORE_ACTION_POP},
+        {"lfence", CORE_ACTION_FENCE},
         {"call", CORE_ACTION_CALL},
         {"ret", CORE_ACTION_RETURN},
         {"leave", CORE_ACTION_LEAVE},

@@ -92,15 +92,20 @@ static size_t entries(const struct sim *sim, const struct core_instruction *inst
     return slots < (double)sim->ring_size ? (size_t)slots : sim->ring_size;
 }
 
+/* Nothing is issued before `time`. */
+static void issue_hold(struct sim *sim, double time) {
+    if (time > sim->issued) {
+        sim->issued = ceil(time);
+        sim->slots = 0.0;
+    }
+}
+
 /* The cycle in which the instruction's last slot is issued. */
 static double issue(struct sim *sim, const struct core_instruction *instruction) {
     /* What had these entries must have retired. They retire in order: the last one as the latest. */
     size_t last = (sim->ring_at + entries(sim, instruction) - 1) % sim->ring_size;
     double free_at = sim->retire_ring[last];
-    if (free_at > sim->issued) {
-        sim->issued = ceil(free_at);
-        sim->slots = 0.0;
-    }
+    issue_hold(sim, free_at);
     if (instruction->apart > 0 && sim->slots >= sim->apart_slots) {
         sim->slots = sim->width;
     }
@@ -383,6 +388,10 @@ static void instruction_run(struct sim *sim, size_t i) {
     if (instruction->fused) {
         return;
     }
+    const bool fence = instruction->cost->action == CORE_ACTION_FENCE;
+    if (fence) {
+        issue_hold(sim, sim->retired);
+    }
     struct flight flight;
     flight.instruction = instruction;
     flight.issued = issue(sim, instruction);
@@ -424,6 +433,12 @@ static void instruction_run(struct sim *sim, size_t i) {
     }
     flight.result = targets_run(sim, &flight);
     last = core_later(last, flight.result);
+    if (instruction->cost->source == CORE_SOURCE_ASSUMED && instruction->cost->unit >= 0) {
+        last = core_later(last, flight.started + instruction->cost->unit_cycles); /* that is all it does */
+    }
+    if (fence) {
+        issue_hold(sim, last);
+    }
     core_values_step(&sim->values, instruction, instruction->loads ? flight.forwarded : NULL);
     sim->retired = core_later(sim->retired, last);
     if (sim->timeline != NULL) {

@@ -2,6 +2,8 @@
 /* Single operands in the on-core model: which of them a result waits for, and how long. */
 #include "tests/oncore_table.h"
 
+#define LFENCE "\x0f\xae\xe8"
+
 #define VADDPS_3  "\xc5\xe4\x58\xd9"         /* vaddps ymm3, ymm3, ymm1 */
 #define VADDPS_15 "\xc5\x04\x58\xf9"         /* vaddps ymm15, ymm15, ymm1 */
 #define VADDPS_18 "\x62\xe1\x6c\x40\x58\xd1" /* vaddps zmm18, zmm18, zmm1 */
@@ -150,11 +152,28 @@ static void test_x87_stack(void **state) {
     core_costs_fini(&costs);
 }
 
+/* LFENCE begins when all before it is done, and nothing behind it before it has ended. */
+static void test_fence(void **state) {
+    (void)state;
+    enum { FENCE = 10, PRODUCT = 3 };
+    struct core_costs costs;
+    small_machine_make(&costs);
+    form_add(&costs, BYTES(LFENCE), "none", 1, NAN);
+    struct core_cost *fence = cost_of(&costs, BYTES(LFENCE));
+    fence->source = CORE_SOURCE_ASSUMED; /* as what the store has the throughput of alone */
+    fence->unit = CORE_UNITS_SHARED;
+    fence->unit_cycles = FENCE;
+    assert_about(simulated(&costs, BYTES(LFENCE)), FENCE);
+    assert_about(simulated(&costs, BYTES(LFENCE IMUL_AX_BX IMUL_AX_BX)), FENCE + 2 * PRODUCT);
+    assert_about(simulated(&costs, BYTES(IMUL_CX_BX LFENCE IMUL_AX_BX)), FENCE + 1 + PRODUCT);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_cleared),         cmocka_unit_test(test_consumed_mask),
         cmocka_unit_test(test_pointers_move_alone), cmocka_unit_test(test_pointers_unnamed),
-        cmocka_unit_test(test_x87_stack),
+        cmocka_unit_test(test_x87_stack),           cmocka_unit_test(test_fence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
