@@ -70,7 +70,7 @@ enum core_action {
     CORE_ACTION_LEA,
     CORE_ACTION_EXCHANGE,
     CORE_ACTION_FENCE, /* of all: what is older is done before it, what is younger begins behind it */
-    CORE_ACTION_PUSH, /* from here on: it moves RSP */
+    CORE_ACTION_PUSH,  /* from here on: it moves RSP */
     CORE_ACTION_POP,
     CORE_ACTION_CALL,
     CORE_ACTION_RETURN,
