@@ -7,20 +7,13 @@
 #include "oncore/pointer.h"
 #include "oncore/stack.h"
 
-enum { RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
-
-/* What a symbol stands for is not known; its numbers begin so far from 0 that they do not wrap around. */
-static const uint64_t MIDDLE = UINT64_C(1) << 46;
+enum { RAX = 0, RSP = 4, RENAMED_BYTES = 4, SEGMENT_BIT = 30 /* of a symbol: no block has so many */ };
 
 /* So many cycles are no noise. */
 static const double CLEARLY = 0.5;
 
 static struct core_word unknown(struct core_values *values) {
-    return (struct core_word){.symbol = ++values->symbols, .number = MIDDLE};
-}
-
-static struct core_word constant(uint64_t number) {
-    return (struct core_word){.symbol = 0, .number = number};
+    return core_word_unknown(&values->words);
 }
 
 void core_values_init(struct core_values *values, bool filled, uint64_t fill) {
@@ -28,41 +21,14 @@ void core_values_init(struct core_values *values, bool filled, uint64_t fill) {
     values->filled = filled;
     values->fill = fill;
     for (unsigned i = 0; i < 16; i++) {
-        values->gprs[i] = filled ? constant(fill) : unknown(values);
+        values->gprs[i] = filled ? core_word_constant(fill) : unknown(values);
     }
     values->code = unknown(values);
 }
 
-/* The symbol for the sum of two, the second times a scale: the same for the same. */
-static uint32_t sum_symbol(struct core_values *values, uint32_t a, uint32_t b, unsigned scale) {
-    const bool swap = scale == 1 && a > b;
-    const struct core_sum sum = {.a = swap ? b : a, .b = swap ? a : b, .scale = (uint8_t)scale};
-    for (unsigned i = 0; i < CORE_SUMS_KEPT; i++) {
-        const struct core_sum *kept = &values->sums[i];
-        if (kept->symbol != 0 && kept->a == sum.a && kept->b == sum.b && kept->scale == sum.scale) {
-            return kept->symbol;
-        }
-    }
-    struct core_sum *to = &values->sums[values->sum_count++ % CORE_SUMS_KEPT];
-    *to = sum;
-    to->symbol = ++values->symbols;
-    return to->symbol;
-}
-
-/* a + b * scale */
-static struct core_word add_scaled(struct core_values *values, struct core_word a, struct core_word b,
-                                   unsigned scale) {
-    const bool plain = a.symbol == 0 && scale == 1;
-    if (b.symbol != 0) {
-        a.symbol = plain ? b.symbol : sum_symbol(values, a.symbol, b.symbol, scale);
-    }
-    a.number += b.number * scale;
-    return a;
-}
-
 static struct core_word address_sum(struct core_values *values, const struct core_instruction *instruction) {
     const struct isa_address *from = &instruction->binding.address;
-    struct core_word sum = constant(0);
+    struct core_word sum = core_word_constant(0);
     if (from->relative) {
         sum = values->code;
         sum.number += instruction->offset + instruction->length;
@@ -70,7 +36,7 @@ static struct core_word address_sum(struct core_values *values, const struct cor
         sum = values->gprs[from->base & 15];
     }
     if (from->index >= 0) {
-        sum = add_scaled(values, sum, values->gprs[from->index & 15], from->scale);
+        sum = core_word_add(&values->words, sum, values->gprs[from->index & 15], from->scale);
     }
     sum.number += (uint64_t)(int64_t)from->disp;
     return sum;
@@ -178,22 +144,14 @@ struct core_store *core_values_find(struct core_values *values, struct core_word
 static struct core_word operand_value(struct core_values *values, const struct core_instruction *instruction,
                                       unsigned i) {
     const struct isa_operand *op = &instruction->cost->form.operands[i];
-    uint64_t mask = op->bits >= 64 || op->bits == 0 ? UINT64_MAX : (UINT64_C(1) << op->bits) - 1;
     if (op->kind == ISA_OPERAND_IMM) {
-        return constant((uint64_t)(op->imm_fixed ? op->imm : instruction->binding.imm[i]));
+        return core_word_constant((uint64_t)(op->imm_fixed ? op->imm : instruction->binding.imm[i]));
     }
     if (op->kind != ISA_OPERAND_REG || !isa_reg_is_gpr(op->reg_class) || op->reg_class == ISA_REG_GPR8H) {
         return unknown(values);
     }
     unsigned number = op->reg >= 0 ? (unsigned)op->reg : instruction->binding.reg[i];
-    struct core_word value = values->gprs[number & 15];
-    if (mask != UINT64_MAX) {
-        if (value.symbol != 0) {
-            return unknown(values);
-        }
-        value.number &= mask;
-    }
-    return value;
+    return core_word_narrow(&values->words, values->gprs[number & 15], op->bits);
 }
 
 /* One byte of memory; false when it is not known. */
@@ -215,16 +173,16 @@ static struct core_word load_value(struct core_values *values, const struct core
         return unknown(values);
     }
     bool whole = forwarded != NULL && forwarded->address.number == address.number &&
-                 instruction->bytes == 8 && forwarded->bytes == 8;
+                 instruction->bytes == forwarded->bytes;
     if (whole) {
-        return forwarded->value;
+        return core_word_narrow(&values->words, forwarded->value, 8u * instruction->bytes);
     }
     uint64_t number = 0;
     if (core_values_find(values, address, instruction->bytes) == NULL) { /* as nobody wrote it */
         unsigned shift = 8 * (address.number % 8);
         number = values->fill >> shift | (shift != 0 ? values->fill << (64 - shift) : 0);
         number &= instruction->bytes < 8 ? (UINT64_C(1) << 8 * instruction->bytes) - 1 : UINT64_MAX;
-        return values->filled ? constant(number) : unknown(values);
+        return values->filled ? core_word_constant(number) : unknown(values);
     }
     for (unsigned i = 0; i < instruction->bytes; i++) {
         uint8_t byte;
@@ -233,7 +191,7 @@ static struct core_word load_value(struct core_values *values, const struct core
         }
         number |= (uint64_t)byte << 8 * i;
     }
-    return constant(number);
+    return core_word_constant(number);
 }
 
 /* Does no register name its place? String instructions, PUSHF and POPF, and addresses that are numbers: seen
@@ -295,46 +253,14 @@ struct core_store *core_values_store(struct core_values *values, const struct co
     return store;
 }
 
-static struct core_word combine(struct core_values *values, enum core_action action, struct core_word a,
-                                struct core_word b) {
-    bool plain = a.symbol == 0 && b.symbol == 0;
-    switch (action) {
-    case CORE_ACTION_ADD:
-        return add_scaled(values, a, b, 1);
-    case CORE_ACTION_SUBTRACT:
-        if (b.symbol == 0 || b.symbol == a.symbol) {
-            return (struct core_word){.symbol = b.symbol == 0 ? a.symbol : 0, .number = a.number - b.number};
-        }
-        break;
-    case CORE_ACTION_AND:
-        if (plain) {
-            return constant(a.number & b.number);
-        }
-        break;
-    case CORE_ACTION_OR:
-        if (plain) {
-            return constant(a.number | b.number);
-        }
-        break;
-    case CORE_ACTION_XOR:
-        if (plain || (a.symbol == b.symbol && a.number == b.number)) {
-            return constant(a.number ^ b.number);
-        }
-        break;
-    case CORE_ACTION_SHIFT_LEFT:
-        if (plain) {
-            return constant(a.number << (b.number & 63));
-        }
-        break;
-    default:
-        break;
-    }
-    return unknown(values);
-}
-
 static int64_t sign_extend(uint64_t number, unsigned bits) {
     unsigned shift = 64 - (bits == 0 || bits > 64 ? 64 : bits);
     return (int64_t)(number << shift) >> shift;
+}
+
+/* Of a symbol it changes nothing (core_word_narrow). */
+static struct core_word extended(struct core_word word, unsigned bits) {
+    return word.symbol == 0 ? core_word_constant((uint64_t)sign_extend(word.number, bits)) : word;
 }
 
 /* A register less itself, whatever it holds, and whether the core knows that idiom or not. */
@@ -358,25 +284,33 @@ static struct core_word result(struct core_values *values, const struct core_ins
         return unknown(values);
     }
     if (is_zero(instruction)) {
-        return constant(0);
+        return core_word_constant(0);
     }
     unsigned last = form->explicit_count - 1u;
-    struct core_word second = instruction->loads && !instruction->stores
-                                  ? load_value(values, instruction, forwarded)
-                                  : operand_value(values, instruction, last);
+    const bool from_memory = instruction->loads && !instruction->stores;
+    const bool three = form->explicit_count == 3; /* IMUL: the last is a number */
+    struct core_word loaded =
+        from_memory ? load_value(values, instruction, forwarded) : core_word_constant(0);
+    struct core_word second = from_memory && !three ? loaded : operand_value(values, instruction, last);
     if (action == CORE_ACTION_MOVE || action == CORE_ACTION_POP) {
         return second;
     }
     if (action == CORE_ACTION_MOVE_SIGNED) {
-        return second.symbol == 0 ? constant((uint64_t)sign_extend(second.number, form->operands[last].bits))
-                                  : unknown(values);
+        return extended(second, form->operands[last].bits);
     }
-    struct core_word first = operand_value(values, instruction, 0);
+    struct core_word first =
+        three && from_memory ? loaded : operand_value(values, instruction, three ? 1 : 0);
+    first = action == CORE_ACTION_SHIFT_SIGNED ? extended(first, form->operands[0].bits) : first;
     if (action == CORE_ACTION_INCREMENT || action == CORE_ACTION_DECREMENT) {
         first.number += action == CORE_ACTION_INCREMENT ? 1u : UINT64_MAX;
         return first;
     }
-    return form->explicit_count == 2 ? combine(values, action, first, second) : unknown(values);
+    if (action == CORE_ACTION_NEGATE || action == CORE_ACTION_COMPLEMENT) {
+        const struct core_word from = core_word_constant(action == CORE_ACTION_NEGATE ? 0 : UINT64_MAX);
+        return core_word_combine(&values->words, CORE_ACTION_SUBTRACT, from, first);
+    }
+    return form->explicit_count >= 2 ? core_word_combine(&values->words, action, first, second)
+                                     : unknown(values);
 }
 
 /* XCHG of two whole registers; of anything else both are unknown. */
@@ -408,21 +342,18 @@ void core_values_step(struct core_values *values, const struct core_instruction 
     }
     const struct isa_form *form = &instruction->cost->form;
     enum core_action action = instruction->cost->action;
-    struct core_word first = constant(0);
+    struct core_word first = core_word_constant(0);
     bool follows = form->explicit_count > 0 && form->operands[0].kind == ISA_OPERAND_REG &&
                    form->operands[0].write && isa_reg_is_gpr(form->operands[0].reg_class);
     if (follows) {
         first = result(values, instruction, forwarded);
         unsigned bits = form->operands[0].bits;
-        if (bits == 32 && first.symbol == 0) {
-            first.number &= UINT32_MAX;
-        } else if (bits != 64) {
-            first = unknown(values);
-        }
+        first = bits >= 32 ? core_word_narrow(&values->words, first, bits) : unknown(values);
     }
+    const struct core_word wide = extended(core_word_narrow(&values->words, values->gprs[RAX], 32), 32);
     const struct core_word stack = stack_behind(values, instruction);
     const struct core_word frame =
-        action == CORE_ACTION_LEAVE ? load_value(values, instruction, forwarded) : constant(0);
+        action == CORE_ACTION_LEAVE ? load_value(values, instruction, forwarded) : core_word_constant(0);
     const uint8_t *regs = instruction->binding.reg;
     const struct core_word pair[2] = {values->gprs[regs[0] & 15], values->gprs[regs[1] & 15]};
     bool adds = (action == CORE_ACTION_ADD || action == CORE_ACTION_SUBTRACT) && follows &&
@@ -444,6 +375,9 @@ void core_values_step(struct core_values *values, const struct core_instruction 
     }
     if (action == CORE_ACTION_LEAVE) {
         values->gprs[CORE_RESOURCE_RBP] = frame;
+    }
+    if (action == CORE_ACTION_MOVE_SIGNED && form->explicit_count == 0) { /* CDQE */
+        values->gprs[RAX] = wide;
     }
     if (follows) {
         unsigned number =

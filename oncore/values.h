@@ -8,20 +8,9 @@
 #define ISAPROBE_ONCORE_VALUES_H
 
 #include "oncore/block.h"
+#include "oncore/word.h"
 
-struct core_word {
-    uint32_t symbol;
-    uint64_t number;
-};
-
-/* What `a` and `b` times `scale` make together, of which neither is a plain number, or b is none and is
- * scaled. */
-struct core_sum {
-    uint32_t a, b, symbol; /* symbol 0: not used yet */
-    uint8_t scale;
-};
-
-enum { CORE_STORES_KEPT = 64, CORE_SUMS_KEPT = 32, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
+enum { CORE_STORES_KEPT = 64, CORE_LINES = 256, CORE_LINE_BYTES = 64 };
 
 /* The registers that name a place, and how often each was written before: the same name is the same place
  * without looking at what the registers hold. */
@@ -48,10 +37,8 @@ struct core_values {
     struct core_word gprs[16];
     uint32_t writes[16];   /* of each register; PUSH and POP do not count, which decode follows ... */
     uint32_t added;        /* ... nor do additions of numbers to RSP, which it may follow */
-    uint32_t symbols;      /* given out so far */
     struct core_word code; /* where the block begins */
-    struct core_sum sums[CORE_SUMS_KEPT]; /* a ring */
-    uint32_t sum_count;
+    struct core_words words;
     bool filled; /* memory that nobody wrote holds `fill` in each quadword */
     uint64_t fill;
     struct core_store stores[CORE_STORES_KEPT]; /* a ring */
