@@ -152,6 +152,6 @@ struct core_word core_word_combine(struct core_words *words, enum core_action ac
         b.symbol == 0 && b.number == 0 && (action == CORE_ACTION_OR || action == CORE_ACTION_XOR);
     return nothing ? a
                    : (struct core_word){
-                         .symbol = made_symbol(words, (struct core_made){.how = (int)action, .a = a, .b = b}),
+                         .symbol = made_symbol(words, (struct core_made){.how = action, .a = a, .b = b}),
                          .number = MIDDLE};
 }

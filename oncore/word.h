@@ -18,12 +18,13 @@ struct core_word {
 /* How a symbol was made of `a` and `b`: their sum, the second times `scale`, of symbols alone; `a` in fewer
  * bits, `scale` of them, its symbol alone; or what an action makes of both. Symbol 0: not used yet. */
 struct core_made {
-    enum { CORE_MADE_SUM = 64, CORE_MADE_NARROW } how; /* else enum core_action */
+    unsigned how; /* CORE_MADE_SUM, CORE_MADE_NARROW or an enum core_action */
     struct core_word a, b;
     uint64_t scale;
     uint32_t symbol;
 };
 
+enum { CORE_MADE_SUM = 64, CORE_MADE_NARROW }; /* behind all actions */
 enum { CORE_MADE_KEPT = 64 };
 
 struct core_words {
