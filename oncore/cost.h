@@ -22,7 +22,8 @@ enum {
     CORE_UNIT_LOADS,
     CORE_UNIT_LEA,
     CORE_UNIT_TILES,
-    CORE_UNIT_ENTRY, /* the way from general registers to other ones */
+    CORE_UNIT_ENTRY,  /* the way from general registers to other ones */
+    CORE_UNIT_ATOMIC, /* what locks memory, each after the other */
     CORE_UNIT_NAMED,
     CORE_UNITS_SHARED = CORE_UNIT_NAMED + PROBE_UNITS_MAX
 };

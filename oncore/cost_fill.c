@@ -445,8 +445,9 @@ static void results_find(const struct core_costs *costs, struct core_cost *cost)
 
 /* Does it take longer than its ports? */
 static bool slower(const struct core_cost *cost, double cycles, double expected) {
-    return cost->stores ? cycles > expected * SLOWER && cycles < expected * STORE_SLOWER_MOST
-                        : cycles > expected * SLOWER + SLOWER_CYCLES;
+    return cost->stores && !core_is_atomic(&cost->form)
+               ? cycles > expected * SLOWER && cycles < expected * STORE_SLOWER_MOST
+               : cycles > expected * SLOWER + SLOWER_CYCLES;
 }
 
 static enum ip_status ports_fill(struct core_costs *costs, struct core_cost *cost,

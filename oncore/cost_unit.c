@@ -32,6 +32,11 @@ static bool enters(const struct isa_form *form) {
     return from && to;
 }
 
+bool core_is_atomic(const struct isa_form *form) {
+    return strcmp(form->prefix, "lock") == 0 ||
+           (strcmp(form->mnemonic, "xchg") == 0 && isa_form_memory_operand(form) >= 0);
+}
+
 /* The fewest ports of an operation's; 0: none is known. */
 static uint32_t narrowest(const struct core_costs *costs, const struct core_term *terms, unsigned count) {
     const uint32_t memory = costs->load_ports | costs->store_ports;
@@ -74,6 +79,9 @@ static int unit_named(const struct core_costs *costs, const char *name, uint32_t
 int core_unit_find(const struct core_costs *costs, const struct core_cost *cost, const char *name) {
     if (isnan(cost->unit_cycles)) {
         return -1;
+    }
+    if (core_is_atomic(&cost->form)) {
+        return CORE_UNIT_ATOMIC;
     }
     if (name[0] == '\0' && cost->term_count > 0 && enters(&cost->form)) {
         return CORE_UNIT_ENTRY;

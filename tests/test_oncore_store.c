@@ -283,6 +283,31 @@ static void test_own_register(void **state) {
     }
 }
 
+/* What locks memory is one after the other, whatever its ports are, and no place makes it so slow. */
+static void test_atomic_unit(void **state) {
+    struct place *place = *state;
+    struct res_machine machine = sample_machine("one");
+    static const uint8_t increment[] = {0xf0, 0x48, 0xff, 0x06}, /* lock inc qword [rsi] */
+        exchange[] = {0x48, 0x87, 0x06},                         /* xchg [rsi], rax */
+        plain[] = {0x48, 0xff, 0x06};                            /* inc qword [rsi] */
+    sample_store_make(place->path, &machine, 3);
+    sql(place->path,
+        "CREATE TEMP TABLE given(number INTEGER PRIMARY KEY, syntax TEXT, usage TEXT);"
+        "INSERT INTO given VALUES(0, 'lock inc m64', NULL), (1, 'xchg m64, r64', '1*p0'), (2, 'inc m64', "
+        "'1*p0');"
+        "UPDATE forms SET syntax = (SELECT syntax FROM given"
+        " WHERE number = forms.id - (SELECT min(id) FROM forms));"
+        "INSERT INTO ports SELECT id, usage, 1, 1, 20, 1, 0, CASE WHEN usage IS NULL THEN 'inconsistent' "
+        "ELSE "
+        "'ok' END, '', NULL, '', '', NULL, run_id FROM forms JOIN given USING(syntax)");
+    struct opened opened;
+    costs_open(&opened, place);
+    assert_int_equal(unit_of(&opened, increment, sizeof increment), CORE_UNIT_ATOMIC);
+    assert_int_equal(unit_of(&opened, exchange, sizeof exchange), CORE_UNIT_ATOMIC);
+    assert_int_equal(unit_of(&opened, plain, sizeof plain), -1);
+    costs_close(&opened);
+}
+
 /* What the data of a store on its way takes to a load's result: the content's latency, and the cycle that
  * the store took for the other half of the round, but at rename; less than a tenth of a cycle is noise. */
 static void test_forwarded(void **state) {
@@ -635,6 +660,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_own_register, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_forwarded, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_put_late, place_open, place_close),
+        cmocka_unit_test_setup_teardown(test_atomic_unit, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_stored_later, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_merged_late, place_open, place_close),
         cmocka_unit_test_setup_teardown(test_rest_of_a_register, place_open, place_close),
