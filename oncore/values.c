@@ -350,7 +350,10 @@ void core_values_step(struct core_values *values, const struct core_instruction 
         unsigned bits = form->operands[0].bits;
         first = bits >= 32 ? core_word_narrow(&values->words, first, bits) : unknown(values);
     }
-    const struct core_word wide = extended(core_word_narrow(&values->words, values->gprs[RAX], 32), 32);
+    const bool widens = action == CORE_ACTION_MOVE_SIGNED && form->explicit_count == 0; /* CDQE */
+    const struct core_word wide = widens
+                                      ? extended(core_word_narrow(&values->words, values->gprs[RAX], 32), 32)
+                                      : core_word_constant(0);
     const struct core_word stack = stack_behind(values, instruction);
     const struct core_word frame =
         action == CORE_ACTION_LEAVE ? load_value(values, instruction, forwarded) : core_word_constant(0);
@@ -376,7 +379,7 @@ void core_values_step(struct core_values *values, const struct core_instruction 
     if (action == CORE_ACTION_LEAVE) {
         values->gprs[CORE_RESOURCE_RBP] = frame;
     }
-    if (action == CORE_ACTION_MOVE_SIGNED && form->explicit_count == 0) { /* CDQE */
+    if (widens) {
         values->gprs[RAX] = wide;
     }
     if (follows) {

@@ -20,14 +20,32 @@ static bool same(struct core_word a, struct core_word b) {
     return a.symbol == b.symbol && a.number == b.number;
 }
 
-/* The youngest first: most are made again soon. */
+/* What was made or used so many others ago, from 1 on. */
+static struct core_made *made_at(struct core_words *words, uint32_t ago) {
+    return &words->made[(words->made_count - ago) % CORE_MADE_KEPT];
+}
+
+static uint32_t made_kept(const struct core_words *words) {
+    return words->made_count < CORE_MADE_KEPT ? words->made_count : CORE_MADE_KEPT;
+}
+
+/* Makes it the last that was used: what each pass uses is forgotten for nothing that is new in each. */
+static const struct core_made *made_use(struct core_words *words, uint32_t ago) {
+    const struct core_made used = *made_at(words, ago);
+    for (; ago > 1; ago--) {
+        *made_at(words, ago) = *made_at(words, ago - 1);
+    }
+    *made_at(words, 1) = used;
+    return made_at(words, 1);
+}
+
+/* The last used first: most are made again soon. */
 static uint32_t made_symbol(struct core_words *words, struct core_made made) {
-    const uint32_t kept = words->made_count < CORE_MADE_KEPT ? words->made_count : CORE_MADE_KEPT;
-    for (uint32_t i = 1; i <= kept; i++) {
-        const struct core_made *old = &words->made[(words->made_count - i) % CORE_MADE_KEPT];
+    for (uint32_t ago = 1; ago <= made_kept(words); ago++) {
+        const struct core_made *old = made_at(words, ago);
         if (old->how == made.how && old->scale == made.scale && same(old->a, made.a) &&
             same(old->b, made.b)) {
-            return old->symbol;
+            return made_use(words, ago)->symbol;
         }
     }
     made.symbol = ++words->symbols;
@@ -52,16 +70,16 @@ struct core_word core_word_add(struct core_words *words, struct core_word a, str
 }
 
 /* How the symbol was made; NULL: it was not, or that is forgotten. */
-static const struct core_made *made_find(const struct core_words *words, uint32_t symbol) {
-    for (uint32_t i = 0; i < CORE_MADE_KEPT; i++) {
-        if (words->made[i].symbol == symbol) {
-            return &words->made[i];
+static const struct core_made *made_find(struct core_words *words, uint32_t symbol) {
+    for (uint32_t ago = 1; ago <= made_kept(words); ago++) {
+        if (made_at(words, ago)->symbol == symbol) {
+            return made_use(words, ago);
         }
     }
     return NULL;
 }
 
-static bool is_narrow(const struct core_words *words, uint32_t symbol, unsigned bits) {
+static bool is_narrow(struct core_words *words, uint32_t symbol, unsigned bits) {
     const struct core_made *made = made_find(words, symbol);
     return made != NULL && made->how == CORE_MADE_NARROW && made->scale <= bits;
 }

@@ -29,7 +29,7 @@ enum { CORE_MADE_KEPT = 64 };
 
 struct core_words {
     uint32_t symbols;                      /* given out so far */
-    struct core_made made[CORE_MADE_KEPT]; /* a ring */
+    struct core_made made[CORE_MADE_KEPT]; /* a ring, in the order in which they were used last */
     uint32_t made_count;
 };
 

@@ -72,6 +72,8 @@
 #define IMUL_DX_CX_24         "\x48\x6b\xd1\x18"     /* imul rdx, rcx, 24 */
 #define NEG_SI                "\x48\xf7\xde"         /* neg rsi */
 #define NEG_CX                "\x48\xf7\xd9"         /* neg rcx */
+#define LOAD_R8               "\x4c\x8b\x06"             /* mov r8, [rsi] */
+#define ADD_R8_CX             "\x49\x01\xc8"             /* add r8, rcx */
 #define XCHG_SI_DI            "\x48\x87\xfe"         /* xchg rsi, rdi */
 #define ADD_DX_CX             "\x48\x01\xca"         /* add rdx, rcx */
 
@@ -311,6 +313,19 @@ static void test_made_of_registers(void **state) {
     core_costs_fini(&costs);
 }
 
+/* What each pass uses is not forgotten for what is new in each, nor for what nobody asked for. */
+static void test_made_long_ago(void **state) {
+    (void)state;
+    static const struct bytes narrow =
+        BYTES(MOVSXD_DX_CX LOAD_DX_BELOW ADD_AX_BX STORE_DX_SUM ADD_ECX_1 LOAD_R8 ADD_R8_CX);
+    static const struct bytes sum = BYTES(LOAD_SUM_BELOW ADD_AX_BX STORE_SUM ADD_CX_1 LOAD_R8 ADD_R8_CX);
+    struct core_costs costs;
+    small_machine_make(&costs);
+    assert_about(simulated(&costs, narrow), LOAD + 1);
+    assert_about(simulated(&costs, sum), LOAD + 1);
+    core_costs_fini(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_of_registers), cmocka_unit_test(test_places_of_code),
@@ -318,7 +333,7 @@ int main(void) {
         cmocka_unit_test(test_places_of_strings), cmocka_unit_test(test_operations_without_registers),
         cmocka_unit_test(test_places_of_numbers), cmocka_unit_test(test_narrow_stores),
         cmocka_unit_test(test_older_stores),      cmocka_unit_test(test_stores_retire),
-        cmocka_unit_test(test_made_of_registers),
+        cmocka_unit_test(test_made_of_registers), cmocka_unit_test(test_made_long_ago),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
