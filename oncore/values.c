@@ -330,6 +330,9 @@ static struct core_word stack_behind(const struct core_values *values,
     if (calls && !instruction->answered) {
         return stack;
     }
+    if (action == CORE_ACTION_RETURN && instruction->cost->form.explicit_count > 0) { /* arguments, too */
+        stack.number += (uint64_t)instruction->binding.imm[0];
+    }
     const bool down = action == CORE_ACTION_PUSH || action == CORE_ACTION_CALL;
     stack.number += down ? (uint64_t) - (int64_t)instruction->bytes : instruction->bytes;
     return stack;

@@ -31,6 +31,8 @@
 #define FS         "\x64"         /* before an instruction */
 #define GS         "\x65"
 #define PUSH_BP    "\x55"
+#define RET_8      "\xc2\x08\x00"         /* ret 8 */
+#define LOAD_BELOW "\x48\x8b\x44\x24\xf8" /* mov rax, [rsp-8] */
 #define LEAVE      "\xc9"
 #define IMUL_SP_SP "\x48\x0f\xaf\xe4" /* imul rsp, rsp */
 #define IMUL_BP_BP "\x48\x0f\xaf\xed" /* imul rbp, rbp */
@@ -121,7 +123,7 @@ static void test_rsp(void **state) {
     core_costs_fini(&costs);
 }
 
-/* LEAVE has RSP from RBP, at once, and loads RBP from there: nothing waits for the old RSP. */
+/* LEAVE has RSP from RBP, before it has loaded what is there: nothing waits for the old RSP. */
 static void test_leave_alone(void **state) {
     (void)state;
     struct core_costs costs;
@@ -210,10 +212,12 @@ static void test_calls(void **state) {
     form_add(&costs, BYTES(CALL), "1*p4+1*p7", 1, NAN);
     form_add(&costs, BYTES(RET), "1*p23", 1, NAN);
     cost_of(&costs, BYTES(RET))->cycles = PAIR;
+    form_add(&costs, BYTES(RET_8), "1*p23", 1, NAN);
     form_add(&costs, BYTES(JMP), "1*p5", 1, NAN);
     assert_near(chain(&costs, BYTES(PUSH_AX CALL POP_AX IMUL_AX_BX)), 7.0);
     assert_near(chain(&costs, BYTES(PUSH_AX CALL LOAD_SP_8 RET POP_BX IMUL_AX_BX)), 7.0);
     assert_near(chain(&costs, BYTES(POP_AX IMUL_AX_BX PUSH_AX RET)), 7.0);
+    assert_near(chain(&costs, BYTES(PUSH_AX CALL RET_8 LOAD_BELOW IMUL_AX_BX)), 7.0);
     /* Each CALL and its RET, one of which may be elsewhere, take what RET was measured with. */
     assert_near(bound(&costs, BYTES(CALL), CORE_BOUND_UNIT), PAIR);
     assert_near(bound(&costs, BYTES(CALL CALL RET RET), CORE_BOUND_UNIT), 2 * PAIR);
