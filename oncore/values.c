@@ -272,6 +272,12 @@ static bool is_zero(const struct core_instruction *instruction) {
            instruction->binding.reg[0] == instruction->binding.reg[1];
 }
 
+/* Of less than 64 bits a shift goes by the five lowest bits of its count. */
+static struct core_word shift_count(struct core_word count, unsigned bits) {
+    count.number &= count.symbol == 0 && bits < 64 ? 31 : UINT64_MAX;
+    return count;
+}
+
 /* The value that the first operand gets. */
 static struct core_word result(struct core_values *values, const struct core_instruction *instruction,
                                const struct core_store *forwarded) {
@@ -301,6 +307,9 @@ static struct core_word result(struct core_values *values, const struct core_ins
     struct core_word first =
         three && from_memory ? loaded : operand_value(values, instruction, three ? 1 : 0);
     first = action == CORE_ACTION_SHIFT_SIGNED ? extended(first, form->operands[0].bits) : first;
+    if (action >= CORE_ACTION_SHIFT_LEFT && action <= CORE_ACTION_SHIFT_SIGNED) {
+        second = shift_count(second, form->operands[0].bits);
+    }
     if (action == CORE_ACTION_INCREMENT || action == CORE_ACTION_DECREMENT) {
         first.number += action == CORE_ACTION_INCREMENT ? 1u : UINT64_MAX;
         return first;

@@ -68,12 +68,13 @@
 #define AND_EDX_31            "\x83\xe2\x1f"         /* and edx, 31 */
 #define MOV_EDX_ECX           "\x89\xca"             /* mov edx, ecx */
 #define SHR_EDX_3             "\xc1\xea\x03"         /* shr edx, 3 */
+#define SHR_EDX_35            "\xc1\xea\x23"         /* shr edx, 35: by 3 */
 #define SAR_EDX_3             "\xc1\xfa\x03"         /* sar edx, 3 */
 #define IMUL_DX_CX_24         "\x48\x6b\xd1\x18"     /* imul rdx, rcx, 24 */
 #define NEG_SI                "\x48\xf7\xde"         /* neg rsi */
 #define NEG_CX                "\x48\xf7\xd9"         /* neg rcx */
-#define LOAD_R8               "\x4c\x8b\x06"             /* mov r8, [rsi] */
-#define ADD_R8_CX             "\x49\x01\xc8"             /* add r8, rcx */
+#define LOAD_R8               "\x4c\x8b\x06"         /* mov r8, [rsi] */
+#define ADD_R8_CX             "\x49\x01\xc8"         /* add r8, rcx */
 #define XCHG_SI_DI            "\x48\x87\xfe"         /* xchg rsi, rdi */
 #define ADD_DX_CX             "\x48\x01\xca"         /* add rdx, rcx */
 
@@ -296,6 +297,7 @@ static void test_made_of_registers(void **state) {
                    ADD_ECX_1),
          1},
         {BYTES(MOV_EDX_ECX SHR_EDX_3 LOAD_DX_SUM ADD_AX_BX STORE_DX_SUM), LOAD + 1},
+        {BYTES(MOV_EDX_ECX SHR_EDX_3 LOAD_DX_SUM ADD_AX_BX MOV_EDX_ECX SHR_EDX_35 STORE_DX_SUM), LOAD + 1},
         {BYTES(MOV_EDX_ECX SHR_EDX_3 LOAD_DX_SUM ADD_AX_BX MOV_EDX_ECX SAR_EDX_3 STORE_DX_SUM), 0},
         {BYTES(IMUL_DX_CX_24 LOAD_DX_BYTES_LESS_24 ADD_AX_BX STORE_DX_BYTES ADD_CX_1), LOAD + 1},
         {BYTES(STORE_AX NEG_SI NEG_SI LOAD_SI ADD_AX_BX), FORWARD + 1},
