@@ -320,8 +320,8 @@ static void mix_take(const struct probe_usage_session *session, const struct mix
     }
     double alone = mix->base_slot != SIZE_MAX ? probe_mix_cycles(batch, mix->base_slot) / bias : base;
     bool scaled = reading->kind == PROBE_USAGE_GLANCED || !experiment->based; /* by its blockers' ports */
-    if (mix->renews && experiment->target != 0 &&
-        scaled) { /* what renews the form's operands is no part of it */
+    /* What renews the form's operands is no part of it. */
+    if (mix->renews && experiment->target != 0 && scaled) {
         probe_usage_renewal_add(experiment, (alone - base) * rate / mix->copies);
         base = experiment->renewal_count > 0 ? base : NAN;
     } else {
