@@ -221,8 +221,9 @@ static void test_named_units(void **state) {
     static const uint8_t div_64[] = {0x48, 0xf7, 0xf1}, div_32[] = {0xf7, 0xf1},
                          divpd[] = {0xc5, 0xf1, 0x5e, 0xc2}, divps[] = {0xc5, 0xf0, 0x5e, 0xc2},
                          haddpd[] = {0xc5, 0xf1, 0x7c, 0xc2}, addpd[] = {0xc5, 0xf1, 0x58, 0xc2},
-                         kmovd[] = {0xc5, 0xfb, 0x92, 0xc8}, vpinsrd[] = {0xc4, 0xe3, 0x71, 0x22, 0xc8, 1};
-    sample_store_make(place->path, &machine, 8);
+                         kmovd[] = {0xc5, 0xfb, 0x92, 0xc8}, vpinsrd[] = {0xc4, 0xe3, 0x71, 0x22, 0xc8, 1},
+                         vmovd[] = {0xc5, 0xf9, 0x6e, 0xc8};
+    sample_store_make(place->path, &machine, 9);
     sql(place->path,
         "CREATE TEMP TABLE given(number INTEGER PRIMARY KEY, syntax TEXT, usage TEXT, unit TEXT);"
         "INSERT INTO given VALUES(0, 'div r64', NULL, 'div r64'), (1, 'div r32', '2*p0', 'div r64'),"
@@ -230,7 +231,7 @@ static void test_named_units(void **state) {
         "''),"
         "(4, 'vhaddpd xmm, xmm, xmm', '2*p23', 'vhaddpd xmm, xmm, xmm'),"
         "(5, 'vaddpd xmm, xmm, xmm', '1*p12', ''), (6, 'kmovd k, r32', '1*p12', ''),"
-        "(7, 'vpinsrd xmm, xmm, r32, imm8', '1*p1', '');"
+        "(7, 'vpinsrd xmm, xmm, r32, imm8', '1*p1', ''), (8, 'vmovd xmm, r32', '1*p3', 'vmovd xmm, r32');"
         "UPDATE forms SET syntax = (SELECT syntax FROM given"
         " WHERE number = forms.id - (SELECT min(id) FROM forms));"
         "INSERT INTO ports SELECT id, usage, 2, 1, 7, 1, 0, CASE WHEN usage IS NULL THEN 'inconsistent' ELSE "
@@ -247,9 +248,10 @@ static void test_named_units(void **state) {
     assert_true(unit_of(&opened, haddpd, sizeof haddpd) >= CORE_UNIT_NAMED);
     assert_int_not_equal(unit_of(&opened, haddpd, sizeof haddpd), vector);
     assert_int_equal(unit_of(&opened, addpd, sizeof addpd), CORE_UNIT_VECTOR);
-    /* The way from general registers, whatever else has these ports. */
+    /* The way from general registers, whatever else has these ports, where a scan found no other. */
     assert_int_equal(unit_of(&opened, kmovd, sizeof kmovd), CORE_UNIT_ENTRY);
     assert_int_equal(unit_of(&opened, vpinsrd, sizeof vpinsrd), CORE_UNIT_ENTRY);
+    assert_in_range(unit_of(&opened, vmovd, sizeof vmovd), CORE_UNIT_NAMED, CORE_UNITS_SHARED - 1);
     costs_close(&opened);
 }
 
