@@ -295,6 +295,35 @@ static void test_glances_that_may_lack_some(void **state) {
     }
 }
 
+/* Two uops in one slot fit where one of them only notes the address of what x87 has in memory, and not else.
+ */
+static void test_glances_without_a_slot(void **state) {
+    (void)state;
+    static const struct {
+        const char *form;
+        bool fits;
+    } cases[] = {{"fcom m32", true}, {"vpabsb xmm, m128", false}, {"fcom st", false}};
+    const struct probe_portmap map = {.issue_width = 8};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_form form = form_of(cases[i].form);
+        struct probe_usage usage = {.slots = 1, .cycles = 1};
+        struct probe_usage_subject subject = {.form = &form, .result = &usage, .count = 2, .slots = 2};
+        for (unsigned e = 0; e < 2; e++) {
+            subject.experiments[e] = (struct probe_usage_experiment){
+                .target = e == 0 ? 0x3 : 0x1c0, .parts = 1, .copies = 8, .blocked = {{.uops = 24}}};
+            for (unsigned r = 0; r < 5; r++) {
+                probe_usage_reading_add(&subject.experiments[e], 1, e == 0 ? 2 : 3);
+            }
+        }
+        subject.issue = (struct probe_usage_experiment){.copies = 8, .parts = 1};
+        probe_usage_reading_add(&subject.issue, 1, 8);
+        probe_usage_reading_add(&subject.issue, 1, 8);
+        probe_usage_infer(&subject, &usage, &map);
+        assert_int_equal(usage.term_count, 2);
+        assert_int_equal(probe_usage_glance_fits(&subject, &map), cases[i].fits);
+    }
+}
+
 /* What renews the operands was taken off once, and it may have been too much: a set that reads as nothing
  * says so of no set within it, and is read again. What renews nothing, on these ports, hides nothing there.
  */
@@ -679,6 +708,7 @@ int main(void) {
         cmocka_unit_test(test_too_many_where_some_wait),
         cmocka_unit_test(test_glances_that_are_wanted),
         cmocka_unit_test(test_glances_that_took_off_too_much),
+        cmocka_unit_test(test_glances_without_a_slot),
         cmocka_unit_test(test_work_needs_a_port),
         cmocka_unit_test(test_stores_wait_for_loads),
         cmocka_unit_test(test_one_low_reading_refutes_a_load),

@@ -266,11 +266,11 @@ static void test_stores_that_are_seen(void **state) {
     assert_true(stores_of(none, 2) == 0);
 }
 
-/* uops of the ALUs that these readings tell of a form of general registers where some wait. */
-static double alus_of(const double *readings, unsigned count) {
+/* uops of the ALUs that these readings tell of a form of two slots where some wait. */
+static double alus_of(const char *syntax, const double *readings, unsigned count) {
     struct core core;
     core_make(&core);
-    struct isa_form form = form_of("btr r64, r64");
+    struct isa_form form = form_of(syntax);
     struct probe_usage_subject subject;
     probe_usage_subject_init(&subject, &form);
     subject.slots = 2;
@@ -293,11 +293,12 @@ static void test_counts_of_wide_sets(void **state) {
     (void)state;
     static const double two[] = {2.24, 2.33, 2.53, 3.15, 3.75}, most[] = {2.7, 2.6, 3.3},
                         one[] = {0.7, 0.9, 1.4}, none[] = {0.5, 0.6, -0.2}, three[] = {3.1, 3.2};
-    assert_true(alus_of(two, 5) == 2);
-    assert_true(alus_of(most, 3) == 2);
-    assert_true(alus_of(one, 3) == 1);
-    assert_true(alus_of(none, 3) == 0);
-    assert_true(alus_of(three, 2) == 2); /* there are two slots */
+    assert_true(alus_of("btr r64, r64", two, 5) == 2);
+    assert_true(alus_of("btr r64, r64", most, 3) == 2);
+    assert_true(alus_of("btr r64, r64", one, 3) == 1);
+    assert_true(alus_of("btr r64, r64", none, 3) == 0);
+    assert_true(alus_of("btr r64, r64", three, 2) == 2);   /* there are two slots */
+    assert_true(alus_of("vmovd r32, xmm", three, 2) == 3); /* what crosses needs none */
 }
 
 /* What makes flags does it on some port, where no such form is as fast as instructions are issued: six ALUs
