@@ -26,19 +26,6 @@ static const struct cast cast[] = {{"popcnt r64, r64", "0"},
                                    {"fcompp", "1*p5"},
                                    {"", ""}};
 
-static int cpu_setup(void **state) {
-    static struct machine machine;
-    struct ip_error err = {0};
-    machine_open(&machine, CPU, cast);
-    *state = &machine;
-    return machine_map(&machine, "", &err) == IP_OK ? 0 : -1;
-}
-
-static int cpu_teardown(void **state) {
-    machine_close(*state);
-    return 0;
-}
-
 /* Of the class that this candidate is a member of. */
 static uint32_t ports_of(const struct probe_portmap *map, const char *syntax) {
     for (size_t i = 0; i < map->member_count; i++) {
@@ -64,7 +51,9 @@ static unsigned uops_on(const struct probe_usage *usage, uint32_t ports) {
 /* What is loaded so that it can be popped, or so that no instance waits for the one before, is taken off; and
  * the address of what x87 has in memory takes a uop without a slot. */
 static void test_what_renews_the_stack_is_taken_off(void **state) {
-    struct machine *machine = *state;
+    (void)state;
+    struct machine machine;
+    machine_open_mapped(&machine, CPU, cast, "");
     static const struct {
         const char *form, *one, *other; /* candidates with the ports of its uops; "": none */
         unsigned uops, stores;
@@ -79,12 +68,12 @@ static void test_what_renews_the_stack_is_taken_off(void **state) {
     struct isa_form *forms[FORMS];
     struct probe_usage usages[FORMS];
     for (unsigned i = 0; i < FORMS; i++) {
-        forms[i] = isa_table_find(&machine->table, told[i].form);
+        forms[i] = isa_table_find(&machine.table, told[i].form);
     }
-    struct hx_meter meter = hx_bench_meter(&machine->bench);
+    struct hx_meter meter = hx_bench_meter(&machine.bench);
     struct ip_error err = {0};
     assert_int_equal(isa_forms_derive(forms, FORMS, &err), IP_OK);
-    assert_int_equal(probe_usage_measure(&meter, &machine->bench.encoder, &machine->map, NULL, forms, NULL,
+    assert_int_equal(probe_usage_measure(&meter, &machine.bench.encoder, &machine.map, NULL, forms, NULL,
                                          FORMS, usages, &err),
                      IP_OK);
     for (unsigned i = 0; i < FORMS; i++) {
@@ -92,8 +81,8 @@ static void test_what_renews_the_stack_is_taken_off(void **state) {
         if (usage->verdict != PROBE_USAGE_OK) {
             fail_msg("%s: %s", told[i].form, usage->why);
         }
-        assert_int_equal(uops_on(usage, ports_of(&machine->map, told[i].one)), 1);
-        assert_true(told[i].other[0] == '\0' || uops_on(usage, ports_of(&machine->map, told[i].other)) == 1);
+        assert_int_equal(uops_on(usage, ports_of(&machine.map, told[i].one)), 1);
+        assert_true(told[i].other[0] == '\0' || uops_on(usage, ports_of(&machine.map, told[i].other)) == 1);
         assert_int_equal(probe_usage_terms_uops(usage->terms, usage->term_count), told[i].uops);
         unsigned stores = 0;
         for (unsigned t = 0; t < usage->term_count; t++) {
@@ -101,6 +90,7 @@ static void test_what_renews_the_stack_is_taken_off(void **state) {
         }
         assert_int_equal(stores, told[i].stores);
     }
+    machine_close(&machine);
 }
 
 /* What stands beside each instance: with it and without. */
@@ -134,7 +124,7 @@ static void test_the_same_stands_without_the_form(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_renews_the_stack_is_taken_off, cpu_setup, cpu_teardown),
+        cmocka_unit_test(test_what_renews_the_stack_is_taken_off),
         cmocka_unit_test(test_the_same_stands_without_the_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
