@@ -117,10 +117,13 @@ static bool set_is_unseen(const struct isa_form *form, double slots, const struc
     return unseen;
 }
 
+/* Slots that read as so much more than a whole number may be one more (SUB of memory, of two: 1.24). */
+static const double SLOTS_ABOVE = 0.2;
+
 /* Where its slots are not known it has no more than are issued in the time that it takes. */
 static double slots_most(const struct probe_usage *result, const struct probe_portmap *map) {
     if (isfinite(result->slots)) {
-        return round(result->slots);
+        return ceil(result->slots - SLOTS_ABOVE);
     }
     double timely = PROBE_USAGE_CYCLES_MORE * result->cycles * map->issue_width;
     return isfinite(timely) ? floor(timely) : 0;
@@ -130,12 +133,13 @@ void probe_usage_hidden_infer(const struct isa_form *form, struct probe_usage *r
                               const struct probe_portmap *map) {
     const bool unseen = set_is_unseen(form, result->slots, map);
     const uint32_t ports = unseen ? 0 : probe_usage_hidden_ports(map, form);
-    double free_slots = slots_most(result, map), loads = 0;
+    double placed = 0, loads = 0;
     for (unsigned t = 0; t < result->term_count; t++) {
         bool load = probe_usage_is_load(map, result->terms[t].ports);
         loads += load ? result->terms[t].uops : 0;
-        free_slots -= load ? 0 : result->terms[t].uops;
+        placed += load ? 0 : result->terms[t].uops;
     }
+    const double free_slots = slots_most(result, map) - placed;
     if ((ports == 0 && !unseen) || free_slots < 1 || result->term_count == PROBE_USAGE_TERMS) {
         return;
     }

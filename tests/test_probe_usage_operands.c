@@ -350,6 +350,24 @@ static void test_hidden_without_slots(void **state) {
     }
 }
 
+/* Slots that read as a fifth of one more than a whole number may be the next. */
+static void test_hidden_beside_vague_slots(void **state) {
+    (void)state;
+    static const struct { double slots, most; } cases[] = {{0.9, 1}, {1.19, 1}, {1.24, 2}, {1.9, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct core core;
+        core_make(&core);
+        struct isa_form form = form_of("bswap r64"), fast = form_of("add r64, r64");
+        core.map.issue_width = 6;
+        core.members[1] = (struct probe_port_member){
+            .form = &fast, .class = -1, .cycles = 0.125, .world = PROBE_PORTS_SCALAR};
+        struct probe_usage usage = {.slots = cases[i].slots, .cycles = 0.5};
+        probe_usage_hidden_infer(&form, &usage, &core.map);
+        assert_true(usage.hidden_most == cases[i].most);
+        assert_true(usage.term_count == 1 && usage.terms[0].uops == cases[i].most);
+    }
+}
+
 /* What makes a value for a general register and takes longer than its slots has a port somewhere. */
 static void test_values_need_a_port(void **state) {
     (void)state;
@@ -546,6 +564,7 @@ int main(void) {
         cmocka_unit_test(test_slots_beside_memory),
         cmocka_unit_test(test_values_need_a_port),
         cmocka_unit_test(test_hidden_without_slots),
+        cmocka_unit_test(test_hidden_beside_vague_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
