@@ -69,6 +69,11 @@ bool gen_form_modifies_memory(const struct isa_form *form) {
     return o >= 0 && form->operands[o].read && form->operands[o].write;
 }
 
+bool gen_form_locks(const struct isa_form *form) {
+    return strcmp(form->prefix, "lock") == 0 ||
+           (strcmp(form->mnemonic, "xchg") == 0 && gen_form_modifies_memory(form));
+}
+
 bool gen_form_stores_past_caches(const struct isa_form *form) {
     int o = isa_form_memory_operand(form);
     const char *name = form->mnemonic;

@@ -39,6 +39,8 @@ bool gen_form_is_string(const struct isa_form *form);
 bool gen_form_looks_up_al(const struct isa_form *form);
 /* True when the form reads memory and writes back what it makes of it. */
 bool gen_form_modifies_memory(const struct isa_form *form);
+/* True when the form locks the memory that it changes: with a prefix, or XCHG, which needs none. */
+bool gen_form_locks(const struct isa_form *form);
 /* True when the form stores past the caches (MOVNTDQ). Such stores share the buffer of a line, which goes to
  * memory when it is full or another one is wanted: a kernel has all in one place, or it would take memory's
  * time. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "oncore/cost_steps.h"
 #include "probe/output.h"
 #include "results/core.h"
@@ -445,7 +446,7 @@ static void results_find(const struct core_costs *costs, struct core_cost *cost)
 
 /* Does it take longer than its ports? */
 static bool slower(const struct core_cost *cost, double cycles, double expected) {
-    return cost->stores && !core_is_atomic(&cost->form)
+    return cost->stores && !gen_form_locks(&cost->form)
                ? cycles > expected * SLOWER && cycles < expected * STORE_SLOWER_MOST
                : cycles > expected * SLOWER + SLOWER_CYCLES;
 }

@@ -43,8 +43,6 @@ IP_CHECK enum ip_status core_stored_fill(struct core_costs *costs, struct core_c
 
 /* oncore/cost_unit.c: reads the names of the units of the store. */
 IP_CHECK enum ip_status core_units_open(struct core_costs *costs, struct ip_error *err);
-/* Does it lock memory: with a prefix, or XCHG with memory, which needs none? */
-bool core_is_atomic(const struct isa_form *form);
 /* The unit for which a form waits whose ports are filled in: by the name that a scan gave it (""), by the
  * ports that the form has which another one is called after, or a guess; -1: none. */
 int core_unit_find(const struct core_costs *costs, const struct core_cost *cost, const char *name);

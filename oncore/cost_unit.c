@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "oncore/cost_steps.h"
 
 static bool only_loads(const struct core_costs *costs, const struct core_cost *cost) {
@@ -30,11 +31,6 @@ static bool enters(const struct isa_form *form) {
         to = to || (is_register && !general && operand->write);
     }
     return from && to;
-}
-
-bool core_is_atomic(const struct isa_form *form) {
-    return strcmp(form->prefix, "lock") == 0 ||
-           (strcmp(form->mnemonic, "xchg") == 0 && isa_form_memory_operand(form) >= 0);
 }
 
 /* The fewest ports of an operation's; 0: none is known. */
@@ -80,7 +76,7 @@ int core_unit_find(const struct core_costs *costs, const struct core_cost *cost,
     if (isnan(cost->unit_cycles)) {
         return -1;
     }
-    if (core_is_atomic(&cost->form)) {
+    if (gen_form_locks(&cost->form)) {
         return CORE_UNIT_ATOMIC;
     }
     if (name[0] == '\0' && cost->term_count > 0 && enters(&cost->form)) {

@@ -193,8 +193,7 @@ bool probe_usage_crosses(const struct isa_form *form) {
 }
 
 double probe_usage_slotless(const struct isa_form *form) {
-    bool records = probe_usage_is_x87(form) && isa_form_memory_operand(form) >= 0;
-    return probe_usage_crosses(form) ? INFINITY : records ? 1 : 0;
+    return probe_usage_crosses(form) ? INFINITY : probe_usage_notes_address(form) ? 1 : 0;
 }
 
 bool probe_usage_shares_the_way(const struct probe_usage_subject *subject,

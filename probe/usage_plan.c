@@ -144,6 +144,10 @@ bool probe_usage_is_x87(const struct isa_form *form) {
     return x87;
 }
 
+bool probe_usage_notes_address(const struct isa_form *form) {
+    return probe_usage_is_x87(form) && isa_form_memory_operand(form) >= 0;
+}
+
 bool probe_usage_is_vectors_alone(const struct isa_form *form) {
     const bool x87 = probe_usage_is_x87(form);
     bool vector = x87, scalar = (form->flags_read | form->flags_written) != 0 || gen_form_is_gather(form);
@@ -280,8 +284,7 @@ void probe_usage_experiments_plan(struct probe_usage_subject *subject, const str
     /* Where readings are no upper bounds what they say counts. */
     const bool alone = vectors != 0 && subject->delays != 0 &&
                        (probe_usage_is_vectors_alone(subject->form) || stores_vectors(subject->form));
-    const bool records = vectors != 0 && subject->delays != 0 && probe_usage_is_x87(subject->form) &&
-                         isa_form_memory_operand(subject->form) >= 0;
+    const bool records = vectors != 0 && subject->delays != 0 && probe_usage_notes_address(subject->form);
     for (unsigned width = 1; width <= PROBE_PORTSET_PORTS; width++) {
         for (unsigned c = 0; c < map->class_count; c++) {
             const struct probe_port_class *class = &map->classes[c];

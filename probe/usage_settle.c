@@ -66,9 +66,7 @@ void probe_usage_hopeless_settle(struct probe_usage_session *session) {
 void probe_usage_locked_settle(struct probe_usage_session *session) {
     for (size_t i = 0; i < session->count && session->core.binds_early; i++) {
         struct probe_usage_subject *subject = &session->subjects[i];
-        const struct isa_form *form = subject->form;
-        bool exchanges = strcmp(form->mnemonic, "xchg") == 0 && gen_form_modifies_memory(form);
-        if (probe_usage_is_open(subject) && (strcmp(form->prefix, "lock") == 0 || exchanges)) {
+        if (probe_usage_is_open(subject) && gen_form_locks(subject->form)) {
             probe_usage_give_up(subject->result, PROBE_USAGE_INCONSISTENT, PROBE_USAGE_LOCKED_WHY);
             subject->settled = true;
         }

@@ -372,6 +372,8 @@ bool probe_usage_is_of_vectors(const struct probe_usage_subject *subject);
 bool probe_usage_names_others(const struct isa_form *form);
 /* Has it operands in registers of x87? */
 bool probe_usage_is_x87(const struct isa_form *form);
+/* And one in memory, whose address goes to the x87's data pointer (Intel SDM vol. 1, 8.1.8)? */
+bool probe_usage_notes_address(const struct isa_form *form);
 /* Has it operands in registers of vectors, or of x87 and none in memory, and names it neither general
  * registers nor flags, addresses by vectors or memory that it writes? Then it computes where vectors do, and
  * so does its microcode. */
@@ -444,9 +446,8 @@ double probe_usage_confined_most(const struct probe_usage_subject *subject, cons
 /* Does a value go from one register file to another? It may keep ports busy for which there is no issue slot:
  * a `movq r64, xmm` of Zen 4 all four that compute on general registers. */
 bool probe_usage_crosses(const struct isa_form *form);
-/* uops of a form for which there is no issue slot, at most: any number of what crosses, and one of x87 with
- * an operand in memory, the address of which goes to the x87's data pointer (Intel SDM vol. 1, 8.1.8): each
- * takes a third of a cycle on the three shifters of a Zen 5, in the slot that it takes from a register. */
+/* uops of a form for which there is no issue slot, at most: any number of what crosses, and one of what notes
+ * an address, which takes a third of a cycle on the three shifters of a Zen 5. */
 double probe_usage_slotless(const struct isa_form *form);
 bool probe_usage_is_widest(const struct probe_portmap *map, const struct probe_usage_experiment *experiment);
 bool probe_usage_is_load(const struct probe_portmap *map, uint32_t ports);

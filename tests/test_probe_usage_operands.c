@@ -331,19 +331,26 @@ static void test_flags_need_a_port(void **state) {
     }
 }
 
+/* What is hidden of BSWAP where additions are as fast as instructions are issued, behind as many slots as
+ * there are ALUs. */
+static struct probe_usage hidden_of(double slots, double cycles) {
+    struct core core;
+    core_make(&core);
+    struct isa_form form = form_of("bswap r64"), fast = form_of("add r64, r64");
+    core.map.issue_width = 6;
+    core.members[1] =
+        (struct probe_port_member){.form = &fast, .class = -1, .cycles = 0.125, .world = PROBE_PORTS_SCALAR};
+    struct probe_usage usage = {.slots = slots, .cycles = cycles};
+    probe_usage_hidden_infer(&form, &usage, &core.map);
+    return usage;
+}
+
 /* Where the issue slots are not known either, the time that it takes bounds what they hide. */
 static void test_hidden_without_slots(void **state) {
     (void)state;
     static const double cycles[] = {0.5, 0.1, NAN};
     for (size_t i = 0; i < 3; i++) {
-        struct core core;
-        core_make(&core);
-        struct isa_form form = form_of("bswap r64"), fast = form_of("add r64, r64");
-        core.map.issue_width = 6;
-        core.members[1] = (struct probe_port_member){
-            .form = &fast, .class = -1, .cycles = 0.125, .world = PROBE_PORTS_SCALAR};
-        struct probe_usage usage = {.slots = NAN, .cycles = cycles[i]};
-        probe_usage_hidden_infer(&form, &usage, &core.map);
+        const struct probe_usage usage = hidden_of(NAN, cycles[i]);
         assert_true(usage.hidden_most == (i == 0 ? 3 : 0));
         assert_int_equal(usage.hidden_ports, i == 0 ? ALUS : 0);
         assert_int_equal(usage.term_count, 0);
@@ -355,14 +362,7 @@ static void test_hidden_beside_vague_slots(void **state) {
     (void)state;
     static const struct { double slots, most; } cases[] = {{0.9, 1}, {1.19, 1}, {1.24, 2}, {1.9, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct core core;
-        core_make(&core);
-        struct isa_form form = form_of("bswap r64"), fast = form_of("add r64, r64");
-        core.map.issue_width = 6;
-        core.members[1] = (struct probe_port_member){
-            .form = &fast, .class = -1, .cycles = 0.125, .world = PROBE_PORTS_SCALAR};
-        struct probe_usage usage = {.slots = cases[i].slots, .cycles = 0.5};
-        probe_usage_hidden_infer(&form, &usage, &core.map);
+        const struct probe_usage usage = hidden_of(cases[i].slots, 0.5);
         assert_true(usage.hidden_most == cases[i].most);
         assert_true(usage.term_count == 1 && usage.terms[0].uops == cases[i].most);
     }
