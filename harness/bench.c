@@ -11,6 +11,7 @@
 #include "generator/shapes.h"
 #include "harness/estimate.h"
 #include "harness/filler.h"
+#include "harness/floor.h"
 #include "harness/holding.h"
 #include "harness/meter.h"
 #include "harness/record.h"
@@ -300,6 +301,32 @@ static enum ip_status call_measure(struct hx_bench *bench, enum hx_call call, st
     return status;
 }
 
+/* The least that the sentinel takes in short runs, now or at any time before. */
+static enum ip_status floor_find(struct hx_bench *bench, enum hx_sentinel sentinel, struct ip_error *err) {
+    double now = NAN;
+    enum ip_status status = hx_floor_measure(bench, sentinel, &now, err);
+    bench->floor_cycles[sentinel] = fmin(bench->floor_cycles[sentinel], now); /* NaN: nothing was known */
+    return status;
+}
+
+/* What the NOPs of long runs agree on, put right by short ones. What was `known` before is no less true where
+ * those are slower now. */
+static enum ip_status nops_settle(struct hx_bench *bench, bool known, struct ip_error *err) {
+    if (!bench->watches_memory) {
+        return IP_OK;
+    }
+    enum ip_status status = floor_find(bench, HX_SENTINEL_NOPS, err);
+    const double agreed = bench->sentinel_suspect ? NAN : bench->sentinel_cycles;
+    double settled = hx_undisturbed_settled(HX_SENTINEL_NOPS, agreed, bench->floor_cycles[HX_SENTINEL_NOPS]);
+    if (isnan(settled)) {
+        bench->sentinel_suspect = bench->sentinel_suspect || !known;
+    } else if (settled != agreed && 1.0 / settled > SUSPECT_WIDTH) {
+        bench->sentinel_cycles = bench->sentinel_calibrated = settled;
+        bench->sentinel_suspect = false;
+    }
+    return status;
+}
+
 /* How long a sentinel takes undisturbed: the least that was ever found, for a neighbour that loads steadily
  * makes three loads a cycle look like one. Where nothing is found for a while, somebody else loads too, or
  * this core has other limits: NOPs will have to do. */
@@ -308,7 +335,8 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
     struct gen_kernel *kernel = &bench->references.sentinels[sentinel];
     struct hx_job jobs[CALIBRATION_BATCHES];
     double cycles[CALIBRATION_BATCHES];
-    enum ip_status status = IP_OK;
+    const bool loads = sentinel == HX_SENTINEL_LOADS;
+    enum ip_status status = loads ? floor_find(bench, sentinel, err) : IP_OK;
     double found = NAN;
     for (size_t i = 0; i < CALIBRATION_BATCHES; i++) {
         jobs[i] = (struct hx_job){.kernel = kernel, .rounds = CALIBRATION_ROUNDS};
@@ -333,11 +361,11 @@ static enum ip_status beside_measure(struct hx_bench *bench, enum hx_sentinel se
                 cycles[i] = sound ? estimate.sentinel_cycles : INFINITY;
             }
         }
-        size_t agreeing = sentinel == HX_SENTINEL_LOADS ? LOADS_AGREEING : FORWARDS_AGREEING;
+        size_t agreeing = loads ? LOADS_AGREEING : FORWARDS_AGREEING;
         if (status == IP_OK) {
             hx_sort(cycles, CALIBRATION_BATCHES);
-            found = hx_undisturbed(sentinel,
-                                   hx_least_agreed(cycles, CALIBRATION_BATCHES, agreeing, BESIDE_AGREE));
+            double agreed = hx_least_agreed(cycles, CALIBRATION_BATCHES, agreeing, BESIDE_AGREE);
+            found = hx_undisturbed_settled(sentinel, agreed, bench->floor_cycles[sentinel]);
         }
     }
     bench->beside_cycles[sentinel] = fmin(bench->beside_cycles[sentinel], found); /* NaN: nothing was known */
@@ -357,6 +385,7 @@ static enum ip_status filler_choose(struct hx_bench *bench, struct ip_error *err
     if (status == IP_OK && !short_nops_fill(bench)) { /* of which nothing is known yet */
         gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_NOPS]);
         gen_kernel_fini(&bench->references.sentinels[HX_SENTINEL_LOADS]);
+        bench->floor_cycles[HX_SENTINEL_NOPS] = bench->floor_cycles[HX_SENTINEL_LOADS] = NAN;
         bench->sentinel_suspect = true;
         status = filler_build(bench, err);
     }
@@ -372,14 +401,17 @@ static enum ip_status filler_look(struct hx_bench *bench, struct ip_error *err) 
 static enum ip_status core_measure(struct hx_bench *bench, struct hx_samples *samples, struct ip_error *err) {
     /* A neighbour may go away: a calibration that looks shared is repeated. */
     const double known_step = bench->references.clock_step;
+    const bool known = bench->sentinel_cycles > 0.0 && !bench->sentinel_suspect;
     enum ip_status status = calibration_take(bench, samples, err);
     if (status == IP_OK && bench->references.clock_step > known_step && !bench->as_recorded) {
         status = calibration_take(bench, samples, err); /* now with runs long enough for a coarse clock */
     }
+    status = status == IP_OK ? nops_settle(bench, known, err) : status;
     while (status == IP_OK && bench->sentinel_suspect && hx_patience_wait(&bench->patience)) {
         hx_bench_roam(bench);
         status = filler_look(bench, err);
         status = status == IP_OK ? calibration_take(bench, samples, err) : status;
+        status = status == IP_OK ? nops_settle(bench, known, err) : status;
     }
     for (unsigned call = 0; call < HX_CALLS && status == IP_OK; call++) {
         status = call_measure(bench, (enum hx_call)call, samples, err);
@@ -489,7 +521,7 @@ enum ip_status hx_bench_open(struct hx_bench *bench, const struct hx_bench_optio
             hx_patience_init(&bench->patience, bench->timer.ops->on_silicon);
         }
         for (size_t i = 0; i < HX_SENTINELS; i++) {
-            bench->beside_cycles[i] = NAN;
+            bench->beside_cycles[i] = bench->floor_cycles[i] = NAN;
         }
         bench->ticks_least = NAN;
         status = filler_find(bench, err);

@@ -124,6 +124,7 @@ struct hx_bench {
     /* Of one run of each other sentinel, undisturbed: 1 / loads a cycle, a whole number for a round through
      * memory; NaN: NOPs stand for it. */
     double beside_cycles[HX_SENTINELS];
+    double floor_cycles[HX_SENTINELS];     /* the least in short runs (harness/floor.h); NaN: not known */
     struct hx_better better[HX_SENTINELS]; /* harness/undisturbed.h */
     bool watches_memory;                   /* sentinels other than NOPs are wanted */
     bool sentinel_suspect; /* no issue width was found: the core was shared from the start, nothing is

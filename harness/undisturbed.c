@@ -29,6 +29,31 @@ double hx_undisturbed(enum hx_sentinel sentinel, double cycles) {
                                            : forwards_undisturbed(cycles);
 }
 
+/* How far the least of short runs may be from what long ones agree on. */
+static const double LEAST_NEAR = 0.08;
+
+/* So many in a cycle as short runs say, or the next whole number: of loads hardly a run is calm. */
+static double width_of(double least) {
+    const double less = 0.04; /* by which a coarse clock makes it too short */
+    double width = ceil((1.0 - less) / least);
+    return isfinite(width) && width >= 1.0 ? 1.0 / width : NAN;
+}
+
+double hx_undisturbed_settled(enum hx_sentinel sentinel, double agreed, double least) {
+    const bool nops = sentinel == HX_SENTINEL_NOPS;
+    double width = width_of(least);
+    if (sentinel == HX_SENTINEL_FORWARDS || isnan(least)) {
+        return nops ? agreed : hx_undisturbed(sentinel, agreed);
+    }
+    if (!(agreed <= least * (1.0 + LEAST_NEAR))) {
+        return nops && least > width * (1.0 + LEAST_NEAR) ? NAN : width;
+    }
+    if (nops) {
+        return least > agreed * (1.0 + LEAST_NEAR) ? NAN : agreed;
+    }
+    return hx_undisturbed(sentinel, agreed);
+}
+
 double hx_undisturbed_known(const struct hx_bench *bench, enum hx_sentinel sentinel) {
     return sentinel == HX_SENTINEL_NOPS ? bench->sentinel_cycles : bench->beside_cycles[sentinel];
 }

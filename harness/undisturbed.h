@@ -13,6 +13,12 @@
 /* `cycles`, measured, as what an undisturbed sentinel can take; NaN: none takes that. */
 double hx_undisturbed(enum hx_sentinel sentinel, double cycles);
 
+/* The same of what batches agree on (NaN: on nothing) and the least of many short runs (harness/floor.h; NaN:
+ * not known). Beside a neighbour who stays batches may agree on half as many loads a cycle, and short runs
+ * that were clearly faster say how many there are. NOPs are believed only if both say the same, or if short
+ * ones take what an issue width does. */
+double hx_undisturbed_settled(enum hx_sentinel sentinel, double agreed, double least);
+
 /* What the bench thinks that it takes undisturbed; NaN: not known. */
 double hx_undisturbed_known(const struct hx_bench *bench, enum hx_sentinel sentinel);
 
