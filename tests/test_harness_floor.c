@@ -21,6 +21,7 @@ static void test_what_batches_and_short_runs_say(void **state) {
     assert_near(hx_undisturbed_settled(HX_SENTINEL_NOPS, four, 0.1701), six, 1e-9);
     assert_near(hx_undisturbed_settled(HX_SENTINEL_NOPS, NAN, 0.1620), six, 1e-9);
     assert_near(hx_undisturbed_settled(HX_SENTINEL_NOPS, four, NAN), four, 1e-9);
+    assert_near(hx_undisturbed_settled(HX_SENTINEL_NOPS, 0.125, 13.0 / 12 / 8), 0.125, 1e-9);
     /* Short runs that are slower, or take what no issue width does, leave nothing known. */
     assert_true(isnan(hx_undisturbed_settled(HX_SENTINEL_NOPS, four, 0.30)));
     assert_true(isnan(hx_undisturbed_settled(HX_SENTINEL_NOPS, NAN, 0.30)));
