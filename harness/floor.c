@@ -37,31 +37,36 @@ static struct low low_of(const struct hx_samples *samples, enum row row) {
 }
 
 /* Was nobody there for a quarter of the runs? */
-static bool look_is_calm(const struct hx_bench *bench, const struct hx_samples *samples, enum row row) {
+static bool low_is_calm(const struct hx_bench *bench, struct low low) {
     const double near = 0.02;
-    struct low low = low_of(samples, row);
     return low.quartile <= low.least * (1.0 + near) + bench->references.clock_step;
 }
 
-static double cycles_of(const struct hx_bench *bench, const struct gen_kernel *sentinel,
-                        const struct hx_samples *samples) {
+/* What a look says of the sentinel. */
+struct look {
+    double cycles; /* NaN: nothing */
+    bool calm;
+};
+
+static struct look look_read(const struct hx_bench *bench, const struct gen_kernel *sentinel,
+                             const struct hx_samples *samples) {
     const struct gen_kernel *chain = &bench->references.chain;
+    const struct low chain_shorter = low_of(samples, CHAIN_SHORTER),
+                     chain_longer = low_of(samples, CHAIN_LONGER);
+    const struct low shorter = low_of(samples, SENTINEL_SHORTER), longer = low_of(samples, SENTINEL_LONGER);
     double links = (double)(chain->longer.copies - chain->shorter.copies) * chain->forms_per_unit *
                    samples->reference_iterations;
-    double clock = (low_of(samples, CHAIN_LONGER).least - low_of(samples, CHAIN_SHORTER).least) / links;
-    double shorter = low_of(samples, SENTINEL_SHORTER).least, longer = low_of(samples, SENTINEL_LONGER).least;
-    double call =
-        low_of(samples, CHAIN_SHORTER).least - clock * chain->shorter.copies * samples->reference_iterations;
+    double clock = (chain_longer.least - chain_shorter.least) / links;
+    double call = chain_shorter.least - clock * chain->shorter.copies * samples->reference_iterations;
     double forms = (double)sentinel->forms_per_unit * samples->sentinel_iterations * clock;
     /* The longer run alone, its call being as long as the chain's, is never too short. The difference has
      * nothing of what is lost at the end of each pass, but is too small where no shorter run was calm. */
-    double alone = (longer - call) / (forms * sentinel->longer.copies);
-    double apart = (longer - shorter) / (forms * (sentinel->longer.copies - sentinel->shorter.copies));
-    double cycles =
-        look_is_calm(bench, samples, SENTINEL_SHORTER) && look_is_calm(bench, samples, SENTINEL_LONGER)
-            ? fmin(alone, apart)
-            : alone;
-    return cycles > 0.0 && isfinite(cycles) ? cycles : NAN;
+    double alone = (longer.least - call) / (forms * sentinel->longer.copies);
+    double apart =
+        (longer.least - shorter.least) / (forms * (sentinel->longer.copies - sentinel->shorter.copies));
+    const bool calm = low_is_calm(bench, longer);
+    double cycles = calm && low_is_calm(bench, shorter) ? fmin(alone, apart) : alone;
+    return (struct look){.cycles = cycles > 0.0 && isfinite(cycles) ? cycles : NAN, .calm = calm};
 }
 
 enum ip_status hx_floor_measure(struct hx_bench *bench, enum hx_sentinel sentinel, double *cycles,
@@ -83,15 +88,15 @@ enum ip_status hx_floor_measure(struct hx_bench *bench, enum hx_sentinel sentine
     enum ip_status status = IP_OK;
     bool calm = false;
     *cycles = NAN;
-    for (size_t look = 0; look < LOOKS_MOST && status == IP_OK && !calm; look++) {
-        if (look >= NAP_AFTER && !hx_patience_wait(&bench->patience)) {
+    for (size_t looks = 0; looks < LOOKS_MOST && status == IP_OK && !calm; looks++) {
+        if (looks >= NAP_AFTER && !hx_patience_wait(&bench->patience)) {
             break;
         }
         status = bench->timer.ops->run(&bench->timer, jobs, JOBS, samples, err);
         if (status == IP_OK) {
-            double now = cycles_of(bench, &bench->references.sentinels[sentinel], samples);
-            calm = look_is_calm(bench, samples, SENTINEL_LONGER) && !(now > *cycles * (1.0 + CALM_NEAR));
-            *cycles = fmin(*cycles, now);
+            struct look now = look_read(bench, &bench->references.sentinels[sentinel], samples);
+            calm = now.calm && !(now.cycles > *cycles * (1.0 + CALM_NEAR));
+            *cycles = fmin(*cycles, now.cycles);
         }
         if (!calm) {
             hx_bench_roam(bench);

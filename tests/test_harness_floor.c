@@ -40,7 +40,7 @@ struct neighbour {
     const struct hx_timer_ops *inner;
     double times;
     uint32_t calm_every;
-    unsigned leaves_at, calls;
+    unsigned calls;
 };
 
 static struct neighbour neighbour;
@@ -48,9 +48,8 @@ static struct neighbour neighbour;
 static enum ip_status beside_run(struct hx_timer *timer, const struct hx_job *jobs, size_t count,
                                  struct hx_samples *samples, struct ip_error *err) {
     enum ip_status status = neighbour.inner->run(timer, jobs, count, samples, err);
-    bool gone = neighbour.leaves_at != 0 && neighbour.calls >= neighbour.leaves_at;
     neighbour.calls++;
-    for (size_t i = 0; i < count && !gone; i++) {
+    for (size_t i = 0; i < count; i++) {
         for (uint32_t r = 0; r < jobs[i].rounds; r++) {
             if (jobs[i].rounds < neighbour.calm_every || r % neighbour.calm_every != 1) {
                 samples[i].sentinel_shorter[r] *= neighbour.times;
