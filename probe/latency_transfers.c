@@ -27,7 +27,8 @@ static bool transfer_closes(const struct probe_transfer *transfer, const struct 
     /* The mask of a gather is consumed: it comes from what makes a new one of the zeros that were loaded. */
     enum probe_restore restore =
         gen_operand_is_consumed(form, (unsigned)pair->src) ? PROBE_RESTORE_ONES : PROBE_RESTORE_NONE;
-    if (transfer->restore != restore) {
+    const bool is_or = transfer->restore == PROBE_RESTORE_OR && pair->path == PROBE_PATH_REGISTER;
+    if (transfer->restore != restore && !(restore == PROBE_RESTORE_NONE && is_or)) {
         return false;
     }
     if (pair->path == PROBE_PATH_REGISTER || pair->path == PROBE_PATH_CONTENT) {

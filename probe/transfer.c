@@ -62,7 +62,13 @@ static const struct transfer_row ROWS[] = {
     {"setp r8", 1, 0, -1, PROBE_RESTORE_NONE},
     {"setb r8h", 1, 0, -1, PROBE_RESTORE_NONE},
     {"setz r8h", 1, 0, -1, PROBE_RESTORE_NONE},
-    /* within the vectors, an integer and a floating-point shuffle: forwarding between the two may cost */
+    /* within the vectors floating-point logic, an integer and a floating-point shuffle: forwarding between
+     * kinds may cost, and a core may count both shuffles among the integers (Zen 3). x | f is f, too, where x
+     * is a part of f. */
+    {"orps xmm, xmm", 0, 0, 0, PROBE_RESTORE_OR},
+    {"vorps xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_OR},
+    {"vorps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_OR},
+    {"vorps zmm, zmm, zmm", 1, 0, 1, PROBE_RESTORE_OR},
     {"pshufd xmm, xmm, imm8", 1, 0, 1, PROBE_RESTORE_NONE},
     {"movshdup xmm, xmm", 1, 0, 1, PROBE_RESTORE_NONE},
     {"vpshufd xmm, xmm, imm8", 1, 0, 1, PROBE_RESTORE_NONE},
@@ -71,14 +77,10 @@ static const struct transfer_row ROWS[] = {
     {"vpermilps ymm, ymm, imm8", 1, 0, 1, PROBE_RESTORE_NONE},
     {"vpshufd zmm, zmm, imm8", 1, 0, 1, PROBE_RESTORE_NONE},
     {"vpermilps zmm, zmm, imm8", 1, 0, 1, PROBE_RESTORE_NONE},
-    /* what puts a value back: (x & f) | f is f, whatever x is */
+    /* what puts a value back, with OR behind it: (x & f) | f is f, whatever x is */
     {"andps xmm, xmm", 0, 0, 0, PROBE_RESTORE_AND},
-    {"orps xmm, xmm", 0, 0, 0, PROBE_RESTORE_OR},
     {"vandps xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_AND},
-    {"vorps xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_OR},
     {"vandps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_AND},
-    {"vorps ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_OR},
-    {"vorps zmm, zmm, zmm", 1, 0, 1, PROBE_RESTORE_OR},
     /* what makes a full mask of the zeros that a gather loads */
     {"vpcmpeqd xmm, xmm, xmm", 1, 0, 1, PROBE_RESTORE_ONES},
     {"vpcmpeqd ymm, ymm, ymm", 1, 0, 1, PROBE_RESTORE_ONES},

@@ -290,17 +290,24 @@ static void what_takes_longer_beside_others_closes_no_chain(void **state) {
     check_core(*state, unsteady_masks, "vptestmd k{k}, xmm, xmm", "op2", "op1", 3);
 }
 
-/* VORPS, VPSHUFD and VPERMILPS of 128 bits, whatever their registers: VEX prefix and opcode. */
-static unsigned vector_delays(const struct gen_kernel *kernel) {
-    static const uint8_t high[] = {0xe3, 0xc3, 0x63, 0x43}; /* with R or B, or both */
+/* Instructions of 128 bits of packed singles, as VORPS (56) and VADDPS (58), whatever their registers: VEX
+ * prefix and opcode. */
+static unsigned packed_singles(const struct gen_kernel *kernel, uint8_t opcode) {
     unsigned found = 0;
     for (unsigned vvvv = 0; vvvv < 128; vvvv += 8) {
         for (unsigned r = 0; r < 2; r++) {
-            const uint8_t vorps[] = {0xc5, (uint8_t)(128 * r | vvvv), 0x56};
-            const uint8_t vorps_far[] = {0xc4, r ? 0xc1 : 0x41, (uint8_t)vvvv, 0x56};
-            found += in_unit(kernel, vorps, sizeof vorps) + in_unit(kernel, vorps_far, sizeof vorps_far);
+            const uint8_t near[] = {0xc5, (uint8_t)(128 * r | vvvv), opcode};
+            const uint8_t far[] = {0xc4, r ? 0xc1 : 0x41, (uint8_t)vvvv, opcode};
+            found += in_unit(kernel, near, sizeof near) + in_unit(kernel, far, sizeof far);
         }
     }
+    return found;
+}
+
+/* VPSHUFD and VPERMILPS of 128 bits. */
+static unsigned shuffles(const struct gen_kernel *kernel) {
+    static const uint8_t high[] = {0xe3, 0xc3, 0x63, 0x43}; /* with R or B, or both */
+    unsigned found = 0;
     for (unsigned r = 0; r < 2; r++) {
         const uint8_t vpshufd[] = {0xc5, r ? 0xf9 : 0x79, 0x70}, far[] = {0xc4, r ? 0xc1 : 0x41, 0x79, 0x70};
         found += in_unit(kernel, vpshufd, sizeof vpshufd) + in_unit(kernel, far, sizeof far);
@@ -309,7 +316,25 @@ static unsigned vector_delays(const struct gen_kernel *kernel) {
         const uint8_t vpermilps[] = {0xc4, high[i], 0x79, 0x04};
         found += in_unit(kernel, vpermilps, sizeof vpermilps);
     }
-    return found / kernel->forms_per_unit;
+    return found;
+}
+
+/* Those and VORPS, of each link of the chain. */
+static unsigned vector_delays(const struct gen_kernel *kernel) {
+    enum { VORPS = 0x56 };
+    return (packed_singles(kernel, VORPS) + shuffles(kernel)) / kernel->forms_per_unit;
+}
+
+/* A core on which both shuffles are of the integers' side, and what comes from there to floating point, or
+ * goes back, is late by a cycle. */
+static double shuffles_apart(const struct gen_kernel *kernel, double cycles) {
+    enum { VADDPS = 0x58 };
+    return packed_singles(kernel, VADDPS) > 0 && shuffles(kernel) > 0 ? cycles + 2 : cycles;
+}
+
+static void logic_closes_what_is_late_to_shuffles(void **state) {
+    check_core(*state, shuffles_apart, "vaddps xmm, xmm, xmm", "op2", "op1", 4);
+    check_core(*state, shuffles_apart, "vaddps xmm, xmm, xmm", "op3", "op1", 4);
 }
 
 /* A core on which they take two cycles, but one of them a single one where there are five and more. Rounds of
@@ -568,6 +593,7 @@ int main(void) {
         cmocka_unit_test(transfers_that_wait_for_themselves_make_nothing_shorter),
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
         cmocka_unit_test(what_takes_longer_beside_others_closes_no_chain),
+        cmocka_unit_test(logic_closes_what_is_late_to_shuffles),
         cmocka_unit_test(what_may_take_less_delays_no_chain),
         cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
         cmocka_unit_test(rounds_through_memory_are_longer_and_have_nops),
