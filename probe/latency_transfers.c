@@ -24,11 +24,11 @@ bool latency_is_address(const struct isa_operand *operand) {
 /* May the transfer alone close the pair's chain? An index is read as a whole vector. */
 static bool transfer_closes(const struct probe_transfer *transfer, const struct isa_form *form,
                             const struct probe_latency_pair *pair) {
+    const bool carries = transfer->restore == PROBE_RESTORE_NONE ||
+                         (transfer->restore == PROBE_RESTORE_OR && pair->path == PROBE_PATH_REGISTER);
     /* The mask of a gather is consumed: it comes from what makes a new one of the zeros that were loaded. */
-    enum probe_restore restore =
-        gen_operand_is_consumed(form, (unsigned)pair->src) ? PROBE_RESTORE_ONES : PROBE_RESTORE_NONE;
-    const bool is_or = transfer->restore == PROBE_RESTORE_OR && pair->path == PROBE_PATH_REGISTER;
-    if (transfer->restore != restore && !(restore == PROBE_RESTORE_NONE && is_or)) {
+    const bool consumed = gen_operand_is_consumed(form, (unsigned)pair->src);
+    if (consumed ? transfer->restore != PROBE_RESTORE_ONES : !carries) {
         return false;
     }
     if (pair->path == PROBE_PATH_REGISTER || pair->path == PROBE_PATH_CONTENT) {

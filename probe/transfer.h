@@ -32,11 +32,12 @@ enum probe_file probe_operand_file(const struct isa_operand *operand);
 enum probe_world { PROBE_WORLD_ANY, PROBE_WORLD_LEGACY, PROBE_WORLD_VEX };
 enum probe_world probe_form_world(const struct isa_form *form);
 
-/* Instructions that serve to put a value back, not as the only transfer of a chain. */
+/* Instructions that serve to put a value back. Of these OR alone closes chains of registers by itself, too.
+ */
 enum probe_restore {
     PROBE_RESTORE_NONE,
     PROBE_RESTORE_AND,
-    PROBE_RESTORE_OR,
+    PROBE_RESTORE_OR,   /* keeps what passes as long as it is a part of the other source */
     PROBE_RESTORE_ONES, /* makes all ones of zeros: the mask that a gather of zeros consumes */
 };
 

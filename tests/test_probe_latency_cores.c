@@ -319,7 +319,7 @@ static unsigned shuffles(const struct gen_kernel *kernel) {
     return found;
 }
 
-/* Those and VORPS, of each link of the chain. */
+/* Those and VORPS, in each round. */
 static unsigned vector_delays(const struct gen_kernel *kernel) {
     enum { VORPS = 0x56 };
     return (packed_singles(kernel, VORPS) + shuffles(kernel)) / kernel->forms_per_unit;
