@@ -97,11 +97,11 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
 }
 
 static enum ip_status code_build(struct gen_code *code, const struct parts *parts, uint32_t copies,
-                                 uint32_t passes, const char *title, struct ip_error *err) {
+                                 uint32_t passes, unsigned shift, const char *title, struct ip_error *err) {
     enum { JNZ_BYTES = 6, ONE_BYTE_NOP = 0x90 };
     const struct ip_text *head = &parts->head.bytes, *unit = &parts->unit.bytes;
     const struct ip_text *count = &parts->count.bytes, *epilogue = &parts->epilogue.bytes;
-    size_t loop = (head->length + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN;
+    size_t loop = (head->length + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN + shift;
     size_t length = loop + copies * unit->length + count->length + JNZ_BYTES + epilogue->length;
     if (length > CODE_MAX) {
         return ip_fail(err, IP_UNSUPPORTED,
@@ -201,11 +201,11 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
         built.unit_bytes = parts.unit.bytes.length;
         copies = copies != 0 ? copies : program->copies;
         copies = copies != 0 ? copies : copies_choose(program->unit.count, parts.unit.bytes.length);
-        status = code_build(&built.shorter, &parts, copies, 1, program->title, err);
+        status = code_build(&built.shorter, &parts, copies, 1, program->loop_shift, program->title, err);
     }
     if (status == IP_OK) {
         uint32_t passes = program->one_loop ? 2 : 1, longer = 2 * copies / passes;
-        status = code_build(&built.longer, &parts, longer, passes, program->title, err);
+        status = code_build(&built.longer, &parts, longer, passes, program->loop_shift, program->title, err);
     }
     parts_fini(&parts);
     if (status != IP_OK) {

@@ -93,7 +93,11 @@ enum ip_status gen_program_print(const struct gen_program *program, uint32_t cop
         ip_text_append(&text, "\n        ; operands of this kernel\n");
         print_lines(&text, &program->init);
     }
-    ip_text_printf(&text, "\nalign %d\nkernel_loop:\n%%rep %u\n", GEN_LOOP_ALIGN, copies);
+    ip_text_printf(&text, "\nalign %d\n", GEN_LOOP_ALIGN);
+    if (program->loop_shift > 0) {
+        ip_text_printf(&text, "times %u nop\n", program->loop_shift);
+    }
+    ip_text_printf(&text, "kernel_loop:\n%%rep %u\n", copies);
     print_lines(&text, &program->unit);
     ip_text_printf(&text, "%%endrep\n        %s\n        jnz strict near kernel_loop\n", count);
     gen_frame_epilogue(program, print_line, &text);

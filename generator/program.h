@@ -55,13 +55,14 @@ struct gen_program {
     uint32_t copies;         /* of the unit in the shorter loop; 0: the builder chooses */
     bool one_loop; /* both lengths have the same loop, and the longer one goes through it twice as often: for
                       what depends on the loop's size. Its counting and branch are part of the result */
-    bool fine;     /* a small part of the result tells what is wanted: it is to be run for longer */
-    bool once;     /* one undisturbed batch says enough: others check what it says */
-    bool fills_issue; /* it takes almost all issue slots, or fillers do */
-    bool chain;       /* what it takes is what each instruction waits for the one before it */
-    bool forwards;    /* each value of its chain goes through memory */
-    bool keeps_carry; /* the loop's own counting leaves the carry flag alone: what waits for flags from one
-                         instance to the next waits for them from one round to the next, too */
+    unsigned loop_shift; /* bytes from the start of a cache line to the loop's first instruction */
+    bool fine;           /* a small part of the result tells what is wanted: it is to be run for longer */
+    bool once;           /* one undisturbed batch says enough: others check what it says */
+    bool fills_issue;    /* it takes almost all issue slots, or fillers do */
+    bool chain;          /* what it takes is what each instruction waits for the one before it */
+    bool forwards;       /* each value of its chain goes through memory */
+    bool keeps_carry;    /* the loop's own counting leaves the carry flag alone: what waits for flags from one
+                            instance to the next waits for them from one round to the next, too */
 };
 
 /* Defaults: counter r15, forms_per_unit 1, fills as in the definition (memory: zeros). */

@@ -257,10 +257,12 @@ static void default_copies(void **state) {
     assert_within(copies, 2, instructions);
 }
 
-/* The same code in both lengths; the longer one is to be called with twice the iterations. */
+/* The same code in both lengths; the longer one is to be called with twice the iterations. It begins where it
+ * is to in a cache line. */
 static void one_loop(void **state) {
     (void)state;
     static const int counters[] = {15, -1};
+    static const unsigned shifts[] = {0, 20};
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
         struct gen_program program;
         struct gen_encoder encoder = {0};
@@ -270,6 +272,7 @@ static void one_loop(void **state) {
         gen_program_init(&program);
         program.counter = counters[i];
         program.one_loop = true;
+        program.loop_shift = shifts[i];
         program.copies = 5;
         ip_lines_add(&program.unit, "imul rax, rbx");
         assert_int_equal(gen_kernel_make(&kernel, &program, &encoder, 0, &err), IP_OK);
@@ -278,6 +281,7 @@ static void one_loop(void **state) {
         assert_int_equal(shorter->passes, 1);
         assert_int_equal(longer->copies, 10);
         assert_int_equal(longer->passes, 2);
+        assert_int_equal(shorter->loop_offset % 64, shifts[i]);
         assert_int_equal(longer->length, shorter->length);
         assert_memory_equal(longer->bytes, shorter->bytes, shorter->length);
         assert_int_equal(gen_program_print(&program, 5, &source, &err), IP_OK);

@@ -16,7 +16,10 @@
 #include "tests/near.h"
 #include "tests/port_machine.h"
 
-enum { FORMS_MAX = 16 };
+enum {
+    FORMS_MAX = 16,
+    BASES = 3, /* kernels of NOPs alone: a call of their own, for the issue width, and in front of each mix */
+};
 
 static const struct cast CAST[] = {
     {"imul r64, r64", "1"},
@@ -267,10 +270,9 @@ static struct probe_slots slots_by(const struct hx_meter *meter, struct machine 
  * each mix. */
 static enum ip_status decoders_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                        struct hx_stat *stats, struct ip_error *err) {
-    enum { BASES = 3 };
     enum ip_status status = hx_measure(self, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        bool base = count > 1 && i % (count / 2) < BASES;
+        bool base = count > BASES && i % (count / 2) < BASES;
         stats[i].cycles *= base && stats[i].cycles > 47 ? 1.06 : 1;
     }
     return status;
@@ -298,7 +300,6 @@ struct wanderer {
 
 static enum ip_status wanderer_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                        struct hx_stat *stats, struct ip_error *err) {
-    enum { BASES = 3 };
     const double slot = 2.0 / 6; /* cycles: of each of two instances one */
     struct wanderer *wanderer = self;
     enum ip_status status = hx_measure(&wanderer->inner, kernels, count, stats, err);
@@ -334,11 +335,10 @@ struct visitor {
 
 static enum ip_status visitor_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
                                       struct hx_stat *stats, struct ip_error *err) {
-    enum { BASES = 3 };
     const struct visitor *visitor = self;
     enum ip_status status = hx_measure(&visitor->inner, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (count > 1 && stats[i].cycles > 47) {
+        if (count > BASES && stats[i].cycles > 47) {
             bool base = i % (count / 2) < BASES;
             stats[i].cycles += base ? 0 : visitor->more;
             stats[i].verdict = HX_VERDICT_DISTURBED;
@@ -435,8 +435,7 @@ static enum ip_status disputer_measure(void *self, const struct gen_kernel *cons
                                        struct hx_stat *stats, struct ip_error *err) {
     struct disputer *disputer = self;
     enum ip_status status = hx_measure(&disputer->inner, kernels, count, stats, err);
-    disputer->mixes += count > 1;
-    enum { BASES = 3 }; /* kernels of NOPs alone, in front of each mix */
+    disputer->mixes += count > BASES;
     for (size_t i = BASES; i < count / 2 && status == IP_OK; i++) {
         stats[i].cycles += disputer->always ? 5 * disputer->mixes : 0;
     }
@@ -484,7 +483,7 @@ static enum ip_status neighbour_measure(void *self, const struct gen_kernel *con
     const struct neighbour *neighbour = self;
     enum ip_status status = hx_measure(&neighbour->inner, kernels, count, stats, err);
     for (size_t i = 0; i < count && status == IP_OK; i++) {
-        if (neighbour->bases ? count == 1 : count > 1 && i >= 3) {
+        if (neighbour->bases ? count == BASES : count > BASES && i >= BASES) {
             stats[i].cycles = neighbour->bases ? 2 * stats[i].cycles : stats[i].cycles + 60;
             stats[i].verdict = HX_VERDICT_DISTURBED;
         }
@@ -504,6 +503,110 @@ static void a_neighbour_is_told(void **state) {
             .measure = neighbour_measure, .filler = neighbour.inner.filler, .self = &neighbour};
         struct probe_slots slots = slots_by(&meter, &machine, 2, 1); /* imul r64, r64 */
         assert_int_equal(slots.verdict, HX_VERDICT_DISTURBED);
+        machine_close(&machine);
+    }
+}
+
+/* A meter by which loops at one place of a cache line take longer, in cycles and in parts. */
+struct placed {
+    struct hx_meter inner;
+    double more, times;
+    bool all; /* NOPs alone, too */
+};
+
+static enum ip_status placed_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                     struct hx_stat *stats, struct ip_error *err) {
+    enum { LINE = 64 };
+    const struct placed *placed = self;
+    enum ip_status status = hx_measure(&placed->inner, kernels, count, stats, err);
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        bool base = count == BASES || i % (count / 2) < BASES;
+        if (kernels[i]->shorter.loop_offset % LINE == 0 && (placed->all || !base)) {
+            stats[i].cycles = stats[i].cycles * placed->times + placed->more;
+        }
+    }
+    return status;
+}
+
+/* As loops on a Zen 3, which lose half a cycle and more where they end at a bad place, and NOPs that come
+ * from the decoders. */
+static void the_place_of_a_loop_does_not_count(void **state) {
+    (void)state;
+    for (unsigned all = 0; all < 2; all++) {
+        struct machine machine;
+        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
+        struct placed placed = {.inner = hx_bench_meter(&machine.bench),
+                                .more = all == 1 ? 0 : 2,
+                                .times = all == 1 ? 1.5 : 1,
+                                .all = all == 1};
+        const struct hx_meter meter = {
+            .measure = placed_measure, .filler = placed.inner.filler, .self = &placed};
+        struct probe_slots slots = slots_by(&meter, &machine, 0, 1); /* imul r64, r64 */
+        assert_true(slots.measured);
+        assert_int_equal(slots.verdict, HX_VERDICT_OK);
+        assert_near(slots.slots, 1, 0.1);
+        machine_close(&machine);
+    }
+}
+
+/* A meter by which the mixes take longer, with void batches before them. */
+struct fluke {
+    struct hx_meter inner;
+    const double *more; /* cycles, of each call, the last for all that follow */
+    unsigned calls, last;
+    double spread;
+};
+
+static enum ip_status fluke_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
+                                    struct hx_stat *stats, struct ip_error *err) {
+    struct fluke *fluke = self;
+    enum ip_status status = hx_measure(&fluke->inner, kernels, count, stats, err);
+    if (count == BASES) {
+        return status;
+    }
+    for (size_t i = 0; i < count && status == IP_OK; i++) {
+        bool base = i % (count / 2) < BASES;
+        stats[i].retakes = 3;
+        stats[i].cycles += base ? 0 : fluke->more[fluke->calls];
+        stats[i].spread = base ? 0 : fluke->spread;
+    }
+    fluke->calls += fluke->calls < fluke->last;
+    return status;
+}
+
+/* Beside neighbours one reading is none, nor are attempts that differ, or say little. Eight instances: 4/3
+ * cycles more are a slot, 2/3 a half. */
+static void beside_neighbours_readings_are_confirmed(void **state) {
+    (void)state;
+    enum { CALLS = 5 };
+    static const double SLOT = 4.0 / 3, HALF = 2.0 / 3;
+    const struct {
+        double more[CALLS];
+        double spread, slots;
+        enum hx_verdict verdict;
+    } known[] = {
+        {{SLOT, 0, SLOT, SLOT, SLOT}, 0, 1, HX_VERDICT_OK},    /* one glance's slot too many */
+        {{SLOT, SLOT, 0, 0, 0}, 0, 2, HX_VERDICT_OK},          /* both glances' */
+        {{4, SLOT, HALF, 0, SLOT}, 0, 1, HX_VERDICT_OK},       /* one attempt's half */
+        {{HALF, HALF, HALF, HALF, 0}, 0, 1.5, HX_VERDICT_OK},  /* two attempts' */
+        {{HALF, HALF, HALF, 2, 2}, 0, 1.5, HX_VERDICT_OK},     /* the least of three */
+        {{HALF, HALF, SLOT, HALF, HALF}, 0, 2, HX_VERDICT_OK}, /* an attempt that says a whole one */
+        {{HALF, HALF, 0, 0, 0}, 0.05, 1, HX_VERDICT_UNSTABLE}, /* attempts that spread by as much */
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct machine machine;
+        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
+        struct fluke fluke = {.inner = hx_bench_meter(&machine.bench),
+                              .more = known[i].more,
+                              .last = CALLS - 1,
+                              .spread = known[i].spread};
+        const struct hx_meter meter = {
+            .measure = fluke_measure, .filler = fluke.inner.filler, .self = &fluke};
+        struct probe_slots slots = slots_by(&meter, &machine, 0, 1); /* imul r64, r64 */
+        if (!slots.measured || fabs(slots.slots - known[i].slots) > 0.1 ||
+            slots.verdict != known[i].verdict) {
+            fail_msg("case %zu: %g slots, %s", i, slots.slots, slots.why);
+        }
         machine_close(&machine);
     }
 }
@@ -539,6 +642,8 @@ int main(void) {
         cmocka_unit_test(a_glance_will_do_where_many_instances_fit),
         cmocka_unit_test(what_is_refused_twice_is_not_attempted_again),
         cmocka_unit_test(a_neighbour_is_told),
+        cmocka_unit_test(the_place_of_a_loop_does_not_count),
+        cmocka_unit_test(beside_neighbours_readings_are_confirmed),
         cmocka_unit_test(what_cannot_be_measured_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
