@@ -29,6 +29,8 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define WHOLE_RELATIVE    0.01
 #define WHOLE_CYCLES      0.03
 #define WHOLE_CYCLES_MOST 0.09
+/* What a pair takes longer than the form to itself, transfers may be late by. */
+#define LATE_CYCLES 0.5
 
 /* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
  * wait for a port, values that come now by one bypass and now by another. */
@@ -229,8 +231,36 @@ static void equals_median_take(const struct latency_session *session, struct pro
     }
 }
 
+static bool is_rival(const struct latency_experiment *experiment, const struct probe_latency_pair *pair) {
+    return !experiment->same_register && !experiment->slow && !latency_is_chain_to_itself(experiment, pair);
+}
+
+static bool is_noisy(const struct latency_session *session, const struct latency_experiment *experiment) {
+    enum hx_verdict verdict = session->batch.stats[experiment->slot].verdict;
+    return verdict == HX_VERDICT_DISTURBED || verdict == HX_VERDICT_UNSTABLE;
+}
+
+/* Did noise spoil one of a pair's chains, and each other through the same transfer? */
+static bool transfer_is_unheard(const struct latency_session *session, const struct probe_latency_pair *pair,
+                                size_t begin, size_t end) {
+    const struct latency_experiment *all = session->experiments;
+    for (size_t i = begin; i < end; i++) {
+        bool unheard = all[i].via_count > 0 && is_rival(&all[i], pair) && is_noisy(session, &all[i]);
+        for (size_t j = begin; j < end && unheard; j++) {
+            bool same = all[j].via_count > 0 && all[j].via[0] == all[i].via[0] && is_rival(&all[j], pair);
+            unheard = !same || is_noisy(session, &all[j]);
+        }
+        if (unheard) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Marks a pair whose value looks good but is not to be trusted: the least may be among what was disturbed
- * when that is the chain of the form alone, or most of the others. */
+ * when that is the chain of the form alone, or most of the others; or when the form takes less to itself, so
+ * that all others may be late, and nothing was heard of one transfer: on a Zen 3 shuffles are late to
+ * floating point, by a cycle each way, and VORPS is not. */
 static void pair_doubt(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
                        size_t end) {
     const struct isa_form *form = session->forms[session->experiments[begin].form];
@@ -240,7 +270,7 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
         const struct latency_experiment *experiment = &session->experiments[i];
         bool bad = session->batch.stats[experiment->slot].verdict == HX_VERDICT_DISTURBED;
         idiom = idiom || (bad && experiment->same_register);
-        if (experiment->same_register || experiment->slow || latency_is_chain_to_itself(experiment, pair)) {
+        if (!is_rival(experiment, pair)) {
             continue;
         }
         direct = direct || (bad && experiment->via_count == 0);
@@ -250,9 +280,10 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
     if (!pair->measured || pair->verdict != HX_VERDICT_OK) {
         return;
     }
+    bool late = pair->chained_cycles < pair->cycles - LATE_CYCLES;
     if (probe_is_outside(form, pair->cycles, pair->why, sizeof pair->why)) {
         pair->verdict = HX_VERDICT_UNSTABLE;
-    } else if (direct || disturbed > others) {
+    } else if (direct || disturbed > others || (late && transfer_is_unheard(session, pair, begin, end))) {
         pair->verdict = HX_VERDICT_DISTURBED;
         snprintf(pair->why, sizeof pair->why, "disturbed: %zu of %zu chains were never undisturbed",
                  disturbed, disturbed + others);

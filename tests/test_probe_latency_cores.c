@@ -11,7 +11,7 @@
 
 #include "tests/latency_machine.h"
 
-/* What kernels take on another core than the simulated one. */
+/* What kernels take on another core than the simulated one; NaN: they are never undisturbed. */
 struct otherwise {
     struct hx_meter inner;
     double (*cycles)(const struct gen_kernel *kernel, double cycles);
@@ -35,6 +35,9 @@ static void otherwise_adjust(struct otherwise *otherwise, const struct gen_kerne
     bool spoils = otherwise->spoils;
     for (size_t i = 0; i < count; i++) {
         stats[i].cycles = kernels[i] != NULL ? otherwise->cycles(kernels[i], stats[i].cycles) : NAN;
+        if (stats[i].verdict == HX_VERDICT_OK && isnan(stats[i].cycles)) {
+            stats[i].verdict = HX_VERDICT_DISTURBED;
+        }
         spoils = spoils && (kernels[i] == NULL || links_of(kernels[i]) >= LONGER_LINKS);
     }
     for (size_t i = 0; i < count && spoils; i++) {
@@ -337,6 +340,24 @@ static void logic_closes_what_is_late_to_shuffles(void **state) {
     check_core(*state, shuffles_apart, "vaddps xmm, xmm, xmm", "op3", "op1", 4);
 }
 
+/* That core beside a neighbour who lets nothing through VORPS be told. */
+static double logic_unheard(const struct gen_kernel *kernel, double cycles) {
+    enum { VORPS = 0x56, VADDPS = 0x58 };
+    bool both = packed_singles(kernel, VADDPS) > 0 && packed_singles(kernel, VORPS) > 0;
+    return both ? NAN : shuffles_apart(kernel, cycles);
+}
+
+static void what_was_not_heard_may_be_sooner(void **state) {
+    struct isa_form form;
+    struct probe_latency latency;
+    measure_otherwise(*state, logic_unheard, "vaddps xmm, xmm, xmm", &form, &latency);
+    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "op1");
+    assert_near(pair->chained_cycles, 4, 0.01);
+    assert_int_equal(pair->verdict, HX_VERDICT_DISTURBED);
+    assert_string_equal(pair->why, "disturbed: 2 of 4 chains were never undisturbed");
+    probe_latency_fini(&latency);
+}
+
 /* A core on which they take two cycles, but one of them a single one where there are five and more. Rounds of
  * few instructions take half a cycle more. */
 static double unsteady_vectors(const struct gen_kernel *kernel, double cycles) {
@@ -594,6 +615,7 @@ int main(void) {
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
         cmocka_unit_test(what_takes_longer_beside_others_closes_no_chain),
         cmocka_unit_test(logic_closes_what_is_late_to_shuffles),
+        cmocka_unit_test(what_was_not_heard_may_be_sooner),
         cmocka_unit_test(what_may_take_less_delays_no_chain),
         cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
         cmocka_unit_test(rounds_through_memory_are_longer_and_have_nops),
