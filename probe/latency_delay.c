@@ -3,10 +3,13 @@
 #include "probe/latency_session.h"
 
 /* An instruction that chains to itself and keeps what passes: x | f in vectors, f being what all of the data
- * are, moves of masks, and sign extensions of small values in general-purpose registers. */
-static bool delays(const struct probe_transfer *transfer, enum probe_file file) {
-    enum probe_restore restore = file == PROBE_FILE_VECTOR ? PROBE_RESTORE_OR : PROBE_RESTORE_NONE;
-    return transfer->from == file && transfer->to == file && transfer->restore == restore &&
+ * are, or a shuffle of them, moves of masks, and sign extensions of small values in general-purpose
+ * registers. */
+static bool delays(const struct probe_transfer *transfer, enum probe_file file, bool shuffles) {
+    enum probe_restore restore =
+        file == PROBE_FILE_VECTOR && !shuffles ? PROBE_RESTORE_OR : PROBE_RESTORE_NONE;
+    return transfer->from == file && transfer->to == file && transfer->partner < 0 &&
+           transfer->restore == restore &&
            probe_transfer_fits(transfer, &transfer->form, transfer->dst, transfer->src);
 }
 
@@ -24,7 +27,7 @@ void latency_delays_need(struct latency_session *session) {
             needed = needed || (items[i].needed && (items[i].from == FILES[f] || items[i].to == FILES[f]));
         }
         for (size_t i = 0; i < session->transfers->count; i++) {
-            items[i].needed = items[i].needed || (needed && delays(&items[i], FILES[f]));
+            items[i].needed = items[i].needed || (needed && delays(&items[i], FILES[f], false));
         }
     }
 }
@@ -55,7 +58,7 @@ static bool stands(const struct latency_session *session, const struct isa_form 
 
 /* The way of the chain, with the first delay that may stand in the first gap where one may. */
 static void way_find(const struct latency_session *session, const struct latency_experiment *experiment,
-                     enum probe_file file, struct way *way) {
+                     enum probe_file file, bool shuffles, struct way *way) {
     const struct isa_form *form = session->forms[experiment->form];
     const struct probe_latency_pair *pair = &session->results[experiment->form].pairs[experiment->pair];
     *way = (struct way){.delay = -1};
@@ -68,7 +71,7 @@ static void way_find(const struct latency_session *session, const struct latency
     for (; way->gap <= way->count; way->gap++) {
         for (size_t i = 0; i < session->transfers->count; i++) {
             const struct probe_transfer *delay = &session->transfers->items[i];
-            if (delay->pinned && delays(delay, file) && stands(session, form, pair, way, delay)) {
+            if (delay->pinned && delays(delay, file, shuffles) && stands(session, form, pair, way, delay)) {
                 way->delay = (int)i;
                 return;
             }
@@ -77,10 +80,10 @@ static void way_find(const struct latency_session *session, const struct latency
 }
 
 enum ip_status latency_delayed_add(struct latency_session *session, const struct latency_experiment *like,
-                                   enum probe_file file, unsigned times, unsigned nops,
+                                   enum probe_file file, bool shuffles, unsigned times, unsigned nops,
                                    struct ip_error *err) {
     struct way way;
-    way_find(session, like, file, &way);
+    way_find(session, like, file, shuffles, &way);
     int via[LATENCY_VIA_MAX];
     if (times > 0 && way.delay >= 0 && !latency_delay_is_steady(&session->transfers->items[way.delay])) {
         return IP_OK;

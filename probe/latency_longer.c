@@ -20,7 +20,9 @@ static const struct lengthening {
     enum probe_file file; /* of what stands there `times` times */
     unsigned times[LENGTHS], nops[LENGTHS];
     double nops_a_cycle[LENGTHS]; /* more of them */
-} VECTORS = {PROBE_FILE_VECTOR, .times = {5, 7}}, MASKS = {PROBE_FILE_MASK, .times = {2, 3}},
+    bool shuffles; /* of integers: once more with these, to which ORs of floating point may be late (Zen 3) */
+} VECTORS = {PROBE_FILE_VECTOR, .times = {5, 7}, .shuffles = true},
+  MASKS = {PROBE_FILE_MASK, .times = {2, 3}},
   CONTENT = {PROBE_FILE_VECTOR, .times = {5, 7}, .nops = {36, 36}},
   CONTENT_OF_INTEGERS = {PROBE_FILE_GPR, .times = {6, 7}, .nops = {36, 36}}, MEMORY = {.nops = {20, 36}},
   GATHER = {.nops_a_cycle = {3.5, 5}};
@@ -127,7 +129,10 @@ static enum ip_status longer_add(struct latency_session *session, const struct l
         status =
             more->times[i] == 0
                 ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count, nops, err)
-                : latency_delayed_add(session, like, more->file, more->times[i], nops, err);
+                : latency_delayed_add(session, like, more->file, false, more->times[i], nops, err);
+        if (status == IP_OK && more->shuffles && !session->forms[like->form]->floating) {
+            status = latency_delayed_add(session, like, more->file, true, more->times[i], nops, err);
+        }
     }
     return status;
 }
@@ -172,17 +177,46 @@ static bool is_far_less(const struct latency_experiment *longer, const struct pr
     return longer->nops == 0 && !pair->upper_bound && cycles < pair->cycles - LONGER_LESS - LONGER_WHOLE;
 }
 
+/* Was the round made longer by shuffles? One with NOPs has those of the round that it is like. */
+static bool is_shuffled(const struct latency_session *session, const struct latency_experiment *longer) {
+    bool shuffled = false;
+    for (unsigned i = 0; i < longer->via_count && longer->nops == 0; i++) {
+        const struct probe_transfer *transfer = &session->transfers->items[longer->via[i]];
+        shuffled = shuffled || (transfer->from == PROBE_FILE_VECTOR && transfer->to == PROBE_FILE_VECTOR &&
+                                transfer->restore == PROBE_RESTORE_NONE);
+    }
+    return shuffled;
+}
+
+/* Is it denied that the pair takes more than it was given? By shuffles that tell a whole number and no more,
+ * or by noise that let one of the longer rounds [begin, end) tell nothing. */
+static bool more_is_denied(const struct latency_session *session, const struct probe_latency_pair *pair,
+                           size_t begin, size_t end) {
+    bool denied = false;
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *longer = &session->experiments[i];
+        enum hx_verdict verdict = session->batch.stats[longer->slot].verdict;
+        double rest;
+        denied =
+            denied || verdict == HX_VERDICT_DISTURBED || verdict == HX_VERDICT_UNSTABLE ||
+            (is_shuffled(session, longer) && latency_chain_equals(session, longer, pair, INFINITY, &rest) &&
+             fabs(rest - round(rest)) <= LONGER_WHOLE && rest <= pair->cycles + WHOLE_WITHIN);
+    }
+    return denied;
+}
+
 void latency_longer_read(struct latency_session *session, size_t first, size_t end) {
     for (size_t begin = first, next; begin < end; begin = next) {
         const struct latency_experiment *all = session->experiments;
         struct probe_latency_pair *pair = &session->results[all[begin].form].pairs[all[begin].pair];
         next = latency_pair_end(session, begin);
         size_t least = SIZE_MAX;
-        double least_cycles = INFINITY;
+        double least_cycles = more_is_denied(session, pair, begin, next) ? pair->cycles : INFINITY;
         bool is_bound = false;
         for (size_t i = begin; i < next; i++) {
             double rest;
-            if (!latency_chain_equals(session, &all[i], pair, INFINITY, &rest) || rest >= least_cycles) {
+            if (is_shuffled(session, &all[i]) ||
+                !latency_chain_equals(session, &all[i], pair, INFINITY, &rest) || rest >= least_cycles) {
                 continue;
             }
             const bool far = is_far_less(&all[i], pair, rest);

@@ -124,7 +124,7 @@ static enum ip_status longest_add(struct latency_session *session, const struct 
     enum ip_status status = IP_OK;
     for (size_t i = 0;
          i < sizeof FILES / sizeof FILES[0] && session->experiment_count == before && status == IP_OK; i++) {
-        status = latency_delayed_add(session, like, FILES[i], 0, 0, err);
+        status = latency_delayed_add(session, like, FILES[i], false, 0, 0, err);
     }
     return status;
 }

@@ -81,10 +81,12 @@ void latency_delays_need(struct latency_session *session);
 
 /* Adds the chain `like`, one with transfers, that goes through the same files, with `times` instructions of
  * `file` that only take their time instead of its transfers within a file; 0: as many as a chain may have;
- * and with so many NOPs behind what stores. Adds nothing where none may stand in the chain. */
+ * of vectors ORs, or `shuffles`; and with so many NOPs behind what stores. Adds nothing where none may stand
+ * in the chain. */
 IP_CHECK enum ip_status latency_delayed_add(struct latency_session *session,
                                             const struct latency_experiment *like, enum probe_file file,
-                                            unsigned times, unsigned nops, struct ip_error *err);
+                                            bool shuffles, unsigned times, unsigned nops,
+                                            struct ip_error *err);
 
 /* Adds longer rounds for the pairs of experiments[0, read), which were read, whose latency is no whole number
  * of cycles, or later than from another source, and may pass through a vector or a mask: docs/latency.md,

@@ -131,8 +131,9 @@ static double in_turn(const struct gen_kernel *kernel, double cycles) {
     return links_of(kernel) <= 4 && cycles > 8 ? cycles + 0.5 : cycles;
 }
 
-/* On that core the form's result comes so many cycles behind the address, as longer rounds tell. */
-static void check_longer(struct machine *machine, struct otherwise core, const char *syntax, double cycles) {
+/* On that core the form's result comes so many cycles behind the address, as longer rounds of these tell. */
+static void check_longer_by(struct machine *machine, struct otherwise core, const char *syntax,
+                            const char *delay, double cycles) {
     struct isa_form form;
     struct probe_latency latency;
     measure_on(machine, &core, syntax, &form, &latency);
@@ -140,11 +141,15 @@ static void check_longer(struct machine *machine, struct otherwise core, const c
         const struct probe_latency_pair *pair = &latency.pairs[i];
         if (pair->path == PROBE_PATH_ADDRESS) {
             assert_true(pair->measured && pair->upper_bound);
-            assert_non_null(strstr(pair->via, " x vorps xmm, xmm, xmm + vmovd r32, xmm"));
+            assert_non_null(strstr(pair->via, delay));
             assert_near(pair->cycles, cycles, 0.05);
         }
     }
     probe_latency_fini(&latency);
+}
+
+static void check_longer(struct machine *machine, struct otherwise core, const char *syntax, double cycles) {
+    check_longer_by(machine, core, syntax, " x vorps xmm, xmm, xmm + vmovd r32, xmm", cycles);
 }
 
 static void a_bound_between_two_whole_numbers_is_tried_in_longer_rounds(void **state) {
@@ -340,7 +345,26 @@ static void logic_closes_what_is_late_to_shuffles(void **state) {
     check_core(*state, shuffles_apart, "vaddps xmm, xmm, xmm", "op3", "op1", 4);
 }
 
-/* That core beside a neighbour who lets nothing through VORPS be told. */
+/* Another on which VORPS is late to integers, and short rounds between two whole numbers; beside a neighbour
+ * nothing is told of long ones through shuffles. */
+static double logic_apart(const struct gen_kernel *kernel, double cycles) {
+    enum { VORPS = 0x56 };
+    const double late = packed_singles(kernel, VORPS) > kernel->forms_per_unit ? 1 : 0;
+    return links_of(kernel) <= 4 && cycles > 8 ? cycles + 0.2 : cycles + late;
+}
+
+static double long_shuffles_unheard(const struct gen_kernel *kernel, double cycles) {
+    return shuffles(kernel) > 4 * kernel->forms_per_unit ? NAN : logic_apart(kernel, cycles);
+}
+
+static void logic_makes_no_more_of_integers_than_shuffles(void **state) {
+    check_longer_by(*state, (struct otherwise){.cycles = logic_apart}, "vpaddd xmm, xmm, m128",
+                    "vmovd r32, xmm", 8.2);
+    check_longer_by(*state, (struct otherwise){.cycles = long_shuffles_unheard}, "vpaddd xmm, xmm, m128",
+                    "vmovd r32, xmm", 8.2);
+}
+
+/* The core whose shuffles are apart beside a neighbour who lets nothing through VORPS be told. */
 static double logic_unheard(const struct gen_kernel *kernel, double cycles) {
     enum { VORPS = 0x56, VADDPS = 0x58 };
     bool both = packed_singles(kernel, VADDPS) > 0 && packed_singles(kernel, VORPS) > 0;
@@ -615,6 +639,7 @@ int main(void) {
         cmocka_unit_test(a_transfer_takes_no_part_less_than_a_whole_number),
         cmocka_unit_test(what_takes_longer_beside_others_closes_no_chain),
         cmocka_unit_test(logic_closes_what_is_late_to_shuffles),
+        cmocka_unit_test(logic_makes_no_more_of_integers_than_shuffles),
         cmocka_unit_test(what_was_not_heard_may_be_sooner),
         cmocka_unit_test(what_may_take_less_delays_no_chain),
         cmocka_unit_test(nops_keep_loads_apart_that_wait_for_stores),
