@@ -20,7 +20,7 @@ static const struct lengthening {
     enum probe_file file; /* of what stands there `times` times */
     unsigned times[LENGTHS], nops[LENGTHS];
     double nops_a_cycle[LENGTHS]; /* more of them */
-    bool shuffles; /* of integers: once more with these, to which ORs of floating point may be late (Zen 3) */
+    bool shuffles; /* a bound of integers: once more with these, for ORs may be late to them (Zen 3) */
 } VECTORS = {PROBE_FILE_VECTOR, .times = {5, 7}, .shuffles = true},
   MASKS = {PROBE_FILE_MASK, .times = {2, 3}},
   CONTENT = {PROBE_FILE_VECTOR, .times = {5, 7}, .nops = {36, 36}},
@@ -123,14 +123,16 @@ static const struct lengthening *lengthening_find(const struct isa_form *form,
 static enum ip_status longer_add(struct latency_session *session, const struct latency_experiment *like,
                                  const struct lengthening *more, struct ip_error *err) {
     enum ip_status status = IP_OK;
-    const double cycles = session->results[like->form].pairs[like->pair].cycles;
+    const struct probe_latency_pair *pair = &session->results[like->form].pairs[like->pair];
+    const double cycles = pair->cycles;
+    const bool shuffles = more->shuffles && pair->upper_bound && !session->forms[like->form]->floating;
     for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
         const unsigned nops = more->nops[i] + (unsigned)(more->nops_a_cycle[i] * cycles);
         status =
             more->times[i] == 0
                 ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count, nops, err)
                 : latency_delayed_add(session, like, more->file, false, more->times[i], nops, err);
-        if (status == IP_OK && more->shuffles && !session->forms[like->form]->floating) {
+        if (status == IP_OK && shuffles) {
             status = latency_delayed_add(session, like, more->file, true, more->times[i], nops, err);
         }
     }
