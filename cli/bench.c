@@ -109,15 +109,11 @@ void cli_bench_progress(struct cli_bench *bench, const char *what, size_t done, 
     bench->shown = true;
 }
 
-/* Also where nothing is left to report as a number: it was measured, and all of it was void. */
-static bool is_untrusted(enum hx_verdict verdict) {
-    return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
-}
-
 void cli_tally_add(struct cli_tally *tally, bool measured, enum hx_verdict verdict) {
     tally->measured += measured;
     tally->missing += !measured;
-    tally->untrusted += is_untrusted(verdict);
+    /* Also where nothing is left to report as a number: it was measured, and all of it was void. */
+    tally->untrusted += hx_verdict_is_noise(verdict);
 }
 
 int cli_tally_exit(const struct cli_tally *tally, const struct cli_settings *settings, const char *command,
@@ -148,7 +144,7 @@ int cli_tally_exit(const struct cli_tally *tally, const struct cli_settings *set
 
 const char *cli_status_text(bool measured, enum hx_verdict verdict, const char *why, char *buffer) {
     const char *word = "not measurable";
-    if (measured || is_untrusted(verdict)) {
+    if (measured || hx_verdict_is_noise(verdict)) {
         switch (verdict) {
         case HX_VERDICT_OK:
             return "ok";

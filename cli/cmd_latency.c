@@ -96,7 +96,7 @@ static const char *form_status(const struct probe_latency *latency, const char *
         if (pair->measured && best == NULL) {
             best = pair;
         }
-        if (pair->verdict == HX_VERDICT_UNSTABLE || pair->verdict == HX_VERDICT_DISTURBED) {
+        if (hx_verdict_is_noise(pair->verdict)) {
             worst = pair;
         }
     }

@@ -173,14 +173,10 @@ static enum ip_status first_store(struct scan *scan, const struct res_facts *fac
     return status == IP_OK && !known ? res_form_put(scan->store, &first, &scan->log, &found, err) : status;
 }
 
-static bool is_doubtful(enum hx_verdict verdict) {
-    return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
-}
-
 /* May another look tell more? What waits for something outside of the core does so again, and for long: CPUID
  * alone took a fifth of a scan. */
 static bool is_spoilt(const struct isa_form *form, enum hx_verdict verdict, double cycles) {
-    return is_doubtful(verdict) && !probe_is_outside(form, cycles, NULL, 0);
+    return hx_verdict_is_noise(verdict) && !probe_is_outside(form, cycles, NULL, 0);
 }
 
 /* Did noise spoil any of it? */

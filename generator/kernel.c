@@ -96,21 +96,22 @@ static enum ip_status parts_gather(struct parts *parts, const struct gen_program
     return IP_OK;
 }
 
-static enum ip_status code_build(struct gen_code *code, const struct parts *parts, uint32_t copies,
-                                 uint32_t passes, unsigned shift, const char *title, struct ip_error *err) {
+static enum ip_status code_build(struct gen_code *code, const struct gen_program *program,
+                                 const struct parts *parts, uint32_t copies, uint32_t passes,
+                                 struct ip_error *err) {
     enum { JNZ_BYTES = 6, ONE_BYTE_NOP = 0x90 };
     const struct ip_text *head = &parts->head.bytes, *unit = &parts->unit.bytes;
     const struct ip_text *count = &parts->count.bytes, *epilogue = &parts->epilogue.bytes;
-    size_t loop = (head->length + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN + shift;
+    size_t loop = (head->length + GEN_LOOP_ALIGN - 1) / GEN_LOOP_ALIGN * GEN_LOOP_ALIGN + program->loop_shift;
     size_t length = loop + copies * unit->length + count->length + JNZ_BYTES + epilogue->length;
     if (length > CODE_MAX) {
         return ip_fail(err, IP_UNSUPPORTED,
-                       "kernel '%s' would take %zu bytes: use fewer copies than %u of its %zu bytes", title,
-                       length, copies, unit->length);
+                       "kernel '%s' would take %zu bytes: use fewer copies than %u of its %zu bytes",
+                       program->title, length, copies, unit->length);
     }
     uint8_t *bytes = malloc(length);
     if (bytes == NULL) {
-        return ip_fail(err, IP_NO_MEMORY, "out of memory while building kernel '%s'", title);
+        return ip_fail(err, IP_NO_MEMORY, "out of memory while building kernel '%s'", program->title);
     }
     uint8_t *next = bytes;
     memcpy(next, head->data, head->length);
@@ -201,11 +202,11 @@ enum ip_status gen_kernel_build(struct gen_kernel *kernel, const struct gen_prog
         built.unit_bytes = parts.unit.bytes.length;
         copies = copies != 0 ? copies : program->copies;
         copies = copies != 0 ? copies : copies_choose(program->unit.count, parts.unit.bytes.length);
-        status = code_build(&built.shorter, &parts, copies, 1, program->loop_shift, program->title, err);
+        status = code_build(&built.shorter, program, &parts, copies, 1, err);
     }
     if (status == IP_OK) {
         uint32_t passes = program->one_loop ? 2 : 1, longer = 2 * copies / passes;
-        status = code_build(&built.longer, &parts, longer, passes, program->loop_shift, program->title, err);
+        status = code_build(&built.longer, program, &parts, longer, passes, err);
     }
     parts_fini(&parts);
     if (status != IP_OK) {

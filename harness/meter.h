@@ -26,6 +26,11 @@ enum hx_verdict {
     HX_VERDICT_FAULT,     /* the kernel did not run: see `outcome` and `why` */
 };
 
+/* Was it measured, and not to be trusted? Another look may tell more. */
+static inline bool hx_verdict_is_noise(enum hx_verdict verdict) {
+    return verdict == HX_VERDICT_UNSTABLE || verdict == HX_VERDICT_DISTURBED;
+}
+
 struct hx_stat {
     enum hx_verdict verdict;
     enum hx_outcome outcome;

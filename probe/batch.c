@@ -64,7 +64,7 @@ static void stat_fault(struct hx_stat *stat, const char *why) {
 }
 
 static bool is_void(const struct hx_stat *stat) {
-    return stat->verdict == HX_VERDICT_UNSTABLE || stat->verdict == HX_VERDICT_DISTURBED;
+    return hx_verdict_is_noise(stat->verdict);
 }
 
 static double from_whole(double cycles) {

@@ -38,9 +38,6 @@ static const double LONGER_WHOLE = 0.12;
 static const double LONGER_MORE = 0.8;
 static const double LONGER_LESS = 1.2;
 
-/* By so much a source is late. */
-static const double LATE_CYCLES = 0.5;
-
 static bool is_wide(const struct isa_form *form, const struct probe_latency_pair *pair) {
     return form->operands[pair->src].bits == 512 || form->operands[pair->dst].bits == 512;
 }
@@ -57,7 +54,7 @@ static bool is_late(const struct probe_latency *latency, const struct probe_late
         const struct probe_latency_pair *other = &latency->pairs[i];
         late = late || (other->measured && !other->upper_bound && other->path == PROBE_PATH_REGISTER &&
                         other->dst == pair->dst && other->src != pair->dst &&
-                        pair->cycles > other->cycles + LATE_CYCLES);
+                        pair->cycles > other->cycles + LATENCY_LATE_CYCLES);
     }
     return late;
 }
@@ -197,10 +194,9 @@ static bool more_is_denied(const struct latency_session *session, const struct p
     bool denied = false;
     for (size_t i = begin; i < end; i++) {
         const struct latency_experiment *longer = &session->experiments[i];
-        enum hx_verdict verdict = session->batch.stats[longer->slot].verdict;
         double rest;
         denied =
-            denied || verdict == HX_VERDICT_DISTURBED || verdict == HX_VERDICT_UNSTABLE ||
+            denied || hx_verdict_is_noise(session->batch.stats[longer->slot].verdict) ||
             (is_shuffled(session, longer) && latency_chain_equals(session, longer, pair, INFINITY, &rest) &&
              fabs(rest - round(rest)) <= LONGER_WHOLE && rest <= pair->cycles + WHOLE_WITHIN);
     }

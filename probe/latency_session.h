@@ -20,6 +20,8 @@ enum { LATENCY_VIA_MAX = 9 }; /* transfers in a chain */
  * that two units leave of a form that waits for nothing (ROL by CL on a Zen 4: 0.50 to 0.54), below the 0.7
  * that a chain of one may seem to take (latency_read.c). */
 #define LATENCY_INDEPENDENT_CYCLES 0.6
+/* By so much what comes later than another is late. */
+#define LATENCY_LATE_CYCLES 0.5
 
 /* One chain for one pair. */
 struct latency_experiment {

@@ -29,8 +29,6 @@ enum { EXPERIMENTS_OF_PAIR_MAX = 256 };
 #define WHOLE_RELATIVE    0.01
 #define WHOLE_CYCLES      0.03
 #define WHOLE_CYCLES_MOST 0.09
-/* What a pair takes longer than the form to itself, transfers may be late by. */
-#define LATE_CYCLES 0.5
 
 /* Latencies are whole numbers of cycles. A fraction beyond noise tells of conflicts in the chain: µops that
  * wait for a port, values that come now by one bypass and now by another. */
@@ -236,8 +234,7 @@ static bool is_rival(const struct latency_experiment *experiment, const struct p
 }
 
 static bool is_noisy(const struct latency_session *session, const struct latency_experiment *experiment) {
-    enum hx_verdict verdict = session->batch.stats[experiment->slot].verdict;
-    return verdict == HX_VERDICT_DISTURBED || verdict == HX_VERDICT_UNSTABLE;
+    return hx_verdict_is_noise(session->batch.stats[experiment->slot].verdict);
 }
 
 /* Did noise spoil one of a pair's chains, and each other through the same transfer? */
@@ -264,7 +261,7 @@ static bool transfer_is_unheard(const struct latency_session *session, const str
 static void pair_doubt(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
                        size_t end) {
     const struct isa_form *form = session->forms[session->experiments[begin].form];
-    size_t disturbed = 0, others = 0;
+    size_t disturbed = 0, noisy = 0, others = 0;
     bool direct = false, idiom = false;
     for (size_t i = begin; i < end; i++) {
         const struct latency_experiment *experiment = &session->experiments[i];
@@ -275,18 +272,20 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
         }
         direct = direct || (bad && experiment->via_count == 0);
         disturbed += bad;
+        noisy += is_noisy(session, experiment);
         others += !bad;
     }
     if (!pair->measured || pair->verdict != HX_VERDICT_OK) {
         return;
     }
-    bool late = pair->chained_cycles < pair->cycles - LATE_CYCLES;
+    bool unheard = pair->chained_cycles < pair->cycles - LATENCY_LATE_CYCLES &&
+                   transfer_is_unheard(session, pair, begin, end);
     if (probe_is_outside(form, pair->cycles, pair->why, sizeof pair->why)) {
         pair->verdict = HX_VERDICT_UNSTABLE;
-    } else if (direct || disturbed > others || (late && transfer_is_unheard(session, pair, begin, end))) {
+    } else if (direct || disturbed > others || unheard) {
         pair->verdict = HX_VERDICT_DISTURBED;
         snprintf(pair->why, sizeof pair->why, "disturbed: %zu of %zu chains were never undisturbed",
-                 disturbed, disturbed + others);
+                 unheard ? noisy : disturbed, disturbed + others);
     } else if (idiom && isnan(pair->same_register_cycles)) {
         pair->verdict = HX_VERDICT_DISTURBED;
         snprintf(pair->why, sizeof pair->why,

@@ -130,8 +130,7 @@ static bool sparse_denies(const struct slots_mixes *mixes, const struct probe_sl
 /* A look that noise spoiled confirms what it does not undercut. Else nobody knows how much less it would have
  * been, or whether there is a number after all. */
 static bool sparse_is_spoilt(const struct probe_slots *sparse, const struct probe_slots *found) {
-    bool doubtful = sparse->verdict == HX_VERDICT_UNSTABLE || sparse->verdict == HX_VERDICT_DISTURBED;
-    return doubtful && (!sparse->measured || sparse_is_better(sparse, found));
+    return hx_verdict_is_noise(sparse->verdict) && (!sparse->measured || sparse_is_better(sparse, found));
 }
 
 /* Of two looks at a form, among some NOPs and among more. */

@@ -146,7 +146,7 @@ static bool form_mixes_size(const struct slots_session *session, const struct is
     unsigned within = count * slots_within(form);
     mixes->nops = (unsigned)nops - (within < SLOTS_NOPS_LEAST ? within : 0);
     mixes->count = count;
-    mixes->fine = session->glance ? count < MANY_ENOUGH && !session->sparse : true;
+    mixes->fine = !session->glance || (count < MANY_ENOUGH && !session->sparse);
     return true;
 }
 

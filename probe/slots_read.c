@@ -90,10 +90,14 @@ static double same_slots(const struct slots_mixes *mixes) {
     return fmax(SLOTS_SAME, SLOTS_SAME_OF_ALL / mixes->count);
 }
 
-/* Are the readings further apart than what they are to tell? */
+/* How far the readings are from each other, in slots. */
+static double slots_apart(const struct probe_slots *result) {
+    return result->spread * fmax(result->slots, 1.0);
+}
+
+/* Are they further apart than what they are to tell? */
 static bool is_uncertain(const struct slots_mixes *mixes, const struct probe_slots *result) {
-    double apart = result->spread * fmax(result->slots, 1.0);
-    return apart > fmax(same_slots(mixes), UNCERTAIN * result->slots);
+    return slots_apart(result) > fmax(same_slots(mixes), UNCERTAIN * result->slots);
 }
 
 /* Few slots are a whole number, one or more, but where some are taken together with others. */
@@ -148,14 +152,9 @@ bool slots_form_read(const struct slots_session *session, const struct isa_form 
     return session->glance ? glance_settles(mixes, result->slots) : !is_uncertain(mixes, result);
 }
 
-/* Of an attempt that is to be trusted as far as it goes: may another one better what it says? */
-static bool is_doubtful(const struct probe_slots *result) {
-    return result->measured && result->verdict == HX_VERDICT_OK;
-}
-
 bool slots_doubt_weigh(struct slots_mixes *mixes, struct probe_slots *result) {
     const struct probe_slots before = mixes->doubtful;
-    if (!is_doubtful(result)) {
+    if (!result->measured || result->verdict != HX_VERDICT_OK) {
         *result = before.measured ? before : *result;
         return false;
     }
@@ -173,7 +172,7 @@ void slots_doubts_tell(const struct slots_session *session, size_t count, struct
         if (session->mixes[i].doubtful.measured && is_uncertain(&session->mixes[i], result)) {
             result->verdict = HX_VERDICT_UNSTABLE;
             (void)snprintf(result->why, sizeof result->why, "unstable: %.1f slots, give or take %.1f",
-                           result->slots, result->spread * fmax(result->slots, 1.0));
+                           result->slots, slots_apart(result));
         }
     }
 }

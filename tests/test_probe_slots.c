@@ -18,6 +18,7 @@
 
 enum {
     FORMS_MAX = 16,
+    IMUL = 2,  /* imul r64, r64 in the table of CAST */
     BASES = 3, /* kernels of NOPs alone: a call of their own, for the issue width, and in front of each mix */
 };
 
@@ -266,6 +267,21 @@ static struct probe_slots slots_by(const struct hx_meter *meter, struct machine 
     return slots;
 }
 
+/* As slots_by, of a form of one cycle on a core of six slots, by a meter that changes what *inner measures,
+ * which is set. */
+static struct probe_slots slots_through(enum ip_status (*changed)(void *, const struct gen_kernel *const *,
+                                                                  size_t, struct hx_stat *,
+                                                                  struct ip_error *),
+                                        void *self, struct hx_meter *inner, size_t number) {
+    struct machine machine;
+    machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
+    *inner = hx_bench_meter(&machine.bench);
+    const struct hx_meter meter = {.measure = changed, .filler = inner->filler, .self = self};
+    struct probe_slots slots = slots_by(&meter, &machine, number, 1);
+    machine_close(&machine);
+    return slots;
+}
+
 /* A meter by which long loops of NOPs alone come from the decoders, 6 % slower: with the bases in front of
  * each mix. */
 static enum ip_status decoders_measure(void *self, const struct gen_kernel *const *kernels, size_t count,
@@ -456,18 +472,11 @@ static void what_is_refused_twice_is_not_attempted_again(void **state) {
         bool measured;
     } known[] = {{false, true, 2 + 2 + 1, false}, {true, false, 2 + 3, false}, {false, false, 2, true}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        struct machine machine;
-        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
-        struct disputer disputer = {.inner = hx_bench_meter(&machine.bench),
-                                    .disturbed = known[i].disturbed,
-                                    .always = known[i].always};
-        const struct hx_meter meter = {
-            .measure = disputer_measure, .filler = disputer.inner.filler, .self = &disputer};
-        struct probe_slots slots = slots_by(&meter, &machine, 0, 1);
+        struct disputer disputer = {.disturbed = known[i].disturbed, .always = known[i].always};
+        struct probe_slots slots = slots_through(disputer_measure, &disputer, &disputer.inner, 0);
         assert_int_equal(disputer.mixes, known[i].mixes);
         assert_int_equal(slots.measured && slots.verdict == HX_VERDICT_OK, known[i].measured);
         assert_true(!known[i].measured || fabs(slots.slots - 1) < 0.1);
-        machine_close(&machine);
     }
 }
 
@@ -496,14 +505,9 @@ static enum ip_status neighbour_measure(void *self, const struct gen_kernel *con
 static void a_neighbour_is_told(void **state) {
     (void)state;
     for (unsigned bases = 0; bases < 2; bases++) {
-        struct machine machine;
-        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
-        struct neighbour neighbour = {.inner = hx_bench_meter(&machine.bench), .bases = bases == 1};
-        const struct hx_meter meter = {
-            .measure = neighbour_measure, .filler = neighbour.inner.filler, .self = &neighbour};
-        struct probe_slots slots = slots_by(&meter, &machine, 2, 1); /* imul r64, r64 */
+        struct neighbour neighbour = {.bases = bases == 1};
+        struct probe_slots slots = slots_through(neighbour_measure, &neighbour, &neighbour.inner, IMUL);
         assert_int_equal(slots.verdict, HX_VERDICT_DISTURBED);
-        machine_close(&machine);
     }
 }
 
@@ -533,19 +537,11 @@ static enum ip_status placed_measure(void *self, const struct gen_kernel *const 
 static void the_place_of_a_loop_does_not_count(void **state) {
     (void)state;
     for (unsigned all = 0; all < 2; all++) {
-        struct machine machine;
-        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
-        struct placed placed = {.inner = hx_bench_meter(&machine.bench),
-                                .more = all == 1 ? 0 : 2,
-                                .times = all == 1 ? 1.5 : 1,
-                                .all = all == 1};
-        const struct hx_meter meter = {
-            .measure = placed_measure, .filler = placed.inner.filler, .self = &placed};
-        struct probe_slots slots = slots_by(&meter, &machine, 0, 1); /* imul r64, r64 */
+        struct placed placed = {.more = all == 1 ? 0 : 2, .times = all == 1 ? 1.5 : 1, .all = all == 1};
+        struct probe_slots slots = slots_through(placed_measure, &placed, &placed.inner, IMUL);
         assert_true(slots.measured);
         assert_int_equal(slots.verdict, HX_VERDICT_OK);
         assert_near(slots.slots, 1, 0.1);
-        machine_close(&machine);
     }
 }
 
@@ -594,20 +590,12 @@ static void beside_neighbours_readings_are_confirmed(void **state) {
         {{HALF, HALF, 0, 0, 0}, 0.05, 1, HX_VERDICT_UNSTABLE}, /* attempts that spread by as much */
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        struct machine machine;
-        machine_open(&machine, CORE("6", "0156") "rob 512\n", CAST);
-        struct fluke fluke = {.inner = hx_bench_meter(&machine.bench),
-                              .more = known[i].more,
-                              .last = CALLS - 1,
-                              .spread = known[i].spread};
-        const struct hx_meter meter = {
-            .measure = fluke_measure, .filler = fluke.inner.filler, .self = &fluke};
-        struct probe_slots slots = slots_by(&meter, &machine, 0, 1); /* imul r64, r64 */
+        struct fluke fluke = {.more = known[i].more, .last = CALLS - 1, .spread = known[i].spread};
+        struct probe_slots slots = slots_through(fluke_measure, &fluke, &fluke.inner, IMUL);
         if (!slots.measured || fabs(slots.slots - known[i].slots) > 0.1 ||
             slots.verdict != known[i].verdict) {
             fail_msg("case %zu: %g slots, %s", i, slots.slots, slots.why);
         }
-        machine_close(&machine);
     }
 }
 
