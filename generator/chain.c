@@ -280,7 +280,9 @@ static void scratch_plan(struct gen_chain *chain, unsigned slices[GEN_FILES], bo
         struct gen_link_plan *plan = &chain->links[l];
         for (unsigned o = 0; o < plan->form->operand_count; o++) {
             const struct isa_operand *operand = &plan->form->operands[o];
-            if (operand->kind == ISA_OPERAND_MEM && operand->write && !((int)o == plan->dst)) {
+            const bool chain_place =
+                (int)o == plan->dst || ((int)o == plan->src && plan->in.place == GEN_PLACE_MEMORY);
+            if (operand->kind == ISA_OPERAND_MEM && operand->write && !chain_place) {
                 *memory_rotates = true;
             }
             bool paired = o == 0 && plan->form->operands[plan->dst].beside; /* with the chain's */

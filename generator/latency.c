@@ -309,14 +309,26 @@ static unsigned filled_link(const struct gen_chain *chain, unsigned last) {
     return last;
 }
 
-/* 0: the builder chooses. Of few lines a round that takes so many copies that of the shorter loop's pairs of
- * store and load a core knows all, and of the longer one's none: `mov m64, r64` through its address took 0.5
- * cycle a round in 32 of them, and 10 in 64. (Rounds of more lines are few enough in both.) */
-static uint32_t copies_choose(const struct gen_chain *chain, size_t lines) {
-    enum { FEW_LINES = 7, FEWER_LINES = 2 };
-    const bool straddles = lines > FEWER_LINES * chain->rounds && lines <= FEW_LINES * chain->rounds;
-    const bool passed_on = chain->memory && chain->chain_in[GEN_FILE_GPR];
-    return passed_on && straddles ? (GEN_PAIRS_FORGOTTEN + chain->rounds - 1) / chain->rounds : 0;
+/* The unit's copies in a loop where each value goes through memory to a general register, or straight to what
+ * changes it there: by how many pairs of store and load a core may have to know. What memory holds is
+ * measured in a loop of so few that any core that learns such pairs knows all of them. An address that comes
+ * from a load is measured among so many that none is known: else the load is not waited for (`mov m64, r64`
+ * through its address took 0.5 cycle a round in 32 of them, and 10 in 64). */
+static void copies_choose(struct gen_program *made, const struct gen_chain *chain) {
+    enum {
+        SHORT_LINES = 7
+    }; /* of a round: twice as many pairs fit, and the loop's end is none of the result */
+    const bool alone = chain->count == 1 && !chain->links[0].address && !chain->links[0].index;
+    bool names = false;
+    for (unsigned l = 0; l < chain->count; l++) {
+        names = names || chain->links[l].address || chain->links[l].index;
+    }
+    if (!chain->memory || !(chain->chain_in[GEN_FILE_GPR] || alone)) {
+        return;
+    }
+    const unsigned pairs = names ? GEN_PAIRS_FORGOTTEN : GEN_PAIRS_KNOWN;
+    made->copies = (pairs + chain->rounds - 1) / chain->rounds;
+    made->one_loop = !names || made->unit.count > (size_t)SHORT_LINES * chain->rounds;
 }
 
 enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links, unsigned count,
@@ -358,7 +370,7 @@ enum ip_status gen_latency_program(struct gen_program *program, const struct gen
             }
         }
     }
-    made.copies = copies_choose(&chain, made.unit.count);
+    copies_choose(&made, &chain);
     if (status == IP_OK && (made.unit.failed || made.init.failed)) {
         status = ip_fail(err, IP_NO_MEMORY, "out of memory while writing the chain of '%s'",
                          links[0].form->syntax);

@@ -15,14 +15,15 @@ enum {
 };
 
 struct memory_cell {
-    uint64_t key; /* 0: empty */
-    int64_t ready;
+    uint64_t key;        /* 0: empty */
+    int64_t made, ready; /* the value; for loads */
 };
 
 struct memory {
     struct memory_cell *cells; /* owned; open addressing */
     uint32_t *stored;          /* owned; the cells in use, in the order of their first stores */
     size_t size, stored_count; /* size: a power of two, at least twice the number of stores */
+    uint64_t youngest;         /* the key of the last store */
 };
 
 /* The retire cycles of the last slots issued, as many as the reorder buffer has. */
@@ -51,6 +52,7 @@ struct core {
     struct reorder_buffer rob;
     unsigned waiting; /* µops in the scheduler: those that start later than in cycle waiting_from */
     int64_t waiting_from;
+    bool knows_pairs; /* the loop's loads to general registers are few enough */
 };
 
 static int64_t later(int64_t a, int64_t b) {
@@ -131,11 +133,13 @@ static struct memory_cell *memory_cell(const struct memory *m, uint64_t key) {
     return &m->cells[slot];
 }
 
-static void memory_store(struct memory *m, struct memory_cell *cell, uint64_t key, int64_t ready) {
+static void memory_store(struct memory *m, struct memory_cell *cell, uint64_t key, int64_t made,
+                         int64_t ready) {
     if (cell->key == 0) {
         m->stored[m->stored_count++] = (uint32_t)(cell - m->cells);
     }
-    *cell = (struct memory_cell){.key = key, .ready = ready};
+    *cell = (struct memory_cell){.key = key, .made = made, .ready = ready};
+    m->youngest = key;
 }
 
 static int64_t sources_ready(const struct core *c, const struct hx_sim_op *op, bool address, int64_t base) {
@@ -231,6 +235,11 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
     if (cell != NULL && op->loads) {
         at.content = cell->key != 0 ? cell->ready : 0;
         int64_t data = later(at.loaded_from + c->d->load_latency, at.content);
+        /* At rename, whatever the address. */
+        if (c->knows_pairs && op->general && cell->key != 0 && cell->key == c->memory.youngest) {
+            at.content = data = cell->made;
+            at.loaded_from = data - c->d->load_latency;
+        }
         compute_ready = later(compute_ready, data);
         done = later(done, data);
     }
@@ -261,7 +270,7 @@ static int64_t op_execute(struct core *c, const struct hx_sim_op *op, bool fused
             done = later(done, results[r]);
         } else if (cell != NULL) {
             int64_t stored = fused ? results[r] : data_store(c, op, results[r]);
-            memory_store(&c->memory, cell, op->address, stored + c->d->forward_latency);
+            memory_store(&c->memory, cell, op->address, results[r], stored + c->d->forward_latency);
             done = later(done, stored + 1);
         }
     }
@@ -330,7 +339,9 @@ static uint64_t core_signature(const struct core *c) {
         signature = hx_sim_hash(signature, c->unit_free[i], now);
     }
     for (size_t i = 0; i < c->memory.stored_count; i++) {
-        signature = hx_sim_hash(signature, c->memory.cells[c->memory.stored[i]].ready, now);
+        const struct memory_cell *cell = &c->memory.cells[c->memory.stored[i]];
+        signature = c->knows_pairs ? hx_sim_hash(signature, cell->made, now) : signature;
+        signature = hx_sim_hash(signature, cell->ready, now);
     }
     return rob_signature(&c->rob, signature, now);
 }
@@ -384,6 +395,14 @@ static void loop_run(struct core *c, const struct hx_sim_program *p, struct loop
     cost->fixed_cycles = (double)h->ends[n] - (double)n * cost->cycles_per_iteration;
 }
 
+static bool pairs_are_known(const struct hx_sim_description *d, const struct hx_sim_program *p) {
+    size_t loads = 0;
+    for (size_t i = p->loop_begin; i <= p->loop_end && i < p->count; i++) {
+        loads += p->ops[i]->loads && p->ops[i]->general;
+    }
+    return d->known_pairs > 0 && loads <= d->known_pairs;
+}
+
 static void core_fini(struct core *c) {
     hx_sim_ports_fini(&c->ports);
     hx_sim_front_fini(&c->front);
@@ -395,7 +414,8 @@ static void core_fini(struct core *c) {
 enum ip_status hx_sim_core_run(const struct hx_sim_description *description,
                                const struct hx_sim_program *program, struct hx_sim_widths widths,
                                struct hx_sim_cost *cost, struct ip_error *err) {
-    struct core core = {.d = description, .widths = widths};
+    struct core core = {
+        .d = description, .widths = widths, .knows_pairs = pairs_are_known(description, program)};
     core.ports.count = description->ports_count;
     core.ports.policy = description->policy;
     core.ports.uneven = description->uneven;

@@ -18,8 +18,9 @@ enum {
     HX_SIM_GROUPS_MAX = 12, /* different port sets of one form */
     HX_SIM_PAIRS_MAX = 16,
     HX_SIM_NAME_MAX = 16,
-    HX_SIM_UOPS_MAX = 100,       /* of one form */
-    HX_SIM_LATENCY_MAX = 1000,   /* cycles */
+    HX_SIM_UOPS_MAX = 100,     /* of one form */
+    HX_SIM_LATENCY_MAX = 1000, /* cycles */
+    HX_SIM_KNOWN_MAX = 1000000,
     HX_SIM_INDEPENDENT = 0xffff, /* in place of a latency: the result does not wait for that source */
     HX_SIM_WIDTH_MAX = 64,
     HX_SIM_ROB_MAX = 4096,
@@ -86,6 +87,8 @@ struct hx_sim_description {
     /* Forms of more slots keep the front end busy so long, unless they say otherwise; 0 cycles: none. */
     unsigned microcode_slots, microcode_cycles;
     unsigned load_latency, forward_latency, taken_branch;
+    unsigned known_pairs; /* in loops of so many loads to general registers each takes up what the last store
+                             put there */
     enum hx_sim_policy policy;
     double uneven;                    /* probability that a µop is bound to a random port of its set */
     char ports[HX_SIM_PORTS_MAX + 1]; /* one character each */

@@ -320,11 +320,13 @@ void hx_sim_op_make(struct hx_sim_op *op, const struct hx_sim_description *descr
     op->length = (uint8_t)length;
     op->listed = row != NULL;
     op->fault = row != NULL ? row->fault : HX_OUTCOME_OK;
+    op->general = true;
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct isa_operand *operand = &form->operands[i];
         reads_memory |= operand->kind == ISA_OPERAND_MEM && operand->read;
         writes_memory |= operand->kind == ISA_OPERAND_MEM && operand->write;
         bool reg = operand->kind == ISA_OPERAND_REG;
+        op->general &= !reg || isa_reg_is_gpr(operand->reg_class);
         op->wide |= reg && operand->reg_class == ISA_REG_ZMM;
         op->vector |= reg && (operand->reg_class == ISA_REG_XMM || operand->reg_class == ISA_REG_YMM);
     }

@@ -59,6 +59,7 @@ struct hx_sim_op {
     bool eliminated, together, loads, stores;
     bool wide;        /* a 512-bit register is among its operands */
     bool vector;      /* a narrower vector is, and none of 512 bits */
+    bool general;     /* its registers are general ones, if it has any */
     bool listed;      /* false: no row; a plain one-cycle instruction stands in for it */
     uint64_t address; /* key of the memory operand's text */
     uint8_t flow;

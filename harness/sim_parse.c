@@ -33,6 +33,7 @@ static const struct integer_setting integer_settings[] = {
     {"fetch-queue", SETTING(fetch_queue), 1, HX_SIM_ROB_MAX},
     {"load-latency", SETTING(load_latency), 1, HX_SIM_LATENCY_MAX},
     {"forward-latency", SETTING(forward_latency), 0, HX_SIM_LATENCY_MAX},
+    {"known-pairs", SETTING(known_pairs), 0, HX_SIM_KNOWN_MAX},
     {"taken-branch", SETTING(taken_branch), 0, HX_SIM_LATENCY_MAX},
 };
 struct number_setting {

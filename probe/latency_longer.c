@@ -6,16 +6,17 @@
 #include "generator/operands.h"
 #include "probe/latency_session.h"
 
-enum { LENGTHS = 2 };
+enum { LENGTHS = 3 };
 
 /* What stands in a longer round beside the form and the way back, and how often: ORs of a vector with itself,
  * which go to other ports than the shuffles of the other rounds, and to more of them; moves of a mask. In two
- * lengths: what one of them makes whole, the other may not. NOPs, as many as a round of six cycles hides on a
- * core of four issue slots, and of eight on one of six: alone where the form changes its memory, beside ORs,
- * or sign extensions, where a store and a load close the round. Of a gather, which takes up to thirty cycles,
- * as many for each of them as its own round hides beside its own µops on a core of four issue slots, and on
- * one of six: more make the round longer, and of fewer some processes see less than the others (Zen 4, a
- * round of 17 cycles: 72 to 104 do). */
+ * lengths and more: what one of them makes whole, the other may not. NOPs, as many as a round of six cycles
+ * hides on a core of four issue slots, and of eight on one of six: alone where the form changes its memory,
+ * beside ORs, or sign extensions, where a store and a load close the round (a Zen 3 does not try all loads
+ * again that go through its store buffer with 44 and 56 of them). Of a gather, which takes up to thirty
+ * cycles, as many for each of them as its own round hides beside its own µops on a core of four issue slots,
+ * and on one of six: more make the round longer, and of fewer some processes see less than the others (Zen 4,
+ * a round of 17 cycles: 72 to 104 do). */
 static const struct lengthening {
     enum probe_file file; /* of what stands there `times` times */
     unsigned times[LENGTHS], nops[LENGTHS];
@@ -24,8 +25,8 @@ static const struct lengthening {
 } VECTORS = {PROBE_FILE_VECTOR, .times = {5, 7}, .shuffles = true},
   MASKS = {PROBE_FILE_MASK, .times = {2, 3}},
   CONTENT = {PROBE_FILE_VECTOR, .times = {5, 7}, .nops = {36, 36}},
-  CONTENT_OF_INTEGERS = {PROBE_FILE_GPR, .times = {6, 7}, .nops = {36, 36}}, MEMORY = {.nops = {20, 36}},
-  GATHER = {.nops_a_cycle = {3.5, 5}};
+  CONTENT_OF_INTEGERS = {PROBE_FILE_GPR, .times = {6, 7, 6}, .nops = {44, 36, 56}},
+  MEMORY = {.nops = {20, 36}}, GATHER = {.nops_a_cycle = {3.5, 5}};
 
 /* Nearer to a whole number a latency is one. */
 static const double WHOLE_WITHIN = 0.07;
@@ -125,6 +126,9 @@ static enum ip_status longer_add(struct latency_session *session, const struct l
     const bool shuffles = more->shuffles && pair->upper_bound && !session->forms[like->form]->floating;
     for (unsigned i = 0; i < LENGTHS && status == IP_OK; i++) {
         const unsigned nops = more->nops[i] + (unsigned)(more->nops_a_cycle[i] * cycles);
+        if (more->times[i] == 0 && nops == 0) {
+            continue;
+        }
         status =
             more->times[i] == 0
                 ? latency_filled_add(session, like->form, like->pair, like->via, like->via_count, nops, err)

@@ -15,9 +15,12 @@
 
 double latency_round_transfers(const struct latency_session *session,
                                const struct latency_experiment *experiment) {
+    const bool address =
+        session->results[experiment->form].pairs[experiment->pair].path == PROBE_PATH_ADDRESS;
     double cycles = experiment->keeper_cycles;
     for (unsigned i = 0; i < experiment->via_count; i++) {
-        cycles += session->transfers->items[experiment->via[i]].cycles;
+        const struct probe_transfer *transfer = &session->transfers->items[experiment->via[i]];
+        cycles += address && !transfer->pinned ? transfer->address_cycles : transfer->cycles;
     }
     return cycles;
 }

@@ -2,6 +2,7 @@
 /* probe/latency_settle.c - what all chains of a pair say together. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/stats.h"
 #include "probe/latency_session.h"
@@ -254,10 +255,39 @@ static bool transfer_is_unheard(const struct latency_session *session, const str
     return false;
 }
 
+/* May all transfers be late to the pair? The form takes less to itself, or noise kept that from being told.
+ */
+static bool may_be_late(const struct latency_session *session, const struct probe_latency_pair *pair,
+                        size_t begin, size_t end) {
+    bool itself_is_noisy = false;
+    for (size_t i = begin; i < end; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        itself_is_noisy = itself_is_noisy || (latency_is_chain_to_itself(experiment, pair) &&
+                                              !experiment->same_register && is_noisy(session, experiment));
+    }
+    return isnan(pair->chained_cycles) ? itself_is_noisy
+                                       : pair->chained_cycles < pair->cycles - LATENCY_LATE_CYCLES;
+}
+
+/* Do NOPs tell the pair that are in no other of its rounds, since noise spoiled the same one without them?
+ * Where it is shorter than so many take to issue they tell that. */
+static bool nops_are_alone(const struct latency_session *session, size_t begin, size_t end) {
+    const struct latency_experiment *all = session->experiments;
+    const struct latency_experiment *teller = latency_teller_find(session, begin, end);
+    bool alone = false;
+    for (size_t i = begin; i < end && teller != NULL && teller->nops > 0; i++) {
+        bool same = all[i].nops == 0 && !all[i].same_register && !all[i].slow &&
+                    all[i].via_count == teller->via_count &&
+                    memcmp(all[i].via, teller->via, teller->via_count * sizeof *teller->via) == 0;
+        alone = alone || (same && is_noisy(session, &all[i]));
+    }
+    return alone;
+}
+
 /* Marks a pair whose value looks good but is not to be trusted: the least may be among what was disturbed
- * when that is the chain of the form alone, or most of the others; or when the form takes less to itself, so
- * that all others may be late, and nothing was heard of one transfer: on a Zen 3 shuffles are late to
- * floating point, by a cycle each way, and VORPS is not. */
+ * when that is the chain of the form alone, or most of the others; or when all others may be late, and
+ * nothing was heard of one transfer: on a Zen 3 shuffles are late to floating point, by a cycle each way, and
+ * VORPS is not; or when it is told by NOPs alone. */
 static void pair_doubt(const struct latency_session *session, struct probe_latency_pair *pair, size_t begin,
                        size_t end) {
     const struct isa_form *form = session->forms[session->experiments[begin].form];
@@ -278,8 +308,9 @@ static void pair_doubt(const struct latency_session *session, struct probe_laten
     if (!pair->measured || pair->verdict != HX_VERDICT_OK) {
         return;
     }
-    bool unheard = pair->chained_cycles < pair->cycles - LATENCY_LATE_CYCLES &&
-                   transfer_is_unheard(session, pair, begin, end);
+    bool unheard =
+        (may_be_late(session, pair, begin, end) && transfer_is_unheard(session, pair, begin, end)) ||
+        nops_are_alone(session, begin, end);
     if (probe_is_outside(form, pair->cycles, pair->why, sizeof pair->why)) {
         pair->verdict = HX_VERDICT_UNSTABLE;
     } else if (direct || disturbed > others || unheard) {

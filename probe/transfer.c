@@ -256,7 +256,7 @@ static void transfer_describe(struct probe_transfer *transfer, const struct tran
     transfer->restore = row->restore;
     transfer->slot = transfer->apart_slot = SIZE_MAX;
     transfer->partner = -1;
-    transfer->cycles = 1.0;
+    transfer->cycles = transfer->address_cycles = 1.0;
     transfer->usable = form->derived && form->obstacle == ISA_OBSTACLE_NONE &&
                        row->src < form->operand_count && row->dst < form->operand_count;
     if (!transfer->usable) {
@@ -413,13 +413,16 @@ void probe_transfers_need_all(struct probe_transfers *transfers) {
     }
 }
 
-/* Adds a calibrating chain; *slot stays SIZE_MAX where there is none. */
+/* Adds a calibrating chain of at least so many rounds in the loop (0: as many as usual); *slot stays SIZE_MAX
+ * where there is none. */
 static enum ip_status chain_add(struct probe_batch *batch, const struct gen_link *links, unsigned count,
-                                unsigned nops, size_t *slot, struct ip_error *err) {
+                                unsigned nops, unsigned rounds, size_t *slot, struct ip_error *err) {
     struct gen_program program;
     gen_program_init(&program);
     enum ip_status status = gen_latency_program(&program, links, count, 0, nops, err);
     if (status == IP_OK) {
+        program.copies =
+            rounds > 0 ? (rounds + program.forms_per_unit - 1) / program.forms_per_unit : program.copies;
         return probe_batch_add(batch, &program, slot, err);
     }
     gen_program_fini(&program);
@@ -469,10 +472,12 @@ static enum ip_status chains_add(struct probe_transfers *transfers, struct probe
             links[1] = (struct gen_link){.form = &partner->form, .src = partner->src, .dst = partner->dst};
             count = 2;
         }
-        enum ip_status status = chain_add(batch, links, count, 0, &transfer->slot, err);
+        enum ip_status status = chain_add(batch, links, count, 0, 0, &transfer->slot, err);
         transfer->usable = transfer->slot != SIZE_MAX;
         if (status == IP_OK && count == 1 && !through_memory(transfer)) {
-            status = chain_add(batch, links, count, APART_NOPS, &transfer->apart_slot, err);
+            status = chain_add(batch, links, count, APART_NOPS, 0, &transfer->apart_slot, err);
+        } else if (status == IP_OK && renamed_perhaps(transfer)) {
+            status = chain_add(batch, links, count, 0, GEN_PAIRS_FORGOTTEN, &transfer->apart_slot, err);
         }
         if (status != IP_OK) {
             return status;
@@ -539,6 +544,12 @@ static void pin_rest(struct probe_transfer *transfer, double rest) {
     transfer->pinned = true;
 }
 
+/* What a load or a store takes at least, by a round of both: one that takes up a store's value at rename
+ * costs nothing, and that is so unless something was seen that speaks against it. */
+static double least_through_memory(const struct hx_stat *round) {
+    return stat_good(round) && whole_cycles(round->cycles) >= 2 * LEAST_CHAIN_CYCLES ? 1.0 : 0.0;
+}
+
 /* Reads what the chains gave. */
 static void chains_read(struct probe_transfers *transfers, const struct hx_stat *stats) {
     /* First those that chain to themselves: their latency is exact. */
@@ -555,8 +566,10 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
             continue;
         }
         const struct hx_stat *stat = &stats[transfer->slot];
-        if (renamed_perhaps(transfer) && !stat_good(stat)) {
-            transfer->cycles = 0.0; /* nothing was seen that speaks against it */
+        if (renamed_perhaps(transfer)) {
+            transfer->cycles = least_through_memory(stat);
+            transfer->address_cycles =
+                transfer->apart_slot != SIZE_MAX ? least_through_memory(&stats[transfer->apart_slot]) : 0.0;
         }
         if (transfer->partner < 0 && stat_good(stat) && stat->cycles >= LEAST_CHAIN_CYCLES) {
             transfer->cycles = alone_cycles(transfer, stat->cycles);
@@ -581,8 +594,9 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
             } else if (!through_memory(transfer) && round_cycles >= 2 * LEAST_CHAIN_CYCLES &&
                        round_cycles <= ROUND_OF_ONES_CYCLES) {
                 transfer->pinned = true; /* `cycles` is 1 already */
-            } else if (through_memory(transfer) && round_cycles < 2 * LEAST_CHAIN_CYCLES) {
-                transfer->cycles = 0.0; /* a load that takes up a store's value at rename costs nothing */
+            } else if (through_memory(transfer) && !renamed_perhaps(transfer) &&
+                       round_cycles < 2 * LEAST_CHAIN_CYCLES) {
+                transfer->cycles = 0.0;
             }
         }
     }

@@ -49,12 +49,15 @@ struct probe_transfer {
     enum probe_restore restore;
     uint32_t flags_read, flags_written; /* for transfers from and to the flags */
     size_t slot;                        /* of its calibrating chain; SIZE_MAX: none */
-    size_t apart_slot;                  /* of the same with NOPs in each round, if it chains to itself */
-    int partner;                        /* the other transfer in that chain; -1: alone */
-    bool needed; /* set by the user before the chains are added: only these are calibrated */
-    bool usable; /* the CPU runs it; until calibrated: NASM and Zydis know it */
-    bool pinned; /* `cycles` is exact; else it is the lower bound 1, or 0 of a load and a store */
+    size_t apart_slot; /* of the same with NOPs in each round, if it chains to itself; of a load
+                          and a store of a general register among more than a core learns */
+    int partner;       /* the other transfer in that chain; -1: alone */
+    bool needed;       /* set by the user before the chains are added: only these are calibrated */
+    bool usable;       /* the CPU runs it; until calibrated: NASM and Zydis know it */
+    bool pinned;       /* `cycles` is exact; else it is the lower bound 1, or 0 of a load and a store */
     double cycles;
+    double address_cycles; /* the same behind an address that comes out of the chain: the core cannot know
+                              which store the load meets */
 };
 
 struct probe_transfers {

@@ -206,39 +206,62 @@ static void pointer_chase_prepared(void **state) {
     gen_program_fini(&program);
 }
 
-/* The pairs of store and load in a chain's shorter loop are more than a core knows, or in its longer one as
- * few. */
+/* What memory holds is measured in a loop of few pairs of store and load, all of which a core knows, an
+ * address in one of more than it knows. Nor is anything stored elsewhere that the chain itself stores. */
 static void pairs_of_chains(void **state) {
     (void)state;
     struct isa_form store = form_of("mov m64, r64"), load = form_of("mov r64, m64"),
                     add = form_of("add m64, r64"), wide = form_of("vmovups m256, ymm"),
-                    wide_load = form_of("vmovups ymm, m256");
+                    wide_load = form_of("vmovups ymm, m256"), cmov = form_of("cmovz r64, r64");
+    const struct gen_link named = {.form = &store, .src = 0, .src_address = true, .dst = 0},
+                          stored = {.form = &store, .src = 1, .dst = 0},
+                          loaded = {.form = &load, .src = 1, .dst = 0};
+    enum { ROTATION = 8 };
     const struct {
-        struct gen_link links[2];
-        unsigned count, filler;
-        uint32_t copies;
+        struct gen_link links[3];
+        unsigned count, filler, registers;
+        uint32_t copies; /* 0: the builder chooses */
+        bool one_loop;
+        uint32_t rounds; /* of a unit */
     } cases[] = {
-        {{{.form = &store, .src = 0, .src_address = true, .dst = 0}, {.form = &load, .src = 1, .dst = 0}},
+        {{named, loaded}, 2, 0, 1, GEN_PAIRS_FORGOTTEN, false, 1},
+        {{named, loaded}, 2, 5, 1, GEN_PAIRS_FORGOTTEN, true, 1},
+        {{named, loaded}, 2, 5, ROTATION, GEN_PAIRS_FORGOTTEN / ROTATION, true, ROTATION},
+        {{stored, loaded}, 2, 0, 1, GEN_PAIRS_KNOWN, true, 1},
+        {{stored, loaded}, 2, 6, ROTATION, 1, true, ROTATION},
+        {{{.form = &add, .src = 0, .dst = 0}}, 1, 0, 1, GEN_PAIRS_KNOWN, true, 1},
+        {{{.form = &add, .src = 0, .dst = 2}, {.form = &cmov, .src = 2, .dst = 0}, stored},
+         3,
+         0,
+         ROTATION,
+         1,
+         true,
+         ROTATION},
+        {{{.form = &add, .src = 0, .src_address = true, .dst = 2}, {.form = &cmov, .src = 2, .dst = 0}},
          2,
          0,
-         GEN_PAIRS_FORGOTTEN},
-        {{{.form = &store, .src = 1, .dst = 0}, {.form = &load, .src = 1, .dst = 0}}, 2, 0, 0}, /* 64 */
-        {{{.form = &store, .src = 1, .dst = 0}, {.form = &load, .src = 1, .dst = 0}},
+         ROTATION,
+         0,
+         false,
+         2 * ROTATION},
+        {{{.form = &wide, .src = 1, .dst = 0}, {.form = &wide_load, .src = 1, .dst = 0}},
          2,
-         5,
-         GEN_PAIRS_FORGOTTEN},
-        {{{.form = &store, .src = 1, .dst = 0}, {.form = &load, .src = 1, .dst = 0}}, 2, 6, 0}, /* 16 */
-        {{{.form = &add, .src = 0, .dst = 0}}, 1, 0, 0},
-        {{{.form = &wide, .src = 1, .dst = 0}, {.form = &wide_load, .src = 1, .dst = 0}}, 2, 2, 0}};
+         2,
+         1,
+         0,
+         false,
+         1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct gen_program program;
         struct ip_error err = {0};
-        if (gen_latency_program(&program, cases[i].links, cases[i].count, 1, cases[i].filler, &err) !=
-            IP_OK) {
+        if (gen_latency_program(&program, cases[i].links, cases[i].count, cases[i].registers, cases[i].filler,
+                                &err) != IP_OK) {
             fail_msg("case %zu: %s", i, err.text);
         }
-        if (program.copies != cases[i].copies) {
-            fail_msg("case %zu: %u copies of %zu lines", i, program.copies, program.unit.count);
+        if (program.copies != cases[i].copies || program.one_loop != cases[i].one_loop ||
+            program.forms_per_unit != cases[i].rounds) {
+            fail_msg("case %zu: %u copies of %u rounds, %zu lines, %s", i, program.copies,
+                     program.forms_per_unit, program.unit.count, program.one_loop ? "one loop" : "two");
         }
         gen_program_fini(&program);
     }

@@ -371,15 +371,49 @@ static double logic_unheard(const struct gen_kernel *kernel, double cycles) {
     return both ? NAN : shuffles_apart(kernel, cycles);
 }
 
-static void what_was_not_heard_may_be_sooner(void **state) {
+/* ... nor what the form takes to itself. */
+static double logic_and_form_unheard(const struct gen_kernel *kernel, double cycles) {
+    enum { VADDPS = 0x58 };
+    return links_of(kernel) == 1 && packed_singles(kernel, VADDPS) > 0 ? NAN : logic_unheard(kernel, cycles);
+}
+
+/* A core on which dozens of loads that wait for their data at once get them late: where no NOPs keep rounds
+ * through memory apart they take a cycle and a part more. */
+static double crowded(const struct gen_kernel *kernel, double cycles) {
+    return kernel->forwards && links_of(kernel) < 20 ? cycles + 1.14 : cycles;
+}
+
+/* NOPs of a round through memory are heard, and the same round without them is not. */
+static double nops_heard(const struct gen_kernel *kernel, double cycles) {
+    const unsigned links = links_of(kernel);
+    return kernel->forwards && links > 4 && links < 20 ? NAN : crowded(kernel, cycles);
+}
+
+/* On that core the pair from `src` by that path is not told: so many of its chains were not heard. */
+static void check_disturbed(struct machine *machine, double (*core)(const struct gen_kernel *, double),
+                            const char *syntax, enum probe_path path, const char *why) {
     struct isa_form form;
     struct probe_latency latency;
-    measure_otherwise(*state, logic_unheard, "vaddps xmm, xmm, xmm", &form, &latency);
-    const struct probe_latency_pair *pair = pair_find(&form, &latency, "op2", "op1");
-    assert_near(pair->chained_cycles, 4, 0.01);
-    assert_int_equal(pair->verdict, HX_VERDICT_DISTURBED);
-    assert_string_equal(pair->why, "disturbed: 2 of 4 chains were never undisturbed");
+    measure_otherwise(machine, core, syntax, &form, &latency);
+    size_t checked = 0;
+    for (size_t i = 0; i < latency.count; i++) {
+        const struct probe_latency_pair *pair = &latency.pairs[i];
+        if (pair->path == path && pair->src == 1) {
+            assert_string_equal(pair->why, why);
+            assert_int_equal(pair->verdict, HX_VERDICT_DISTURBED);
+            checked++;
+        }
+    }
+    assert_true(checked > 0);
     probe_latency_fini(&latency);
+}
+
+static void what_was_not_heard_may_be_sooner(void **state) {
+    static const char two_of_four[] = "disturbed: 2 of 4 chains were never undisturbed";
+    check_disturbed(*state, logic_unheard, "vaddps xmm, xmm, xmm", PROBE_PATH_REGISTER, two_of_four);
+    check_disturbed(*state, logic_and_form_unheard, "vaddps xmm, xmm, xmm", PROBE_PATH_REGISTER, two_of_four);
+    check_disturbed(*state, nops_heard, "mov r64, m64", PROBE_PATH_CONTENT,
+                    "disturbed: 1 of 3 chains were never undisturbed");
 }
 
 /* A core on which they take two cycles, but one of them a single one where there are five and more. Rounds of
@@ -402,12 +436,6 @@ static void what_may_take_less_delays_no_chain(void **state) {
         }
     }
     probe_latency_fini(&latency);
-}
-
-/* A core on which dozens of loads that wait for their data at once get them late: where no NOPs keep rounds
- * through memory apart they take a cycle and a part more. */
-static double crowded(const struct gen_kernel *kernel, double cycles) {
-    return kernel->forwards && links_of(kernel) < 20 ? cycles + 1.14 : cycles;
 }
 
 /* What the form takes by such a path, or that it cannot be told, is the same on the simulated core and on
