@@ -357,7 +357,7 @@ enum ip_status core_chain_bound(const struct core_costs *costs, const struct cor
     chains->costs = costs;
     chains->block = &prediction->block;
     chains->load = isnan(prediction->block.load_cycles) ? 0.0 : prediction->block.load_cycles;
-    core_forwarding_read(&chains->forwarding, costs, prediction->block.load_cycles, options->loop);
+    core_forwarding_read(&chains->forwarding, costs, &prediction->block, options->loop);
     enum ip_status status = memory_read(chains, options, prediction, err);
     prediction->bounds[CORE_BOUND_CHAIN] = 0.0;
     if (status == IP_OK) {

@@ -510,7 +510,7 @@ static enum ip_status sim_open(struct sim *sim, const struct core_costs *costs,
         plan_make(costs, &block->items[i], &sim->plans[i]);
         stores += block->items[i].stores ? 1 : 0;
     }
-    core_forwarding_read(&sim->forwarding, costs, block->load_cycles, loop);
+    core_forwarding_read(&sim->forwarding, costs, block, loop);
     core_commits_init(&sim->commits, costs, stores, loop);
     core_access_init(&sim->access, costs, block);
     return core_binding_open(&sim->binding, costs, err);

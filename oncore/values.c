@@ -407,9 +407,23 @@ void core_values_step(struct core_values *values, const struct core_instruction 
     }
 }
 
+/* Does the core remember which store each load of the loop meets? */
+static bool pairs_are_remembered(const struct probe_core *core, const struct core_block *block) {
+    const double most = probe_core_get(core, PROBE_CORE_STORE_FORWARD_PAIRS);
+    unsigned loads = 0, stores = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct core_instruction *instruction = &block->items[i];
+        const bool general = of_general(&instruction->cost->form);
+        loads += general && instruction->loads ? 1 : 0;
+        stores += general && instruction->stores ? 1 : 0;
+    }
+    return isnan(most) || loads <= most || stores <= most;
+}
+
 void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
-                          double load_cycles, bool loop) {
+                          const struct core_block *block, bool loop) {
     const struct probe_core *core = &costs->core;
+    const bool learned = loop && pairs_are_remembered(core, block);
     double near = probe_core_get(core, PROBE_CORE_STORE_FORWARD),
            far = probe_core_get(core, PROBE_CORE_STORE_FORWARD_FAR);
     double vector = probe_core_get(core, PROBE_CORE_STORE_FORWARD_VECTOR);
@@ -418,11 +432,13 @@ void core_forwarding_read(struct core_forwarding *forwarding, const struct core_
     double straight = probe_core_get(core, PROBE_CORE_STORE_FORWARD_LONG);
     double added = probe_core_get(core, PROBE_CORE_STORE_FORWARD_ADDED),
            written = probe_core_get(core, PROBE_CORE_STORE_FORWARD_WRITTEN);
-    double load = isnan(load_cycles) ? 0.0 : load_cycles;
+    double alike = probe_core_get(core, PROBE_CORE_STORE_FORWARD_MANY);
+    double load = isnan(block->load_cycles) ? 0.0 : block->load_cycles;
     forwarding->load = load;
     forwarding->renamed = isnan(near) ? load : near;
     forwarding->part = isnan(straight) ? 0.0 : straight;
-    forwarding->other = fmax(isnan(other) ? 0.0 : other, loop ? 0.0 : forwarding->part);
+    forwarding->alike = learned || isnan(alike) ? 0.0 : alike;
+    forwarding->other = fmax(isnan(other) ? 0.0 : other, learned ? 0.0 : forwarding->part);
     forwarding->added = isnan(added) ? forwarding->other : added;
     forwarding->written = fmax(forwarding->other, isnan(written) ? 0.0 : written);
     forwarding->changed = probe_core_get(core, PROBE_CORE_STORE_FORWARD_CHANGED);
@@ -493,7 +509,7 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
         return cycles;
     }
     const struct core_name name = name_of(values, load, false);
-    double least = store->name.base_added != name.base_added ? forwarding->added : 0.0;
+    double least = store->name.base_added != name.base_added ? forwarding->added : forwarding->alike;
     if (where.number != store->address.number || store->unnamed || is_unnamed(load)) {
         least = forwarding->part;
     } else if (!name_same(store->name, name)) {

@@ -65,6 +65,7 @@ struct core_store *core_values_store(struct core_values *values, const struct co
 /* Cycles from the store's data to the load's, when the store is still on its way. */
 struct core_forwarding {
     double renamed; /* through the register file: general registers, a plain address on both sides */
+    double alike;   /* ... at least */
     double other; /* ... at least, where another register names the place, or the same one with a new value */
     double added; /* ... at least, where both name it by RSP, and numbers were added to that between */
     double written;  /* ... at least, where both name it by RSP, which was written in another way between */
@@ -78,9 +79,10 @@ struct core_forwarding {
     double blocked; /* the load takes more than the store gave: it waits for the cache, and so much more */
     double load; /* from the address; what takes less did not wait for the address: the store was foretold */
 };
-/* `loop`: the block is the body of a loop, so that the core may learn which load meets which store. */
+/* `loop`: the block is the body of a loop, so that the core may learn which load meets which store, if it has
+ * no more of them than the core remembers. */
 void core_forwarding_read(struct core_forwarding *forwarding, const struct core_costs *costs,
-                          double load_cycles, bool loop);
+                          const struct core_block *block, bool loop);
 /* To the load of `where`, to which `values` have come. */
 double core_forward_cycles(const struct core_forwarding *forwarding, const struct core_values *values,
                            const struct core_instruction *load, struct core_word where,

@@ -22,10 +22,12 @@ static const struct {
     {"fuse", "pairs with a conditional jump that fuse", "fuse", core_fuse_measure},
     {"again", "operations that are issued twice", "issue_again", core_again_measure},
     {"move", "operations that take the MOV before them into their slot", "move", core_move_measure},
-    {"memory", "loads and stores in the first-level cache", "load_ lea_ store_forward store_rate stack_",
+    {"memory", "loads and stores in the first-level cache",
+     "load_ lea_ store_forward_far store_forward_vector store_forward_blocked store_forward_changed "
+     "store_rate "
+     "stack_",
      core_memory_measure},
-    {"forward", "stores loaded through another register",
-     "store_forward_other store_forward_long store_forward_pairs store_forward_added store_forward_written",
+    {"forward", "stores loaded through the same register, or another one", "store_forward",
      core_forward_measure},
     {"commit", "how stores enter the first-level cache", "store_pair_bytes store_row store_read",
      core_commit_measure},

@@ -71,8 +71,6 @@ static const struct experiment experiments[] = {
     LINK("load_alias", "mov eax, 0", "mov [r14+0x100], rcx; mov rax, [r14+rax+0x1100]", 0, READ_MORE, false,
          "chain of loads, each after a store 4 KiB below it"),
     /* The addition keeps a chain that takes no time from being bound by something else. */
-    LINK("store_forward", "", "mov [r14], rax; mov rax, [r14]; add rax, rcx", 0, READ_LESS_ONE, false,
-         "chain of mov [r14], rax, mov rax, [r14] and an addition, less its one cycle"),
     LINK("store_forward_far", "mov ebx, 0", "mov [r14+rbx], rax; mov rax, [r14+rbx]; add rax, rcx", 0,
          READ_LESS_ONE, false, "chain of store and load at [r14+rbx] and an addition, less its one cycle"),
     LINK("store_forward_changed", "mov ecx, 0", "mov rbx, [r14+8]; add [rbx], rcx", 0, READ_CYCLES, true,

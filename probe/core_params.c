@@ -28,6 +28,7 @@ static const struct {
     [PROBE_CORE_LEA_INDEX] = {"lea_index", "cycles"},
     [PROBE_CORE_LEA_SCALED] = {"lea_scaled", "cycles"},
     [PROBE_CORE_STORE_FORWARD] = {"store_forward", "cycles"},
+    [PROBE_CORE_STORE_FORWARD_MANY] = {"store_forward_many", "cycles"},
     [PROBE_CORE_STORE_FORWARD_FAR] = {"store_forward_far", "cycles"},
     [PROBE_CORE_STORE_FORWARD_VECTOR] = {"store_forward_vector", "cycles"},
     [PROBE_CORE_STORE_FORWARD_BLOCKED] = {"store_forward_blocked", "cycles"},

@@ -61,7 +61,9 @@ enum probe_core_key {
     PROBE_CORE_STACK_SYNC, /* cycles that RSP comes later to what names it, after PUSH or POP moved it */
     PROBE_CORE_STACK_SYNC_ADDRESS, /* cycles more of loads at [rsp] behind a PUSH and a POP */
     PROBE_CORE_STACK_MOVE,         /* cycles that a move from RSP and one back take */
-    PROBE_CORE_STORE_FORWARD,      /* store and load of one address by the same registers: data to data */
+    /* Store and load of one address by the same registers, in a loop of few such pairs: data to data */
+    PROBE_CORE_STORE_FORWARD,
+    PROBE_CORE_STORE_FORWARD_MANY, /* ... and of more than the core remembers */
     PROBE_CORE_STORE_FORWARD_FAR,  /* ... when the address is computed anew, so that it is not predicted */
     PROBE_CORE_STORE_FORWARD_VECTOR,
     PROBE_CORE_STORE_FORWARD_BLOCKED, /* a load wider than the store before it */

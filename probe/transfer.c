@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/operands.h"
 #include "generator/shapes.h"
 #include "isa/decode.h"
 
@@ -337,10 +338,18 @@ static bool loads_part(const struct isa_operand *written, const struct probe_tra
     return written->kind == ISA_OPERAND_MEM && read->kind == ISA_OPERAND_MEM && (half || general);
 }
 
+/* Is it the count of a shift that the transfer may make zero, as SETcc does? What such a shift takes is
+ * another matter: on a Zen 3 its flags come 31 cycles late, in every second process. */
+static bool makes_no_count(const struct probe_transfer *transfer, const struct isa_form *form, int src) {
+    return gen_form_counts_in_cl(form) && src == (int)form->explicit_count - 1 &&
+           transfer->from == PROBE_FILE_FLAGS && transfer->form.operands[transfer->dst].bits == 8;
+}
+
 bool probe_transfer_fits(const struct probe_transfer *transfer, const struct isa_form *form, int dst,
                          int src) {
     const struct isa_form *other = &transfer->form;
-    if (!transfer->usable || !worlds_mix(transfer->world, probe_form_world(form))) {
+    if (!transfer->usable || !worlds_mix(transfer->world, probe_form_world(form)) ||
+        makes_no_count(transfer, form, src)) {
         return false;
     }
     /* A part of a vector is loaded sooner than all of it was stored: on a Golden Cove a round of a store of

@@ -415,6 +415,30 @@ static void test_names_of_places(void **state) {
     core_costs_fini(&costs);
 }
 
+/* Of as many pairs of store and load as the core remembers the values are passed on at rename; in longer
+ * loops and in straight code they go through the store buffer, by whatever name. */
+static void test_pairs_that_are_remembered(void **state) {
+    (void)state;
+    struct core_costs costs;
+    machine_make(&costs);
+    struct bytes same = BYTES(LOAD_AX_BX ADD_AX_CX STORE_0);
+    struct bytes two = BYTES(LOAD_AX_BX ADD_AX_CX STORE_0 LOAD_AX_BX ADD_AX_CX STORE_0);
+    parameter(&costs, "store_forward", 0);
+    parameter(&costs, "store_forward_other", 0);
+    parameter(&costs, "store_forward_many", 5);
+    parameter(&costs, "store_forward_long", 6);
+    assert_near(filled(&costs, same, true, CORE_BOUND_CHAIN), 1.0);
+    assert_about(filled(&costs, same, true, CORE_BOUND_SIMULATION), 1.0);
+    assert_near(filled(&costs, same, false, CORE_BOUND_CHAIN), 6.0);
+    assert_about(filled(&costs, same, false, CORE_BOUND_SIMULATION), 6.0);
+    assert_near(filled(&costs, two, true, CORE_BOUND_CHAIN), 2.0); /* as long as nothing is known */
+    parameter(&costs, "store_forward_pairs", 1);
+    assert_near(filled(&costs, same, true, CORE_BOUND_CHAIN), 1.0);
+    assert_near(filled(&costs, two, true, CORE_BOUND_CHAIN), 12.0);
+    assert_about(filled(&costs, two, true, CORE_BOUND_SIMULATION), 12.0);
+    core_costs_fini(&costs);
+}
+
 /* What was stored by an earlier pass than the one before is no chain from pass to pass. */
 static void test_stored_once(void **state) {
     (void)state;
@@ -647,29 +671,18 @@ static void test_lea(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modified_memory),
-        cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_a_unit_that_takes_several),
-        cmocka_unit_test(test_stack_sync),
-        cmocka_unit_test(test_idiom_of_flags),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_nops),
-        cmocka_unit_test(test_branch_ports),
-        cmocka_unit_test(test_commits),
-        cmocka_unit_test(test_foretold),
-        cmocka_unit_test(test_names_of_places),
-        cmocka_unit_test(test_stored_once),
-        cmocka_unit_test(test_bytes_changed),
-        cmocka_unit_test(test_reorder_buffer),
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_undefined_flags),
-        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_twins),
-        cmocka_unit_test(test_index),
-        cmocka_unit_test(test_own_uops),
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_lea),
+        cmocka_unit_test(test_modified_memory), cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_units),           cmocka_unit_test(test_a_unit_that_takes_several),
+        cmocka_unit_test(test_stack_sync),      cmocka_unit_test(test_idiom_of_flags),
+        cmocka_unit_test(test_flags),           cmocka_unit_test(test_nops),
+        cmocka_unit_test(test_branch_ports),    cmocka_unit_test(test_commits),
+        cmocka_unit_test(test_foretold),        cmocka_unit_test(test_pairs_that_are_remembered),
+        cmocka_unit_test(test_names_of_places), cmocka_unit_test(test_stored_once),
+        cmocka_unit_test(test_bytes_changed),   cmocka_unit_test(test_reorder_buffer),
+        cmocka_unit_test(test_turns),           cmocka_unit_test(test_undefined_flags),
+        cmocka_unit_test(test_results),         cmocka_unit_test(test_twins),
+        cmocka_unit_test(test_index),           cmocka_unit_test(test_own_uops),
+        cmocka_unit_test(test_tiles),           cmocka_unit_test(test_lea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

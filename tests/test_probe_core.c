@@ -5,7 +5,8 @@
 
 static void parameters(void **state) {
     (void)state;
-    static const char *const none[] = {NULL}, *const groups[] = {"memory", "window", "branch", NULL};
+    static const char *const none[] = {NULL}, *const groups[] = {"memory", "forward", "window", "branch",
+                                                                 NULL};
     struct probe_core core;
     struct probe_core_tally tally;
     core_measure(none, groups, NULL, &core, &tally);
@@ -34,7 +35,7 @@ static void other_parameters(void **state) {
         "issue-width 5",  "issue-width 4",  "retire-width 5",    "retire-width 4",    "rob 150",
         "rob 233",        "scheduler 60",   "scheduler 41",      "load-latency 4",    "load-latency 7",
         "taken-branch 2", "taken-branch 1", "forward-latency 6", "forward-latency 3", NULL};
-    static const char *const groups[] = {"memory", "window", "branch", NULL};
+    static const char *const groups[] = {"memory", "forward", "window", "branch", NULL};
     struct probe_core core;
     struct probe_core_tally tally;
     core_measure(others, groups, NULL, &core, &tally);

@@ -170,12 +170,34 @@ static void stored_by_rsp(void **state) {
     probe_core_fini(&core);
 }
 
+/* A core that remembers 20 pairs of store and load. */
+static void few_pairs_of_store_and_load(void **state) {
+    (void)state;
+    static const char *const forward[] = {"forward", NULL};
+    static const char *const learns[] = {"forward-latency 6", "forward-latency 6\nknown-pairs 20", NULL};
+    struct probe_core core;
+    struct probe_core_tally tally;
+    core_measure(learns, forward, NULL, &core, &tally);
+    assert_value(&core, PROBE_CORE_STORE_FORWARD, 0);
+    assert_value(&core, PROBE_CORE_STORE_FORWARD_MANY, 6);
+    probe_core_fini(&core);
+    core_measure(none, forward, NULL, &core, &tally);
+    assert_value(&core, PROBE_CORE_STORE_FORWARD, 6);
+    assert_value(&core, PROBE_CORE_STORE_FORWARD_MANY, 6);
+    probe_core_fini(&core);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_issue), cmocka_unit_test(lines_that_do_not),
-        cmocka_unit_test(moves_apart),      cmocka_unit_test(moves_together),
-        cmocka_unit_test(issued_again),     cmocka_unit_test(index_of_zero),
-        cmocka_unit_test(lea_by_its_index), cmocka_unit_test(stored_by_rsp),
+        cmocka_unit_test(lines_that_issue),
+        cmocka_unit_test(lines_that_do_not),
+        cmocka_unit_test(moves_apart),
+        cmocka_unit_test(moves_together),
+        cmocka_unit_test(issued_again),
+        cmocka_unit_test(index_of_zero),
+        cmocka_unit_test(lea_by_its_index),
+        cmocka_unit_test(stored_by_rsp),
+        cmocka_unit_test(few_pairs_of_store_and_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,8 @@
 #include "probe/core_settle.h"
 #include "tests/core_machine.h"
 
-static const char *const as_described[] = {NULL}, *const most[] = {"memory", "window", "eliminate", NULL};
+static const char *const as_described[] = {NULL}, *const most[] = {"memory", "forward", "window", "eliminate",
+                                                                   NULL};
 
 /* What tests/data/core.sim says. */
 static const struct {
