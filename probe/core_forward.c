@@ -83,7 +83,7 @@ enum ip_status core_forward_measure(struct core_session *session, struct ip_erro
                               how, err);
     }
     if (status == IP_OK) {
-        const char *none = isnan(forward.other) || isnan(forward.long_code)
+        const char *none = forward.learns || isnan(forward.other) || isnan(forward.long_code)
                                ? "not known: the kernels were not steady"
                                : "not seen: loops of few and of many take the same time each";
         status = core_learn(session, "store_forward_pairs", forward.pairs, 0, err, "%s",

@@ -54,10 +54,14 @@ struct probe_forward probe_forward_read(const double cycles[PROBE_FORWARDS]) {
     const double few = cycles[0], many = cycles[PROBE_FORWARDS - 1];
     forward.other = isnan(few) ? NAN : fmax(0.0, few - addition); /* fmax is deaf to NaN */
     forward.long_code = isnan(many) ? NAN : fmax(0.0, many - addition);
-    if (forward.long_code - forward.other >= slower) { /* not where one of them is NaN */
-        for (unsigned i = 0; i < PROBE_FORWARDS && cycles[i] < few + alike; i++) {
-            forward.pairs = probe_forward_pairs[i];
+    forward.learns = forward.long_code - forward.other >= slower; /* not where one of them is NaN */
+    if (forward.learns) {
+        unsigned slow = 0;
+        while (slow < PROBE_FORWARDS && !(cycles[slow] >= few + alike)) { /* nor what was not heard */
+            slow++;
         }
+        const bool heard = !isnan(cycles[slow - 1]); /* what is longer may be as fast */
+        forward.pairs = heard ? probe_forward_pairs[slow - 1] : NAN;
     }
     return forward;
 }

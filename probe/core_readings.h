@@ -38,7 +38,8 @@ extern const unsigned probe_forward_pairs[PROBE_FORWARDS];
 struct probe_forward {
     double other;     /* cycles of a pair in the smallest loop */
     double long_code; /* and in the largest */
-    double pairs;     /* the most that are as fast as in the smallest, where the largest is slower */
+    bool learns;      /* the largest is clearly slower than the smallest */
+    double pairs;     /* the most that are as fast as in the smallest, then */
 };
 
 /* `cycles` of each kernel for a pair and its addition; NaN: not measured. */

@@ -62,9 +62,14 @@ static void test_forward(void **state) {
     assert_true(found.other == 5 && isnan(found.pairs));
     found = probe_forward_read((const double[]){0.98, 1, 1, 1, 1, 1, 1, 1, 1, 1});
     assert_true(found.other == 0 && found.long_code == 0 && isnan(found.pairs));
-    /* What was not steady says nothing, nor do those behind it of what is remembered. */
+    assert_false(found.learns);
+    /* What was not steady says nothing, nor is it known then what is remembered if it comes last. */
     found = probe_forward_read((const double[]){1, 1, 1, NAN, 1, 6, 7, 7, 7, 7});
-    assert_true(found.pairs == 12);
+    assert_true(found.pairs == 24 && found.learns);
+    found = probe_forward_read((const double[]){1, 1, 1, 1, NAN, 6, 7, 7, 7, 7});
+    assert_true(isnan(found.pairs) && found.learns);
+    found = probe_forward_read((const double[]){1, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 7});
+    assert_true(isnan(found.pairs) && found.learns);
     found = probe_forward_read((const double[]){1, 1, 1, 1, 1, 6, 7, 7, 7, NAN});
     assert_true(found.other == 0 && isnan(found.long_code) && isnan(found.pairs));
     found = probe_forward_read((const double[]){NAN, 1, 1, 1, 1, 6, 7, 7, 7, 7});
