@@ -509,11 +509,14 @@ double core_forward_cycles(const struct core_forwarding *forwarding, const struc
         return cycles;
     }
     const struct core_name name = name_of(values, load, false);
-    double least = store->name.base_added != name.base_added ? forwarding->added : forwarding->alike;
+    const bool by_rsp = store->name.base == RSP && name.base == RSP;
+    double least = store->name.base_added != name.base_added ? forwarding->added
+                   : by_rsp                                  ? fmin(forwarding->added, forwarding->alike)
+                                                             : forwarding->alike;
     if (where.number != store->address.number || store->unnamed || is_unnamed(load)) {
         least = forwarding->part;
     } else if (!name_same(store->name, name)) {
-        least = store->name.base == RSP && name.base == RSP ? forwarding->written : forwarding->other;
+        least = by_rsp ? forwarding->written : forwarding->other;
         least = is_youngest(values, store) ? least : fmax(least, forwarding->part);
     }
     const double most = forwarding->changed - (double)load->to_store; /* which comes on top of this */

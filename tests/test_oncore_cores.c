@@ -432,6 +432,10 @@ static void test_pairs_that_are_remembered(void **state) {
     assert_near(filled(&costs, same, false, CORE_BOUND_CHAIN), 6.0);
     assert_about(filled(&costs, same, false, CORE_BOUND_SIMULATION), 6.0);
     assert_near(filled(&costs, two, true, CORE_BOUND_CHAIN), 2.0); /* as long as nothing is known */
+    /* By RSP they are found by name, if numbers that are added to it make no difference. */
+    assert_near(filled(&costs, BYTES(PUSH_AX POP_AX ADD_AX_CX), false, CORE_BOUND_CHAIN), 6.0);
+    parameter(&costs, "store_forward_added", 0);
+    assert_near(filled(&costs, BYTES(PUSH_AX POP_AX ADD_AX_CX), false, CORE_BOUND_CHAIN), 1.0);
     parameter(&costs, "store_forward_pairs", 1);
     assert_near(filled(&costs, same, true, CORE_BOUND_CHAIN), 1.0);
     assert_near(filled(&costs, two, true, CORE_BOUND_CHAIN), 12.0);
