@@ -315,10 +315,8 @@ static unsigned filled_link(const struct gen_chain *chain, unsigned last) {
  * from a load is measured among so many that none is known: else the load is not waited for (`mov m64, r64`
  * through its address took 0.5 cycle a round in 32 of them, and 10 in 64). */
 static void copies_choose(struct gen_program *made, const struct gen_chain *chain) {
-    enum {
-        SHORT_LINES = 7
-    }; /* of a round: twice as many pairs fit, and the loop's end is none of the result */
-    const bool alone = chain->count == 1 && !chain->links[0].address && !chain->links[0].index;
+    enum { SHORT_LINES = 7 }; /* twice as many such rounds fit: the loop's end is none of the result */
+    const bool alone = chain->count == 1;
     bool names = false;
     for (unsigned l = 0; l < chain->count; l++) {
         names = names || chain->links[l].address || chain->links[l].index;
@@ -327,8 +325,9 @@ static void copies_choose(struct gen_program *made, const struct gen_chain *chai
         return;
     }
     const unsigned pairs = names ? GEN_PAIRS_FORGOTTEN : GEN_PAIRS_KNOWN;
-    made->copies = (pairs + chain->rounds - 1) / chain->rounds;
-    made->one_loop = !names || made->unit.count > (size_t)SHORT_LINES * chain->rounds;
+    const unsigned rounds = chain->rounds > 1 ? chain->rounds : 1;
+    made->copies = (pairs + rounds - 1) / rounds;
+    made->one_loop = !names || made->unit.count > (size_t)SHORT_LINES * rounds;
 }
 
 enum ip_status gen_latency_program(struct gen_program *program, const struct gen_link *links, unsigned count,
