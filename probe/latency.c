@@ -208,6 +208,9 @@ static enum ip_status session_run(struct latency_session *session, const struct 
         latency_session_read(session);
         status = longer_measure(session, meter, encoder, err);
     }
+    if (status == IP_OK) {
+        latency_buffered_settle(session);
+    }
     return status;
 }
 

@@ -20,7 +20,7 @@ double latency_round_transfers(const struct latency_session *session,
     double cycles = experiment->keeper_cycles;
     for (unsigned i = 0; i < experiment->via_count; i++) {
         const struct probe_transfer *transfer = &session->transfers->items[experiment->via[i]];
-        cycles += address && !transfer->pinned ? transfer->address_cycles : transfer->cycles;
+        cycles += address && !transfer->pinned ? transfer->buffered_cycles : transfer->cycles;
     }
     return cycles;
 }

@@ -152,6 +152,9 @@ bool latency_is_chain_to_itself(const struct latency_experiment *experiment,
 
 /* After every chain was looked at alone: what all chains of a pair say together. (latency_settle.c) */
 void latency_pairs_settle(struct latency_session *session);
+/* At the end: bounds of what comes from memory, if it comes no sooner than from the address, so that it was
+ * not passed on at rename, go without the cycle that a store or a load takes then. (latency_settle.c) */
+void latency_buffered_settle(struct latency_session *session);
 
 /* Is it the pair's chain without transfers, whose value the others are held against? */
 bool latency_is_anchor(const struct latency_experiment *experiment);

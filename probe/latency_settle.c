@@ -367,3 +367,57 @@ void latency_pairs_settle(struct latency_session *session) {
         anchored_same_register_take(session, pair, begin, end);
     }
 }
+
+/* The pair from the address of the memory whose content this one comes from, to the same result, whether it
+ * is to be trusted or not; NULL: there is none. */
+static const struct probe_latency_pair *address_pair_find(const struct probe_latency *latency,
+                                                          const struct probe_latency_pair *content) {
+    for (size_t i = 0; i < latency->count; i++) {
+        const struct probe_latency_pair *pair = &latency->pairs[i];
+        if (pair->path == PROBE_PATH_ADDRESS && pair->src == content->src && pair->dst == content->dst &&
+            pair->measured) {
+            return pair;
+        }
+    }
+    return NULL;
+}
+
+/* The chain that told the pair; NULL: none did. */
+static const struct latency_experiment *pair_teller_find(const struct latency_session *session, size_t form,
+                                                         size_t pair) {
+    const struct probe_latency_pair *told = &session->results[form].pairs[pair];
+    for (size_t i = 0; i < session->experiment_count; i++) {
+        const struct latency_experiment *experiment = &session->experiments[i];
+        double rest;
+        if (experiment->form == form && experiment->pair == pair &&
+            latency_chain_equals(session, experiment, told, told->cycles, &rest) && rest == told->cycles) {
+            return experiment;
+        }
+    }
+    return NULL;
+}
+
+/* What a bound of the pair holds too much if its value went through the store buffer. */
+static double buffered_surplus(const struct latency_session *session, size_t form, size_t pair) {
+    const struct latency_experiment *teller = pair_teller_find(session, form, pair);
+    double surplus = 0.0;
+    for (unsigned v = 0; teller != NULL && v < teller->via_count; v++) {
+        const struct probe_transfer *transfer = &session->transfers->items[teller->via[v]];
+        surplus += transfer->pinned ? 0.0 : fmax(0.0, transfer->buffered_cycles - transfer->cycles);
+    }
+    return surplus;
+}
+
+void latency_buffered_settle(struct latency_session *session) {
+    for (size_t form = 0; form < session->count; form++) {
+        const struct probe_latency *latency = &session->results[form];
+        for (size_t i = 0; i < latency->count; i++) {
+            struct probe_latency_pair *pair = &latency->pairs[i];
+            const bool told = pair->path == PROBE_PATH_CONTENT && pair->upper_bound && pair->measured;
+            const struct probe_latency_pair *address = told ? address_pair_find(latency, pair) : NULL;
+            if (address != NULL && pair->cycles >= address->cycles - LATENCY_LATE_CYCLES) {
+                pair->cycles -= buffered_surplus(session, form, i);
+            }
+        }
+    }
+}

@@ -257,7 +257,7 @@ static void transfer_describe(struct probe_transfer *transfer, const struct tran
     transfer->restore = row->restore;
     transfer->slot = transfer->apart_slot = SIZE_MAX;
     transfer->partner = -1;
-    transfer->cycles = transfer->address_cycles = 1.0;
+    transfer->cycles = transfer->buffered_cycles = 1.0;
     transfer->usable = form->derived && form->obstacle == ISA_OBSTACLE_NONE &&
                        row->src < form->operand_count && row->dst < form->operand_count;
     if (!transfer->usable) {
@@ -577,7 +577,7 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
         const struct hx_stat *stat = &stats[transfer->slot];
         if (renamed_perhaps(transfer)) {
             transfer->cycles = least_through_memory(stat);
-            transfer->address_cycles =
+            transfer->buffered_cycles =
                 transfer->apart_slot != SIZE_MAX ? least_through_memory(&stats[transfer->apart_slot]) : 0.0;
         }
         if (transfer->partner < 0 && stat_good(stat) && stat->cycles >= LEAST_CHAIN_CYCLES) {
