@@ -559,6 +559,16 @@ static double least_through_memory(const struct hx_stat *round) {
     return stat_good(round) && whole_cycles(round->cycles) >= 2 * LEAST_CHAIN_CYCLES ? 1.0 : 0.0;
 }
 
+/* The same of one that the core does not know. A load and a store have one such round each, of the same two.
+ */
+static double buffered_least(const struct probe_transfers *transfers, const struct probe_transfer *transfer,
+                             const struct hx_stat *stats) {
+    const size_t own = transfer->apart_slot;
+    const size_t other = transfer->partner >= 0 ? transfers->items[transfer->partner].apart_slot : SIZE_MAX;
+    const double least = own != SIZE_MAX ? least_through_memory(&stats[own]) : 0.0;
+    return fmax(least, other != SIZE_MAX ? least_through_memory(&stats[other]) : 0.0);
+}
+
 /* Reads what the chains gave. */
 static void chains_read(struct probe_transfers *transfers, const struct hx_stat *stats) {
     /* First those that chain to themselves: their latency is exact. */
@@ -577,8 +587,7 @@ static void chains_read(struct probe_transfers *transfers, const struct hx_stat 
         const struct hx_stat *stat = &stats[transfer->slot];
         if (renamed_perhaps(transfer)) {
             transfer->cycles = least_through_memory(stat);
-            transfer->buffered_cycles =
-                transfer->apart_slot != SIZE_MAX ? least_through_memory(&stats[transfer->apart_slot]) : 0.0;
+            transfer->buffered_cycles = buffered_least(transfers, transfer, stats);
         }
         if (transfer->partner < 0 && stat_good(stat) && stat->cycles >= LEAST_CHAIN_CYCLES) {
             transfer->cycles = alone_cycles(transfer, stat->cycles);

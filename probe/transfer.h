@@ -56,8 +56,8 @@ struct probe_transfer {
     bool usable;       /* the CPU runs it; until calibrated: NASM and Zydis know it */
     bool pinned;       /* `cycles` is exact; else it is the lower bound 1, or 0 of a load and a store */
     double cycles;
-    double buffered_cycles; /* the same of a load or a store whose value is not passed on at rename: among more
-                               pairs of them than a core knows, or as what is left of a round shows */
+    double buffered_cycles; /* the same of a load or a store whose value is not passed on at rename: among
+                               more pairs of them than a core knows, or as what is left of a round shows */
 };
 
 struct probe_transfers {
