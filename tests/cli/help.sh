@@ -12,6 +12,7 @@ for command in $(isaprobe --help | sed -n '/^Commands/,/^Options/s/^  \([a-z][a-
     head -n 2 "$T/option"
 done
 # Of help itself there is no more to say.
+isaprobe --help >"$T/all"
 for word in help --help -h; do
-    isaprobe help $word | cmp - <(isaprobe --help)
+    isaprobe help $word | cmp - "$T/all"
 done
